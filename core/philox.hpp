@@ -1,0 +1,75 @@
+// Randomness with an address: every number is a function of (seed, site), so threads, batch sizes, shards and
+// backends cannot change an answer. Philox4x32-10 (Salmon et al. 2011) from Random123.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/core/host_device.hpp"
+
+#if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
+#define R123_CUDA_DEVICE __host__ __device__
+#endif
+#include <Random123/philox.h>
+
+namespace speclab {
+
+/// What a random number is for. Each use is a stream of its own: sharing noise between drafting and
+/// accepting, or drafting and replacing, changes the output law.
+enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world };
+
+/// Names one draw inside a round: what for, and at which drafted position.
+struct Draw {
+  Use use;
+  std::uint16_t slot;
+};
+
+/// The address of a random stream: an independent sequence (`trial`), its round, and the draw within it.
+struct Site {
+  std::uint32_t trial;
+  std::uint32_t round;
+  Draw draw;
+};
+
+/// The stream at one (seed, site) as a uniform random bit generator of 64-bit words; Boost.Random and <random>
+/// distributions run on it. Two words a block, 2^32 blocks, and no state beyond the counter.
+class Philox {
+ public:
+  using result_type = std::uint64_t;
+
+  SPECLAB_HD Philox(std::uint64_t seed, Site site) {
+    key_.v[0] = static_cast<std::uint32_t>(seed);
+    key_.v[1] = static_cast<std::uint32_t>(seed >> 32U);
+    counter_.v[0] = 0;
+    counter_.v[1] = (static_cast<std::uint32_t>(site.draw.use) << 16U) | site.draw.slot;
+    counter_.v[2] = site.round;
+    counter_.v[3] = site.trial;
+  }
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type{0}; }
+
+  SPECLAB_HD result_type operator()() {
+    if (half_ == 0) {
+      block_ = r123::Philox4x32{}(counter_, key_);
+      ++counter_.v[0];
+    }
+    const result_type word =
+        (static_cast<result_type>(block_.v[2 * half_ + 1]) << 32U) | static_cast<result_type>(block_.v[2 * half_]);
+    half_ ^= 1;
+    return word;
+  }
+
+ private:
+  r123::Philox4x32::ctr_type counter_{};
+  r123::Philox4x32::key_type key_{};
+  r123::Philox4x32::ctr_type block_{};
+  int half_ = 0;
+};
+
+/// A 64-bit word as a double strictly inside (0, 1): midpoints of 2^52 equal cells, so neither end can appear and
+/// the smallest value is 2^-53. (With 53 bits the largest midpoint would round to 1.)
+SPECLAB_HD inline double open_unit(std::uint64_t word) {
+  return (static_cast<double>(word >> 12U) + 0.5) * 0x1p-52;
+}
+
+}  // namespace speclab

@@ -1,0 +1,43 @@
+// The verification program of one round (Leviathan et al. 2023, Algorithm 1, steps 3 and 4), over any rule and
+// any chance. This is the definition; faster versions must agree with it and never replace it.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/core/chance.hpp"
+#include "speclab/core/rules.hpp"
+
+namespace speclab {
+
+/// What a verifier decided about gamma drafted tokens.
+struct Verdict {
+  std::int32_t accepted;  ///< length of the accepted prefix, 0..gamma
+  std::int32_t examined;  ///< tokens the verifier reached: accepted, plus the rejected one if there was one
+  Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
+};
+
+/// Draws from `weights`, or from `fallback` when they have no mass (a residual of exactly zero: target = draft,
+/// where any rejection is a matter of rounding and the target is the right law).
+template <class Chance, class Weights, class Fallback>
+SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, const Fallback& fallback) {
+  const Token token = chance.pick(draw, weights);
+  return token == no_token ? chance.pick(draw, fallback) : token;
+}
+
+/// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, and is called once for each
+/// position reached, in order; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
+template <class Rule, class Targets, class Drafts, class Chance>
+SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
+                          std::int32_t gamma, Chance& chance) {
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto slot = static_cast<std::uint16_t>(i);
+    const auto target = targets(i);
+    const auto draft = drafts(i);
+    if (chance.flip(Draw{Use::accept, slot}, rule.acceptance(drafted[i], target, draft))) continue;
+    return {i, i + 1, pick_or(chance, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
+  }
+  const auto target = targets(gamma);
+  return {gamma, gamma, chance.pick(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(target))};
+}
+
+}  // namespace speclab
