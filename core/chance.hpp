@@ -47,21 +47,18 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   std::int32_t block = 0;
   while (block + 1 < blocks && !(below + block_mass[block] > goal)) below += block_mass[block++];
 
-  // Rounding may leave the goal at or past the end of its block; the last id with mass then stands in for it.
-  Token last_with_mass = no_token;
-  for (; block >= 0; --block) {
-    const std::int32_t first = block * width;
-    const std::int32_t last = first + width < weights.size ? first + width : weights.size;
-    for (std::int32_t i = first; i < last; ++i) {
-      const double mass = weights[i];
-      if (!(mass > 0)) continue;
-      below += mass;
-      last_with_mass = i;
-      if (below > goal) return i;
-    }
-    if (last_with_mass != no_token) return last_with_mass;
+  const std::int32_t first = block * width;
+  const std::int32_t last = first + width < weights.size ? first + width : weights.size;
+  for (std::int32_t i = first; i < last; ++i) {
+    const double mass = weights[i];
+    if (!(mass > 0)) continue;
+    below += mass;
+    if (below > goal) return i;
   }
-  return no_token;
+  // Rounding, or u = 1, can leave the goal at the end of the block: the last id with mass stands in for it.
+  Token id = last - 1;
+  while (id > 0 && !(weights[id] > 0)) --id;
+  return id;
 }
 
 /// Chance driven by uniforms in [0, 1], one per draw: `uniforms(draw) -> double`. The comparison is strict, so an

@@ -1,7 +1,7 @@
 // Verification rules for one drafted token. A rule says three things:
 //     acceptance(token, target, draft)   probability of keeping the drafted token
 //     replacement(target, draft)         weights of the token emitted at the first rejection
-//     bonus(target, draft)               weights of the token emitted when every drafted token was kept
+//     bonus(target)                      weights of the token emitted when every drafted token was kept
 // The program that applies them is core/verify.hpp. A token of draft mass zero (an injected or damaged draft) is
 // rejected. NaN masses reject, and surface as `invalid_token` when the replacement is picked.
 #pragma once

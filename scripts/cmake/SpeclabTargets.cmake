@@ -1,0 +1,53 @@
+# One CMake target per folder. Each folder's headers are reached as speclab/<folder>/x.hpp through an include path
+# of the folder's own, so that a folder which does not link another cannot include it.
+include(CMakePackageConfigHelpers)
+
+add_library(speclab_options INTERFACE)
+# -ffp-contract=off: fused multiply-adds would give other bits on machines that have them.
+target_compile_options(speclab_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off>)
+if(SPECLAB_SANITIZE)
+  target_compile_options(speclab_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SPECLAB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+  target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
+endif()
+
+# speclab_folder(<name> [SOURCES ...] [LINK ...]): headers only without sources, else a static library.
+function(speclab_folder name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  set(root ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root}/speclab)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${root}/speclab/${name} SYMBOLIC)
+  if(arg_SOURCES)
+    add_library(speclab_${name} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(speclab_${name} PRIVATE $<BUILD_INTERFACE:speclab_options> ${arg_PRIVATE_LINK})
+  else()
+    add_library(speclab_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(speclab::${name} ALIAS speclab_${name})
+  set_target_properties(speclab_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(speclab_${name} ${scope} cxx_std_20)
+  target_include_directories(speclab_${name} ${scope}
+    $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(speclab_${name} ${scope} ${arg_LINK})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/speclab/${name}
+    FILES_MATCHING PATTERN "*.hpp")
+  set_property(GLOBAL APPEND PROPERTY SPECLAB_EXPORTED speclab_${name})
+endfunction()
+
+function(speclab_install)
+  get_property(targets GLOBAL PROPERTY SPECLAB_EXPORTED)
+  install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(TARGET speclab)
+  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/speclab)
+  install(EXPORT speclabTargets NAMESPACE speclab:: DESTINATION ${package})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/scripts/cmake/speclabConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/speclabConfig.cmake INSTALL_DESTINATION ${package})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/speclabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/speclabConfig.cmake ${PROJECT_BINARY_DIR}/speclabConfigVersion.cmake
+    DESTINATION ${package})
+endfunction()
