@@ -25,6 +25,7 @@ struct RoundScratch {
   std::vector<std::vector<Real>> draft_rows;
   std::vector<BasicRow<Real>> drafts;
   std::vector<Real> target_row;
+  std::vector<Real> extra_row;  ///< for whoever watches the round
 
   void reserve(std::int32_t gamma) {
     const auto wanted = static_cast<std::size_t>(gamma);

@@ -1,0 +1,191 @@
+#include "speclab/analysis/goodness_of_fit.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/non_central_chi_squared.hpp>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+namespace speclab {
+namespace {
+
+/// Which cells share the pool, for expectations that are all positive.
+struct Pooling {
+  std::vector<bool> pooled;
+  int size = 0;
+};
+
+Pooling pool_cells(std::span<const double> expected, double minimum) {
+  std::vector<std::size_t> order(expected.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return expected[a] < expected[b]; });
+  Pooling pooling{std::vector<bool>(expected.size()), 0};
+  double total = 0;
+  for (const std::size_t cell : order) {
+    const bool too_small = expected[cell] < minimum;
+    const bool pool_needs_it = pooling.size > 0 && total < minimum;
+    if (!too_small && !pool_needs_it) break;
+    pooling.pooled[cell] = true;
+    ++pooling.size;
+    total += expected[cell];
+  }
+  return pooling;
+}
+
+/// Moves the pooled cells of `values` into one at the end.
+std::vector<double> apply(const Pooling& pooling, std::span<const double> values) {
+  std::vector<double> kept;
+  double pool = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (pooling.pooled[i]) {
+      pool += values[i];
+    } else {
+      kept.push_back(values[i]);
+    }
+  }
+  if (pooling.size > 0) kept.push_back(pool);
+  return kept;
+}
+
+void add_cell(FitTest& test, double observed, double expected) {
+  const double difference = observed - expected;
+  test.pearson += difference * difference / expected;
+  if (observed > 0) test.g += 2 * observed * std::log(observed / expected);
+}
+
+double upper_tail(double statistic, int degrees) {
+  if (degrees == 0) return 1;
+  const boost::math::chi_squared_distribution<double> null(degrees);
+  return boost::math::cdf(boost::math::complement(null, std::max(statistic, 0.0)));
+}
+
+void finish(FitTest& test, const Pooling& pooling, std::size_t cells) {
+  test.cells = static_cast<int>(cells);
+  test.pooled_cells = pooling.size;
+  test.degrees = std::max(test.cells - 1, 0);
+  test.pearson_p = test.impossible > 0 ? 0 : upper_tail(test.pearson, test.degrees);
+  test.g_p = test.impossible > 0 ? 0 : upper_tail(test.g, test.degrees);
+}
+
+double critical_value(int degrees, double level) {
+  assert(degrees >= 1 && level > 0 && level < 1);
+  const boost::math::chi_squared_distribution<double> null(degrees);
+  return boost::math::quantile(boost::math::complement(null, level));
+}
+
+}  // namespace
+
+FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
+                 double minimum) {
+  assert(counts.size() == probabilities.size());
+  const double mass = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  assert(mass > 0);
+  FitTest test;
+  test.samples = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  std::vector<double> observed;
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (probabilities[i] > 0) {
+      observed.push_back(static_cast<double>(counts[i]));
+      expected.push_back(static_cast<double>(test.samples) * probabilities[i] / mass);
+    } else {
+      test.impossible += counts[i];
+    }
+  }
+  if (test.samples == 0) return test;
+
+  const Pooling pooling = pool_cells(expected, minimum);
+  observed = apply(pooling, observed);
+  expected = apply(pooling, expected);
+  for (std::size_t i = 0; i < observed.size(); ++i) add_cell(test, observed[i], expected[i]);
+  finish(test, pooling, observed.size());
+  return test;
+}
+
+FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const std::uint64_t> second,
+                        double minimum) {
+  assert(first.size() == second.size());
+  const std::uint64_t first_size = std::accumulate(first.begin(), first.end(), std::uint64_t{0});
+  const std::uint64_t second_size = std::accumulate(second.begin(), second.end(), std::uint64_t{0});
+  FitTest test;
+  test.samples = first_size + second_size;
+  if (first_size == 0 || second_size == 0) return test;
+  const double first_share = static_cast<double>(first_size) / static_cast<double>(test.samples);
+  const double smaller_share = std::min(first_share, 1 - first_share);
+
+  std::vector<double> observed_first;
+  std::vector<double> observed_both;
+  std::vector<double> expected_in_smaller;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::uint64_t both = first[i] + second[i];
+    if (both == 0) continue;
+    observed_first.push_back(static_cast<double>(first[i]));
+    observed_both.push_back(static_cast<double>(both));
+    expected_in_smaller.push_back(static_cast<double>(both) * smaller_share);
+  }
+  const Pooling pooling = pool_cells(expected_in_smaller, minimum);
+  observed_first = apply(pooling, observed_first);
+  observed_both = apply(pooling, observed_both);
+  for (std::size_t i = 0; i < observed_both.size(); ++i) {
+    add_cell(test, observed_first[i], observed_both[i] * first_share);
+    add_cell(test, observed_both[i] - observed_first[i], observed_both[i] * (1 - first_share));
+  }
+  finish(test, pooling, observed_both.size());
+  return test;
+}
+
+double power_of(double effect, int degrees, std::uint64_t samples, double level) {
+  assert(effect >= 0);
+  const double critical = critical_value(degrees, level);
+  const double noncentrality = static_cast<double>(samples) * effect * effect;
+  const boost::math::non_central_chi_squared_distribution<double> alternative(degrees, noncentrality);
+  return boost::math::cdf(boost::math::complement(alternative, critical));
+}
+
+double detectable_effect(int degrees, std::uint64_t samples, double level, double power) {
+  assert(samples > 0 && power > level && power < 1);
+  const double critical = critical_value(degrees, level);
+  using Alternative = boost::math::non_central_chi_squared_distribution<double>;
+  const double noncentrality = Alternative::find_non_centrality(degrees, critical, 1 - power);
+  return std::sqrt(noncentrality / static_cast<double>(samples));
+}
+
+double detectable_total_variation(int degrees, std::uint64_t samples, double level, double power) {
+  return detectable_effect(degrees, samples, level, power) / 2;
+}
+
+double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
+                                   double confidence) {
+  assert(counts.size() == exact.size() && confidence > 0 && confidence < 1);
+  const auto samples = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  if (samples == 0) return 1;
+  double distance = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    distance += std::abs(static_cast<double>(counts[i]) / samples - exact[i]);
+  }
+  if (counts.size() < 2) return std::min(1.0, distance / 2);
+  const auto cells = static_cast<double>(counts.size());
+  // log(2^k - 2), for any k.
+  const double log_events = cells * std::log(2.0) + std::log1p(-std::exp2(1 - cells));
+  const double deviation = std::sqrt(2 * (log_events - std::log1p(-confidence)) / samples);
+  return std::min(1.0, (distance + deviation) / 2);
+}
+
+std::vector<double> holm_adjusted(std::span<const double> p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<double> adjusted(p_values.size());
+  double running = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const auto remaining = static_cast<double>(order.size() - rank);
+    running = std::max(running, std::min(1.0, remaining * p_values[order[rank]]));
+    adjusted[order[rank]] = running;
+  }
+  return adjusted;
+}
+
+}  // namespace speclab

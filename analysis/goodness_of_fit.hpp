@@ -1,0 +1,66 @@
+// Did these samples come from that law? Tests of categorical counts, their power, and bounds on the distance.
+// Counts are of independent samples. All logarithms are natural; levels, powers and confidences are in (0,
+// 1), asserted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace speclab {
+
+/// Cochran's customary least expectation of a cell, and the larger one for tests that state their power.
+inline constexpr double minimum_expectation = 5;
+inline constexpr double minimum_expectation_for_power = 10;
+
+/// A chi-squared test. Both statistics have the chi-squared law with `degrees` degrees under the null, in the
+/// limit of many samples. Without degrees of freedom nothing can be rejected and the p-values are 1.
+struct FitTest {
+  double pearson = 0;    ///< sum of (observed - expected)^2 / expected
+  double g = 0;          ///< 2 sum of observed log(observed / expected), the log-likelihood ratio
+  int degrees = 0;       ///< cells - 1
+  double pearson_p = 1;  ///< P(at least this Pearson statistic | null)
+  double g_p = 1;        ///< the same for g
+  int cells = 0;  ///< cells after pooling; cells that are impossible, or empty in both samples, not counted
+  int pooled_cells = 0;          ///< how many cells share the pool, 0 or at least 2
+  std::uint64_t samples = 0;     ///< all samples, of both groups in a two-sample test
+  std::uint64_t impossible = 0;  ///< samples in cells of probability 0: any makes both p-values 0
+};
+
+/// Counts against probabilities (any non-negative masses; divided by their total, which must be positive;
+/// lengths equal: asserted). Pooling: every cell that expects less than `minimum` samples goes into one pool,
+/// and while the pool itself expects less, the next smallest cell joins it. It depends on expectations alone
+/// (ties: the lower id joins first), never on the counts, so it does not bias the test.
+FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
+                 double minimum = minimum_expectation);
+
+/// Do two samples share one law? The 2 x k test of homogeneity, pooled as above by the expectation in the
+/// smaller sample, estimated from both together (which the null fixes). Equal lengths, asserted.
+FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const std::uint64_t> second,
+                        double minimum = minimum_expectation);
+
+/// Power of a level-`level` chi-squared test: P(reject) for `samples` samples from a law at effect
+/// w = sqrt(sum of (p_i - null_i)^2 / null_i), by the noncentral chi-squared law with noncentrality samples
+/// w^2 (Cohen 1988, ch. 7). Asymptotic; degrees >= 1, asserted.
+double power_of(double effect, int degrees, std::uint64_t samples, double level);
+
+/// The smallest effect w that is rejected with probability `power` > level (asserted).
+double detectable_effect(int degrees, std::uint64_t samples, double level, double power);
+
+/// detectable_effect / 2. By Cauchy-Schwarz w >= 2 TV, so every law at least this far from the null in total
+/// variation (between the cells as pooled) is rejected with probability `power` or more. The converse fails:
+/// a law with a large w can be close in total variation.
+double detectable_total_variation(int degrees, std::uint64_t samples, double level, double power);
+
+/// With probability `confidence`, the law behind `counts` is within this total variation of `exact`
+/// (probabilities, equal lengths: asserted): the observed distance plus half the L1 deviation of Weissman et
+/// al. 2003, Thm 2.1, sqrt(2 log((2^k - 2) / (1 - confidence)) / n) for k cells and n samples. At most 1, and
+/// 1 without samples.
+double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
+                                   double confidence);
+
+/// Holm 1979: adjusted p-values in the order given. Rejecting those <= level keeps the chance of any false
+/// rejection below level, whatever the dependence between the tests.
+std::vector<double> holm_adjusted(std::span<const double> p_values);
+
+}  // namespace speclab

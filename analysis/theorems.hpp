@@ -1,0 +1,48 @@
+// Closed forms of Leviathan et al. 2023 under their assumption that every drafted token is accepted
+// independently with probability alpha. Everywhere: alpha in [0, 1] is the acceptance probability of one
+// drafted token, gamma >= 0 the number of drafted tokens per round, c >= 0 the time of one draft run over
+// that of one target run, c_hat >= 0 the same for arithmetic operations. Values outside these ranges are
+// asserted.
+#pragma once
+
+#include <optional>
+
+namespace speclab {
+
+/// Tokens emitted per round, the correction or bonus token included: (1 - alpha^(gamma+1)) / (1 - alpha), in
+/// [1, gamma + 1]. Accurate to a few units in the last place for all alpha, gamma + 1 at alpha = 1
+/// (Leviathan et al. 2023, Eq. 1).
+double expected_tokens(double alpha, int gamma);
+
+/// E[N^2] of the tokens N emitted per round, from P(N >= n) = alpha^(n-1) for n <= gamma + 1. Takes O(gamma)
+/// time.
+double tokens_second_moment(double alpha, int gamma);
+
+/// Variance of the tokens emitted per round. Takes O(gamma) time.
+double tokens_variance(double alpha, int gamma);
+
+/// Expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens. A round
+/// costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
+double speed(double alpha, int gamma, double c);
+
+/// Expected arithmetic operations per token relative to plain decoding, (gamma c_hat + gamma + 1) / A
+/// (Leviathan et al. 2023, Thm 3.11).
+double operations(double alpha, int gamma, double c_hat);
+
+/// Reads of the target's weights per token relative to plain decoding, 1 / A (Leviathan et al. 2023,
+/// section 3.4).
+double memory_accesses(double alpha, int gamma);
+
+/// The speed that some gamma is sure to reach, (1 + alpha) / (1 + c); empty unless alpha > c
+/// (Leviathan et al. 2023, Cor. 3.9).
+std::optional<double> guaranteed_speed(double alpha, double c);
+
+/// Speed of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
+/// 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
+std::optional<double> oracle_speed_uncharged(double alpha);
+
+/// The same oracle, paying c for every token it drafts: 1 / (1 - alpha + c alpha). Empty at alpha = 1 with c
+/// = 0.
+std::optional<double> oracle_speed_charged(double alpha, double c);
+
+}  // namespace speclab

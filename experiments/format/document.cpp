@@ -1,0 +1,94 @@
+#include "speclab/experiments/format/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "speclab/experiments/format/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string line_and_column(const std::string& text, std::size_t byte) {
+  const std::size_t end = std::min(byte == 0 ? 0 : byte - 1, text.size());
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+  const std::size_t newline = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+  const std::size_t column = newline == std::string::npos ? end + 1 : end - newline;
+  return fmt::format("line {}, column {}", lines + 1, column);
+}
+
+/// The last part of nlohmann's message says what was expected; the first part repeats the position.
+std::string reason(const std::string& what) {
+  const auto at = what.find(": ");
+  return at == std::string::npos ? what : what.substr(at + 2);
+}
+
+}  // namespace
+
+Json parse_json(const std::string& text) {
+  std::vector<std::set<std::string>> open;
+  std::string repeated;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second &&
+        repeated.empty()) {
+      repeated = parsed.get<std::string>();
+    }
+    return true;
+  };
+  Json document;
+  try {
+    document = Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
+    throw ConfigError("/", fmt::format("not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what())));
+  } catch (const Json::out_of_range& error) {
+    throw ConfigError("/", fmt::format("not JSON: {}", reason(error.what())));
+  }
+  if (!repeated.empty()) {
+    throw ConfigError("/", fmt::format("key \"{}\" stands twice in one object; keep one", repeated));
+  }
+  return document;
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw ConfigError("/", fmt::format("cannot be read: {}", std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where) {
+  try {
+    document[Json::json_pointer(pointer)] = value;
+  } catch (const Json::exception& error) {
+    throw ConfigError(where, fmt::format("\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
+                                         pointer, reason(error.what())));
+  }
+}
+
+void apply_assignment(Json& document, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(fmt::format("--set {}: expected path=value, for example --set models.draft.alpha=0.8",
+                                 assignment));
+  }
+  std::string path = assignment.substr(0, equals);
+  if (path[0] != '/') {
+    std::replace(path.begin(), path.end(), '.', '/');
+    path.insert(path.begin(), '/');
+  }
+  const std::string text = assignment.substr(equals + 1);
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  set_at(document, path, value, path);
+}
+
+}  // namespace speclab

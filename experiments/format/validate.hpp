@@ -1,0 +1,20 @@
+// Checks a config against the format and fills in defaults.
+#pragma once
+
+#include <string>
+
+#include "speclab/experiments/format/shape.hpp"
+
+namespace speclab {
+
+/// The config with every default written out, keys in the format's order. Throws ConfigError for unknown keys,
+/// wrong types, values out of range and missing keys, with the JSON path.
+Json resolve(const Json& input);
+
+/// One optional section ("check", "search", "trace", "walltime") of a resolved config, or its defaults.
+Json section(const Json& config, const std::string& name);
+
+/// A value as it stands in an error message, shortened.
+std::string shown(const Json& value);
+
+}  // namespace speclab

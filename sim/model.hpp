@@ -1,0 +1,65 @@
+// Any model the laboratory knows, as one value: a closed set, held in a variant. Satisfies LanguageModel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "speclab/core/round.hpp"
+#include "speclab/core/transforms.hpp"
+#include "speclab/sim/copy_drafter.hpp"
+#include "speclab/sim/ngram_model.hpp"
+#include "speclab/sim/table_model.hpp"
+
+namespace speclab {
+
+class Model;
+
+/// (1 - epsilon) * base + epsilon * other for models whose rows are not stored.
+struct MixtureModel {
+  std::shared_ptr<const Model> base;
+  std::shared_ptr<const Model> other;
+  double epsilon;
+
+  std::int32_t vocab() const;
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+};
+
+/// A model seen through sampling options.
+struct AdjustedModel {
+  std::shared_ptr<const Model> base;
+  Adjustment how;
+
+  std::int32_t vocab() const;
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+};
+
+class Model {
+ public:
+  using Kind = std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel, AdjustedModel>;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): a model of any kind is a Model
+  Model(Kind kind) : kind_(std::move(kind)) {}
+
+  std::int32_t vocab() const;
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
+  /// The stored table, when this is one.
+  const TableModel* table() const { return std::get_if<TableModel>(&kind_); }
+
+  /// The same row in every context.
+  bool context_free() const { return table() != nullptr && table()->order() == 0; }
+
+ private:
+  Kind kind_;
+};
+
+/// `model` with `how` applied to each row: once if rows are stored, else on the fly.
+Model adjusted(Model model, const Adjustment& how);
+
+/// The mixture, stored when both are. Vocabularies must agree.
+Model mixed(Model base, Model other, double epsilon);
+
+}  // namespace speclab

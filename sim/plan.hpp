@@ -1,0 +1,74 @@
+// How a run is cut into independent trials, and trials into batches for intervals.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "speclab/core/token.hpp"
+#include "speclab/sim/tally.hpp"
+
+namespace speclab {
+
+struct Plan {
+  std::uint64_t seed = 1;
+  std::uint32_t trials = 64;     ///< independent sequences, each starting from the prompt
+  std::uint32_t length = 1000;   ///< rounds (or tokens) in each
+  std::vector<Token> prompt;     ///< context before the first token
+  std::uint32_t batches = 64;    ///< consecutive stretches of (trial, round), for batch means
+
+  std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
+
+  /// The batch of one round. Batches are long against the models' memory, so that their means are nearly
+  /// independent even when rounds are not.
+  std::uint32_t batch_of(std::uint32_t trial, std::uint32_t round) const {
+    const std::uint64_t index = static_cast<std::uint64_t>(trial) * length + round;
+    const auto parts = static_cast<std::uint64_t>(batches);
+    return static_cast<std::uint32_t>(total() < parts ? index : index / ((total() + parts - 1) / parts));
+  }
+};
+
+/// What a run left: one tally per batch, and whether it was cut short.
+struct Outcome {
+  std::vector<Tally> batches;
+  bool partial = false;
+
+  Tally total() const {
+    Tally sum;
+    for (const Tally& batch : batches) sum += batch;
+    return sum;
+  }
+};
+
+/// Collects the tallies of one trial and hands each batch over when the trial leaves it.
+class BatchWriter {
+ public:
+  BatchWriter(const Plan& plan, Outcome& outcome, std::mutex& mutex) : plan_(plan), outcome_(outcome), mutex_(mutex) {}
+  BatchWriter(const BatchWriter&) = delete;
+  BatchWriter& operator=(const BatchWriter&) = delete;
+  ~BatchWriter() { flush(); }
+
+  /// The tally that (trial, round) belongs to.
+  Tally& at(std::uint32_t trial, std::uint32_t round) {
+    const std::uint32_t batch = plan_.batch_of(trial, round);
+    if (batch != batch_) flush();
+    batch_ = batch;
+    return tally_;
+  }
+
+ private:
+  void flush() {
+    if (tally_ == Tally{}) return;
+    const std::scoped_lock lock(mutex_);
+    outcome_.batches[batch_] += tally_;
+    tally_ = Tally{};
+  }
+
+  const Plan& plan_;
+  Outcome& outcome_;
+  std::mutex& mutex_;
+  Tally tally_;
+  std::uint32_t batch_ = 0;
+};
+
+}  // namespace speclab

@@ -1,0 +1,66 @@
+// Counts of what happened. Integers only, so that the order of merging cannot change a result.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/verify.hpp"
+
+namespace speclab {
+
+/// Sums over rounds. Fields use the design's vocabulary: drafted, examined, accepted, emitted.
+struct Tally {
+  std::uint64_t rounds = 0;
+  std::uint64_t drafted = 0;
+  std::uint64_t examined = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t emitted = 0;
+  std::uint64_t emitted_squared = 0;            ///< sum over rounds of emitted^2
+  std::uint64_t overlap_quanta = 0;             ///< sum of overlaps, in units of 2^-32
+  std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over; room for 2^32 of them
+  std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
+
+  static constexpr double quantum = 0x1p-32;
+
+  void add_round(std::int32_t gamma, const Verdict& verdict) {
+    const auto kept = static_cast<std::uint64_t>(verdict.accepted);
+    if (accepted_lengths.size() <= kept) accepted_lengths.resize(kept + 1);
+    ++accepted_lengths[kept];
+    ++rounds;
+    drafted += static_cast<std::uint64_t>(gamma);
+    examined += static_cast<std::uint64_t>(verdict.examined);
+    accepted += kept;
+    emitted += kept + 1;
+    emitted_squared += (kept + 1) * (kept + 1);
+  }
+
+  /// Rounded to the nearest quantum: an error below 2^-33 a context, against sampling error above 2^-17.
+  void add_overlap(double overlap) {
+    overlap_quanta += static_cast<std::uint64_t>(std::llround(overlap / quantum));
+    ++overlap_contexts;
+  }
+
+  double overlap_sum() const { return static_cast<double>(overlap_quanta) * quantum; }
+
+  Tally& operator+=(const Tally& other) {
+    rounds += other.rounds;
+    drafted += other.drafted;
+    examined += other.examined;
+    accepted += other.accepted;
+    emitted += other.emitted;
+    emitted_squared += other.emitted_squared;
+    overlap_quanta += other.overlap_quanta;
+    overlap_contexts += other.overlap_contexts;
+    if (accepted_lengths.size() < other.accepted_lengths.size()) {
+      accepted_lengths.resize(other.accepted_lengths.size());
+    }
+    for (std::size_t k = 0; k < other.accepted_lengths.size(); ++k) accepted_lengths[k] += other.accepted_lengths[k];
+    return *this;
+  }
+
+  bool operator==(const Tally&) const = default;
+};
+
+}  // namespace speclab
