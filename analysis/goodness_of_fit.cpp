@@ -35,7 +35,7 @@ Pooling pool_cells(std::span<const double> expected, double minimum) {
 }
 
 /// Moves the pooled cells of `values` into one at the end.
-std::vector<double> apply(const Pooling& pooling, std::span<const double> values) {
+std::vector<double> merge_pooled(const Pooling& pooling, std::span<const double> values) {
   std::vector<double> kept;
   double pool = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -97,8 +97,8 @@ FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> 
   if (test.samples == 0) return test;
 
   const Pooling pooling = pool_cells(expected, minimum);
-  observed = apply(pooling, observed);
-  expected = apply(pooling, expected);
+  observed = merge_pooled(pooling, observed);
+  expected = merge_pooled(pooling, expected);
   for (std::size_t i = 0; i < observed.size(); ++i) add_cell(test, observed[i], expected[i]);
   finish(test, pooling, observed.size());
   return test;
@@ -126,8 +126,8 @@ FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const st
     expected_in_smaller.push_back(static_cast<double>(both) * smaller_share);
   }
   const Pooling pooling = pool_cells(expected_in_smaller, minimum);
-  observed_first = apply(pooling, observed_first);
-  observed_both = apply(pooling, observed_both);
+  observed_first = merge_pooled(pooling, observed_first);
+  observed_both = merge_pooled(pooling, observed_both);
   for (std::size_t i = 0; i < observed_both.size(); ++i) {
     add_cell(test, observed_first[i], observed_both[i] * first_share);
     add_cell(test, observed_both[i] - observed_first[i], observed_both[i] * (1 - first_share));
@@ -140,6 +140,10 @@ double power_of(double effect, int degrees, std::uint64_t samples, double level)
   assert(effect >= 0);
   const double critical = critical_value(degrees, level);
   const double noncentrality = static_cast<double>(samples) * effect * effect;
+  // Forty standard deviations above the critical value the power is 1 in double, and Boost's series, which
+  // counts to half the noncentrality in an int, is not needed.
+  const double spread = std::sqrt(2 * (degrees + 2 * noncentrality));
+  if (degrees + noncentrality - critical > 40 * spread) return 1;
   const boost::math::non_central_chi_squared_distribution<double> alternative(degrees, noncentrality);
   return boost::math::cdf(boost::math::complement(alternative, critical));
 }

@@ -21,9 +21,9 @@ namespace speclab {
 /// context-free. Contexts shorter than n count as preceded by token 0. Any other number of rows, or rows of
 /// unequal size, are asserted against.
 template <class Real>
-class TableModel {
+class ExactTable {
  public:
-  explicit TableModel(std::vector<std::vector<Real>> rows) : rows_(std::move(rows)) {
+  explicit ExactTable(std::vector<std::vector<Real>> rows) : rows_(std::move(rows)) {
     assert(!rows_.empty() && !rows_.front().empty());
     const std::size_t width = rows_.front().size();
     std::size_t wanted = 1;
@@ -129,6 +129,10 @@ Law<Real> plain_law(const Target& target, std::span<const Token> context, std::s
     const BasicRow<Real> row = target.next(seen, scratch);
     const Real total = total_mass(row);
     Law<Real> law;
+    if (!(total > Real(0))) {
+      law[{}] = Real(1);
+      return law;
+    }
     for (Token id = 0; id < row.size; ++id) {
       if (row[id] > Real(0)) law[{id}] = row[id] / total;
     }

@@ -10,8 +10,8 @@ namespace speclab {
 template <class Real>
 SPECLAB_HD Real overlap(BasicRow<Real> target, BasicRow<Real> draft) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
-    const Real a = target[i];
-    const Real b = draft[i];
+    const Real& a = target[i];
+    const Real& b = draft[i];
     return b < a ? b : a;
   });
 }
@@ -21,7 +21,7 @@ template <class Real>
 SPECLAB_HD Real lenient_overlap(BasicRow<Real> target, BasicRow<Real> draft, Real lenience) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
     const Real a = target[i] / lenience;
-    const Real b = draft[i];
+    const Real& b = draft[i];
     return b < a ? b : a;
   });
 }

@@ -43,12 +43,15 @@ Verdict speculative_round(const Target& target, const Draft& draft, const Rule& 
                           const Watch& watch) {
   assert(gamma >= 0);
   const std::size_t start = context.size();
+  const auto cut_after = [&](std::size_t length) {
+    context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
+  };
   scratch.reserve(gamma);
   for (std::int32_t i = 0; i < gamma; ++i) {
     const auto at = static_cast<std::size_t>(i);
     scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
     const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
-    if (token < 0) return context.resize(start), Verdict{0, 0, invalid_token};
+    if (token < 0) return cut_after(start), Verdict{0, 0, invalid_token};
     context.push_back(token);
   }
 
@@ -62,7 +65,7 @@ Verdict speculative_round(const Target& target, const Draft& draft, const Rule& 
   const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };
   const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, chance);
 
-  context.resize(start + static_cast<std::size_t>(verdict.accepted));
+  cut_after(start + static_cast<std::size_t>(verdict.accepted));
   if (verdict.next >= 0) context.push_back(verdict.next);
   return verdict;
 }

@@ -1,11 +1,13 @@
 // Verification rules for one drafted token. A rule says three things:
 //     acceptance(token, target, draft)   probability of keeping the drafted token
+//     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
 //     bonus(target)                      weights of the token emitted when every drafted token was kept
 // The program that applies them is core/verify.hpp. A token of draft mass zero (an injected or damaged draft) is
 // rejected. NaN masses reject, and surface as `invalid_token` when the replacement is picked.
 #pragma once
 
+#include "speclab/core/divergence.hpp"
 #include "speclab/core/row.hpp"
 
 namespace speclab {
@@ -24,6 +26,10 @@ struct TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
     return acceptance_ratio(target[token], draft[token], Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return overlap(target, draft);
   }
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -47,6 +53,10 @@ struct LenienceRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
     return acceptance_ratio(target[token], draft[token], Real(lenience));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return lenient_overlap(target, draft, Real(lenience));
   }
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -92,6 +102,13 @@ struct GreedyLenienceRule {
     return target[token] >= Real(lenience) * target[best] ? Real(1) : Real(0);
   }
   template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    const Token best = argmax(target);
+    if (best < 0) return Real(0);
+    const Real bar = Real(lenience) * target[best];
+    return sum_terms<Real>(0, draft.size, [&](Token id) { return target[id] >= bar ? draft[id] : Real(0); });
+  }
+  template <class Real>
   SPECLAB_HD PointRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
     return bonus(target);
   }
@@ -105,6 +122,10 @@ struct GreedyLenienceRule {
 struct AcceptAllFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
+    return Real(1);
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real>, BasicRow<Real>) const {
     return Real(1);
   }
 };

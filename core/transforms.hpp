@@ -60,6 +60,8 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     normalise(row);
   }
   if (how.top_k == 0 && how.top_p >= 1) return;
+  // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
+  if (std::isnan(total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
   order.resize(row.size());
   std::iota(order.begin(), order.end(), Token{0});

@@ -16,8 +16,9 @@ struct Verdict {
   Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
 };
 
-/// Draws from `weights`, or from `fallback` when they have no mass (a residual of exactly zero: target = draft,
-/// where any rejection is a matter of rounding and the target is the right law).
+/// Draws from `weights`, or from `fallback` when they have no mass: a residual of exactly zero (target = draft;
+/// any rejection is then a matter of rounding and the target is the right law), or the argmax of a damaged
+/// row, whose damage the fallback reports.
 template <class Chance, class Weights, class Fallback>
 SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = chance.pick(draw, weights);
@@ -37,7 +38,8 @@ SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts
     return {i, i + 1, pick_or(chance, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
   }
   const auto target = targets(gamma);
-  return {gamma, gamma, chance.pick(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(target))};
+  const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
+  return {gamma, gamma, pick_or(chance, bonus, rule.bonus(target), target)};
 }
 
 }  // namespace speclab

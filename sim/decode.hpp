@@ -1,5 +1,6 @@
-// The simulator: many rounds of speculative decoding, or many tokens of plain decoding, in parallel over trials.
-// Every random number is addressed by (seed, trial, round), so the result is the same at any number of threads.
+// The simulator: many rounds of speculative decoding, or many tokens of plain decoding, in parallel over
+// trials. Every random number is addressed by (seed, trial, round), so the result is the same at any number
+// of threads.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -22,7 +23,8 @@ namespace speclab {
 /// Steps between two looks at `Control`.
 inline constexpr std::uint32_t steps_between_checks = 256;
 
-/// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the prompt.
+/// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the
+/// prompt.
 template <class Step>
 Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
   Outcome outcome;
@@ -63,9 +65,10 @@ inline void record_overlap(Tally& tally, double value) {
 
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
-/// The overlap of target and draft is tallied at every emitted token's context: the positions the verifier
-/// reached, and the bonus position, for which the draft is asked once more. Under a lossless rule these are
-/// exactly contexts that the target generates, which is what alpha is defined over (Cor. 3.6).
+/// The rule's acceptance rate (for token verification the overlap of target and draft) is tallied at every
+/// emitted token's context: the positions the verifier reached, and the bonus position, for which the draft
+/// is asked once more. Under a lossless rule these are exactly contexts that the target generates, which is
+/// what alpha is defined over (Cor. 3.6).
 template <class Target, class Draft, class Rule>
 Outcome decode_speculatively(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                              const Plan& plan, const Control& control = {}) {
@@ -73,24 +76,28 @@ Outcome decode_speculatively(const Target& target, const Draft& draft, const Rul
   std::vector<double> room_a;
   std::vector<double> room_b;
   const double constant_overlap =
-      constant ? overlap(target.next(plan.prompt, room_a), draft.next(plan.prompt, room_b)) : 0;
+      constant ? rule.acceptance_rate(target.next(plan.prompt, room_a), draft.next(plan.prompt, room_b)) : 0;
 
-  return run_trials(plan, control, [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context,
-                                       Tally& tally, RoundScratch<double>& scratch) {
-    const auto watch = [&](std::span<const Token> prefix, std::int32_t i, Row target_row) {
-      if (constant) {
-        record_overlap(tally, constant_overlap);
-      } else if (i < gamma) {
-        record_overlap(tally, overlap(target_row, scratch.drafts[static_cast<std::size_t>(i)]));
-      } else {
-        record_overlap(tally, overlap(target_row, draft.next(prefix, scratch.extra_row)));
-      }
-    };
-    SampledChance chance = sampled_chance(plan.seed, trial, round);
-    const Verdict verdict = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-    if (verdict.next < 0) throw_damaged_row();
-    tally.add_round(gamma, verdict);
-  });
+  return run_trials(
+      plan, control,
+      [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
+          RoundScratch<double>& scratch) {
+        const auto watch = [&](std::span<const Token> prefix, std::int32_t i, Row target_row) {
+          if (constant) {
+            record_overlap(tally, constant_overlap);
+          } else if (i < gamma) {
+            record_overlap(tally,
+                           rule.acceptance_rate(target_row, scratch.drafts[static_cast<std::size_t>(i)]));
+          } else {
+            record_overlap(tally, rule.acceptance_rate(target_row, draft.next(prefix, scratch.extra_row)));
+          }
+        };
+        SampledChance chance = sampled_chance(plan.seed, trial, round);
+        const Verdict verdict =
+            speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
+        if (verdict.next < 0) throw_damaged_row();
+        tally.add_round(gamma, verdict);
+      });
 }
 
 /// One token of plain decoding, addressed by (seed, trial, round).
@@ -101,17 +108,19 @@ inline Token plain_token(Row target_row, std::uint64_t seed, std::uint32_t trial
   return token;
 }
 
-/// Section 4.2's measurement: the mean of `accepting(target row, draft row)` over the contexts of
+/// Section 4.2's measurement: the mean of the rule's acceptance rate over the contexts of
 /// plan.trials * plan.length tokens that the target itself generates by plain decoding.
-template <class Target, class Draft, class Accepting>
-Outcome measure_acceptance(const Target& target, const Draft& draft, const Accepting& accepting, const Plan& plan,
+template <class Target, class Draft, class Rule>
+Outcome measure_acceptance(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
                            const Control& control = {}) {
-  return run_trials(plan, control, [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context,
-                                       Tally& tally, RoundScratch<double>& scratch) {
-    const Row target_row = target.next(context, scratch.target_row);
-    record_overlap(tally, accepting(target_row, draft.next(context, scratch.extra_row)));
-    context.push_back(plain_token(target_row, plan.seed, trial, round));
-  });
+  return run_trials(plan, control,
+                    [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
+                        RoundScratch<double>& scratch) {
+                      const Row target_row = target.next(context, scratch.target_row);
+                      record_overlap(
+                          tally, rule.acceptance_rate(target_row, draft.next(context, scratch.extra_row)));
+                      context.push_back(plain_token(target_row, plan.seed, trial, round));
+                    });
 }
 
 }  // namespace speclab

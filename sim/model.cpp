@@ -25,7 +25,8 @@ Row MixtureModel::next(std::span<const Token> context, std::vector<double>& scra
   const std::span<double> row = own(base->next(context, scratch), scratch);
   std::vector<double> room;
   const Row second = other->next(context, room);
-  for (std::size_t id = 0; id < row.size(); ++id) row[id] = (1 - epsilon) * row[id] + epsilon * second.mass[id];
+  for (std::size_t id = 0; id < row.size(); ++id)
+    row[id] = (1 - epsilon) * row[id] + epsilon * second.mass[id];
   return {row.data(), static_cast<std::int32_t>(row.size())};
 }
 

@@ -38,7 +38,8 @@ struct AdjustedModel {
 
 class Model {
  public:
-  using Kind = std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel, AdjustedModel>;
+  using Kind =
+      std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel, AdjustedModel>;
 
   // NOLINTNEXTLINE(google-explicit-constructor): a model of any kind is a Model
   Model(Kind kind) : kind_(std::move(kind)) {}

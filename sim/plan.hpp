@@ -12,10 +12,10 @@ namespace speclab {
 
 struct Plan {
   std::uint64_t seed = 1;
-  std::uint32_t trials = 64;     ///< independent sequences, each starting from the prompt
-  std::uint32_t length = 1000;   ///< rounds (or tokens) in each
-  std::vector<Token> prompt;     ///< context before the first token
-  std::uint32_t batches = 64;    ///< consecutive stretches of (trial, round), for batch means
+  std::uint32_t trials = 64;    ///< independent sequences, each starting from the prompt
+  std::uint32_t length = 1000;  ///< rounds (or tokens) in each
+  std::vector<Token> prompt;    ///< context before the first token
+  std::uint32_t batches = 64;   ///< consecutive stretches of (trial, round), for batch means
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 
@@ -43,7 +43,8 @@ struct Outcome {
 /// Collects the tallies of one trial and hands each batch over when the trial leaves it.
 class BatchWriter {
  public:
-  BatchWriter(const Plan& plan, Outcome& outcome, std::mutex& mutex) : plan_(plan), outcome_(outcome), mutex_(mutex) {}
+  BatchWriter(const Plan& plan, Outcome& outcome, std::mutex& mutex)
+      : plan_(plan), outcome_(outcome), mutex_(mutex) {}
   BatchWriter(const BatchWriter&) = delete;
   BatchWriter& operator=(const BatchWriter&) = delete;
   ~BatchWriter() { flush(); }

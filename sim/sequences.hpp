@@ -19,8 +19,9 @@ struct RoundRecord {
 
 /// Rounds of one trial until at least `tokens` are emitted.
 template <class Target, class Draft, class Rule>
-std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                                       std::vector<Token> context, std::size_t tokens, std::uint64_t seed) {
+std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft, const Rule& rule,
+                                       std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
+                                       std::uint64_t seed) {
   std::vector<RoundRecord> records;
   RoundScratch<double> scratch;
   const std::size_t goal = context.size() + tokens;
@@ -59,8 +60,8 @@ std::vector<Token> speculative_sequences(const Target& target, const Draft& draf
   return all;
 }
 
-/// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both samples
-/// are independent under one seed.
+/// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
+/// samples are independent under one seed.
 template <class Target>
 std::vector<Token> plain_sequences(const Target& target, const Plan& plan, std::size_t length) {
   std::vector<Token> all(plan.trials * length);

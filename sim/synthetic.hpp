@@ -12,7 +12,8 @@ std::vector<double> zipf_row(std::int32_t vocab, double exponent, bool reversed)
 std::vector<double> uniform_row(std::int32_t vocab);
 
 /// `rows` rows drawn from a symmetric Dirichlet(concentration), addressed by (seed, row index).
-std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, double concentration, std::uint64_t seed);
+std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, double concentration,
+                                   std::uint64_t seed);
 
 /// All mass on one id.
 std::vector<double> point_row(std::int32_t vocab, std::int32_t id);

@@ -20,7 +20,8 @@ TableModel::TableModel(std::int32_t vocab, std::int32_t order, std::vector<doubl
                                    static_cast<std::size_t>(vocab_));
     for (std::size_t id = 0; id < masses.size(); ++id) {
       if (!(masses[id] >= 0) || !std::isfinite(masses[id])) {
-        throw ModelError(fmt::format("row {}, token {}: mass {} is not a finite number >= 0", context, id, masses[id]));
+        throw ModelError(
+            fmt::format("row {}, token {}: mass {} is not a finite number >= 0", context, id, masses[id]));
       }
     }
     const double total = total_mass(row(context));
@@ -46,7 +47,8 @@ TableModel adjusted(const TableModel& model, const Adjustment& how) {
 
 namespace {
 
-/// Walks the rows of both models in the contexts of the longer one: epsilon_of(base row, other row) per context.
+/// Walks the rows of both models in the contexts of the longer one: epsilon_of(base row, other row) per
+/// context.
 template <class EpsilonOf>
 TableModel mix(const TableModel& base, const TableModel& other, const EpsilonOf& epsilon_of) {
   assert(base.vocab() == other.vocab());
@@ -77,9 +79,10 @@ TableModel mixed_to_alpha(const TableModel& base, const TableModel& other, doubl
     return alpha >= 1 ? 0.0 : std::min(1.0, (1 - alpha) / distance);
   });
   if (alpha < lowest) {
-    throw ModelError(fmt::format("alpha = {} cannot be reached by mixing with this model: its own overlap with the "
-                                 "target is {:.6g}; choose alpha >= {:.6g} or a more distant \"other\"",
-                                 alpha, lowest, lowest));
+    throw ModelError(
+        fmt::format("alpha = {} cannot be reached by mixing with this model: its own overlap with the "
+                    "target is {:.6g}; choose alpha >= {:.6g} or a more distant \"other\"",
+                    alpha, lowest, lowest));
   }
   return result;
 }

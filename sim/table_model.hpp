@@ -1,5 +1,5 @@
-// A model whose rows are all stored: one per context of its last `order` tokens. Order 0 is the i.i.d. model of
-// the closed forms, order 1 a Markov chain. Context-free fast paths hang on `order() == 0`.
+// A model whose rows are all stored: one per context of its last `order` tokens. Order 0 is the i.i.d. model
+// of the closed forms, order 1 a Markov chain. Context-free fast paths hang on `order() == 0`.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,26 @@ namespace speclab {
 
 class TableModel {
  public:
-  /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most recent
-  /// token as the lowest digit. Rows must be non-negative with a positive total and are normalised here.
-  /// Throws ModelError, naming the row, when a mass is negative or not finite, or a row has no mass.
+  /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most
+  /// recent token as the lowest digit. Rows must be non-negative with a positive total and are normalised
+  /// here. Throws ModelError, naming the row, when a mass is negative or not finite, or a row has no mass.
   TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> mass);
 
   std::int32_t vocab() const { return vocab_; }
   std::int32_t order() const { return order_; }
   std::size_t contexts() const { return mass_.size() / static_cast<std::size_t>(vocab_); }
 
-  Row row(std::size_t context) const { return {mass_.data() + context * static_cast<std::size_t>(vocab_), vocab_}; }
+  Row row(std::size_t context) const {
+    return {mass_.data() + context * static_cast<std::size_t>(vocab_), vocab_};
+  }
 
   /// Contexts shorter than the order are filled up on the left with token 0.
   Row next(std::span<const Token> context, std::vector<double>&) const {
     std::size_t index = 0;
     const auto known = static_cast<std::size_t>(order_);
     const auto tail = context.size() > known ? context.last(known) : context;
-    for (const Token token : tail) index = index * static_cast<std::size_t>(vocab_) + static_cast<std::size_t>(token);
+    for (const Token token : tail)
+      index = index * static_cast<std::size_t>(vocab_) + static_cast<std::size_t>(token);
     return row(index);
   }
 

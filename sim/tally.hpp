@@ -56,7 +56,8 @@ struct Tally {
     if (accepted_lengths.size() < other.accepted_lengths.size()) {
       accepted_lengths.resize(other.accepted_lengths.size());
     }
-    for (std::size_t k = 0; k < other.accepted_lengths.size(); ++k) accepted_lengths[k] += other.accepted_lengths[k];
+    for (std::size_t k = 0; k < other.accepted_lengths.size(); ++k)
+      accepted_lengths[k] += other.accepted_lengths[k];
     return *this;
   }
 

@@ -1,6 +1,7 @@
-// Real time: a target made slow on purpose, so that Thm 3.8 can be put to the clock. A target run reads a stated
-// number of weights (one multiply-add each), as a memory-bound transformer does, whatever the number of positions
-// it evaluates in parallel; a draft run reads fewer. Timings are measurements, never part of a result's identity.
+// Real time: a target made slow on purpose, so that Thm 3.8 can be put to the clock. A target run reads a
+// stated number of weights (one multiply-add each), as a memory-bound transformer does, whatever the number
+// of positions it evaluates in parallel; a draft run reads fewer. Timings are measurements, never part of a
+// result's identity.
 #pragma once
 
 #include <chrono>

@@ -20,8 +20,9 @@ double tidy(double value) { return std::round(value * 1e12) / 1e12; }
 
 double number_of(const Json& axis, const char* key, const std::string& path) {
   if (!axis.contains(key) || !axis.at(key).is_number()) {
-    throw ConfigError(path + "/" + key, "missing or not a number; a range is {\"from\", \"to\", \"step\"} or "
-                                        "{\"from\", \"to\", \"count\"}");
+    throw ConfigError(path + "/" + key,
+                      "missing or not a number; a range is {\"from\", \"to\", \"step\"} or "
+                      "{\"from\", \"to\", \"count\"}");
   }
   return axis.at(key).get<double>();
 }
@@ -35,8 +36,8 @@ std::string label_of(const Json& set) {
   std::string label;
   for (const auto& [path, value] : set.items()) {
     const std::string name = path.substr(path.rfind('/') + 1);
-    label += fmt::format("{}{} = {}", label.empty() ? "" : ", ", name, value.is_string() ? value.get<std::string>()
-                                                                                        : shown(value));
+    label += fmt::format("{}{} = {}", label.empty() ? "" : ", ", name,
+                         value.is_string() ? value.get<std::string>() : shown(value));
   }
   return label;
 }
@@ -51,26 +52,30 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     for (const auto& [key, value] : axis.items()) {
       const std::vector<std::string> known{"from", "to", "step", "count"};
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        throw ConfigError(path + "/" + key, fmt::format("unknown key \"{}\" in a range{}", key, suggestion(key, known)));
+        throw ConfigError(path + "/" + key,
+                          fmt::format("unknown key \"{}\" in a range{}", key, suggestion(key, known)));
       }
     }
     const double from = number_of(axis, "from", path);
     const double to = number_of(axis, "to", path);
     const bool counted = axis.contains("count");
     if (counted == axis.contains("step")) throw ConfigError(path, "give either \"step\" or \"count\"");
-    const double steps = counted ? number_of(axis, "count", path) - 1 : (to - from) / number_of(axis, "step", path);
+    const double steps =
+        counted ? number_of(axis, "count", path) - 1 : (to - from) / number_of(axis, "step", path);
     if (!(steps >= 0) || !(steps < max_cells)) {
       throw ConfigError(path, fmt::format("{} is a range of {} values", shown(axis), steps + 1));
     }
     const auto last = static_cast<std::int64_t>(std::floor(steps + 1e-9));
     for (std::int64_t i = 0; i <= last; ++i) {
       const double share = static_cast<double>(i) / (counted && last > 0 ? static_cast<double>(last) : 1.0);
-      const double value = counted ? from + share * (to - from) : from + share * axis.at("step").get<double>();
+      const double value =
+          counted ? from + share * (to - from) : from + share * axis.at("step").get<double>();
       values.push_back(as_number(tidy(value)));
     }
   } else {
-    throw ConfigError(path, fmt::format("{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}",
-                                        shown(axis)));
+    throw ConfigError(
+        path,
+        fmt::format("{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}", shown(axis)));
   }
   if (values.empty()) throw ConfigError(path, "has no values");
   return values;
@@ -85,14 +90,19 @@ std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
       count *= static_cast<double>(axes.back().second.size());
     }
   }
-  if (count > max_cells) throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
+  if (count > max_cells)
+    throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
 
   Json base = input;
-  for (const char* key : {"cases", "sweep", "figures", "metrics", "title", "about", "source"}) base.erase(key);
+  for (const char* key : {"cases", "sweep", "figures", "metrics", "title", "about", "source"})
+    base.erase(key);
   base["title"] = resolved.at("title");
 
-  static const Json no_case = Json::object({{"label", ""}, {"set", Json::object()}, {"printed", Json::object()},
-                                            {"measured", Json::object()}, {"note", ""}});
+  static const Json no_case = Json::object({{"label", ""},
+                                            {"set", Json::object()},
+                                            {"printed", Json::object()},
+                                            {"measured", Json::object()},
+                                            {"note", ""}});
   std::vector<CellSpec> cells;
   const std::size_t cases = resolved.contains("cases") ? resolved.at("cases").size() : 1;
   for (std::size_t index = 0; index < cases; ++index) {
@@ -101,7 +111,8 @@ std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
     for (bool more = true; more;) {
       CellSpec cell;
       cell.set = one.at("set");
-      for (std::size_t axis = 0; axis < axes.size(); ++axis) cell.set[axes[axis].first] = axes[axis].second[at[axis]];
+      for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        cell.set[axes[axis].first] = axes[axis].second[at[axis]];
       Json config = base;
       for (const auto& [path, value] : cell.set.items()) set_at(config, path, value, "/sweep");
       try {

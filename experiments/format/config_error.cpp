@@ -30,6 +30,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::string ConfigError::sentence() const {
+  return file.empty() ? fmt::format("{}: {}", path, what()) : fmt::format("{}: {}: {}", file, path, what());
+}
+
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   std::string nearest;
   std::size_t least = std::max<std::size_t>(word.size() / 3, 2) + 1;

@@ -47,7 +47,8 @@ Json parse_json(const std::string& text) {
   try {
     document = Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
-    throw ConfigError("/", fmt::format("not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what())));
+    throw ConfigError(
+        "/", fmt::format("not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what())));
   } catch (const Json::out_of_range& error) {
     throw ConfigError("/", fmt::format("not JSON: {}", reason(error.what())));
   }
@@ -69,16 +70,17 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
   try {
     document[Json::json_pointer(pointer)] = value;
   } catch (const Json::exception& error) {
-    throw ConfigError(where, fmt::format("\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
-                                         pointer, reason(error.what())));
+    throw ConfigError(where,
+                      fmt::format("\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
+                                  pointer, reason(error.what())));
   }
 }
 
 void apply_assignment(Json& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw UsageError(fmt::format("--set {}: expected path=value, for example --set models.draft.alpha=0.8",
-                                 assignment));
+    throw UsageError(
+        fmt::format("--set {}: expected path=value, for example --set models.draft.alpha=0.8", assignment));
   }
   std::string path = assignment.substr(0, equals);
   if (path[0] != '/') {

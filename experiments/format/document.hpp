@@ -8,19 +8,19 @@
 
 namespace speclab {
 
-/// Parses JSON. Throws ConfigError with line and column for text that is not JSON, and for an object that says one
-/// key twice (of which a parser would silently keep the last).
+/// Parses JSON. Throws ConfigError with line and column for text that is not JSON, and for an object that
+/// says one key twice (of which a parser would silently keep the last).
 Json parse_json(const std::string& text);
 
 /// The whole file as text; ConfigError when it cannot be read.
 std::string read_text(const std::filesystem::path& file);
 
-/// Sets the value at a JSON pointer ("/models/draft/alpha"), making objects on the way. ConfigError at `where` when
-/// the pointer is malformed or runs through something that is not an object or list.
+/// Sets the value at a JSON pointer ("/models/draft/alpha"), making objects on the way. ConfigError at
+/// `where` when the pointer is malformed or runs through something that is not an object or list.
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
-/// "path=value" of --set: the path with or without a leading slash, dots or slashes between names; the value as
-/// JSON, or as text when it is not JSON. Throws UsageError without "=".
+/// "path=value" of --set: the path with or without a leading slash, dots or slashes between names; the value
+/// as JSON, or as text when it is not JSON. Throws UsageError without "=".
 void apply_assignment(Json& document, const std::string& assignment);
 
 }  // namespace speclab

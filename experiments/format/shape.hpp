@@ -1,5 +1,5 @@
-// A description of the config format as data. Checking, defaults, `speclab schema` and `speclab list` all read the
-// same description, so they cannot disagree.
+// A description of the config format as data. Checking, defaults, `speclab schema` and `speclab list` all
+// read the same description, so they cannot disagree.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,15 +21,15 @@ struct Field {
   std::string name;
   FieldType type;
   std::string doc;
-  Json fallback = nullptr;            ///< the value when absent; null means none
+  Json fallback = nullptr;  ///< the value when absent; null means none
   bool required = false;
-  std::optional<double> least;        ///< smallest allowed number, or fewest entries of a list
-  std::optional<double> most;         ///< largest allowed number, or most entries
-  bool above_least = false;           ///< the smallest is itself excluded
-  std::vector<std::string> choices;   ///< for `choice`
-  const Shape* shape = nullptr;       ///< for `object`
-  const Family* family = nullptr;     ///< for `family` and `base`
-  const Field* element = nullptr;     ///< for `list` and `map`
+  std::optional<double> least = {};       ///< smallest allowed number, or fewest entries of a list
+  std::optional<double> most = {};        ///< largest allowed number, or most entries
+  bool above_least = false;               ///< the smallest is itself excluded
+  std::vector<std::string> choices = {};  ///< for `choice`
+  const Shape* shape = nullptr;           ///< for `object`
+  const Family* family = nullptr;         ///< for `family` and `base`
+  const Field* element = nullptr;         ///< for `list` and `map`
 };
 
 /// An object with a fixed set of keys; any other key is an error.

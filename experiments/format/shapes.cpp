@@ -1,4 +1,5 @@
-// The config format. One entry per key: type, range, default, and the sentence that `schema` and `list` print.
+// The config format. One entry per key: type, range, default, and the sentence that `schema` and `list`
+// print.
 #include "speclab/experiments/format/shape.hpp"
 
 namespace speclab {
@@ -6,38 +7,66 @@ namespace speclab {
 namespace {
 
 Field number(std::string name, std::string doc, double least, double most, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::number, .doc = std::move(doc), .fallback = std::move(fallback),
-          .least = least, .most = most};
+  return {.name = std::move(name),
+          .type = FieldType::number,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
+          .least = least,
+          .most = most};
 }
 Field integer(std::string name, std::string doc, double least, double most, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::integer, .doc = std::move(doc), .fallback = std::move(fallback),
-          .least = least, .most = most};
+  return {.name = std::move(name),
+          .type = FieldType::integer,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
+          .least = least,
+          .most = most};
 }
 Field text(std::string name, std::string doc, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::text, .doc = std::move(doc), .fallback = std::move(fallback)};
+  return {.name = std::move(name),
+          .type = FieldType::text,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback)};
 }
 Field boolean(std::string name, std::string doc, bool fallback) {
   return {.name = std::move(name), .type = FieldType::boolean, .doc = std::move(doc), .fallback = fallback};
 }
 Field choice(std::string name, std::string doc, std::vector<std::string> choices, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::choice, .doc = std::move(doc), .fallback = std::move(fallback),
+  return {.name = std::move(name),
+          .type = FieldType::choice,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
           .choices = std::move(choices)};
 }
 Field object(std::string name, std::string doc, const Shape& shape, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::object, .doc = std::move(doc), .fallback = std::move(fallback),
+  return {.name = std::move(name),
+          .type = FieldType::object,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
           .shape = &shape};
 }
 Field kind_of(std::string name, std::string doc, const Family& family, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::family, .doc = std::move(doc), .fallback = std::move(fallback),
+  return {.name = std::move(name),
+          .type = FieldType::family,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
           .family = &family};
 }
 Field list(std::string name, std::string doc, const Field& element, double least, double most,
            Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::list, .doc = std::move(doc), .fallback = std::move(fallback),
-          .least = least, .most = most, .element = &element};
+  return {.name = std::move(name),
+          .type = FieldType::list,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
+          .least = least,
+          .most = most,
+          .element = &element};
 }
 Field map(std::string name, std::string doc, const Field& element, Json fallback = nullptr) {
-  return {.name = std::move(name), .type = FieldType::map, .doc = std::move(doc), .fallback = std::move(fallback),
+  return {.name = std::move(name),
+          .type = FieldType::map,
+          .doc = std::move(doc),
+          .fallback = std::move(fallback),
           .element = &element};
 }
 Field required(Field field) {
@@ -54,7 +83,8 @@ constexpr double max_vocab = 1 << 20;
 const Shape& sampling_shape() {
   static const Shape shape{
       "sampling",
-      "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section 2.2).",
+      "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section "
+      "2.2).",
       {number("temperature", "Masses are raised to 1/temperature; 0 is argmax.", 0, 100, 1.0),
        integer("top_k", "Keep the k largest masses; 0 keeps all.", 0, max_vocab, 0),
        positive(number("top_p", "Keep the smallest set of largest masses that reaches this.", 0, 1, 1.0))}};
@@ -62,7 +92,8 @@ const Shape& sampling_shape() {
 }
 
 Shape model_shape(std::string kind, std::string doc, std::vector<Field> fields) {
-  fields.push_back(object("sampling", "Sampling options of this model; without it the config's own.", sampling_shape()));
+  fields.push_back(
+      object("sampling", "Sampling options of this model; without it the config's own.", sampling_shape()));
   return {std::move(kind), std::move(doc), std::move(fields)};
 }
 
@@ -95,12 +126,16 @@ const Family& model_family() {
   static const Field row = list("", "One row.", mass, 1, max_vocab);
   static Family family{"model", {}};
   if (!family.kinds.empty()) return family;
-  const Field base{.name = "base", .type = FieldType::base, .doc = "The model to mix with: \"target\", or a model.",
-                   .fallback = "target", .family = &family};
+  const Field base{.name = "base",
+                   .type = FieldType::base,
+                   .doc = "The model to mix with: \"target\", or a model.",
+                   .fallback = "target",
+                   .family = &family};
   family.kinds = {
-      model_shape("table", "Stored rows: one row (i.i.d.), or vocab^n rows for the contexts of n tokens.",
-                  {list("rows", "The rows; each is normalised.", row, 1, max_vocab),
-                   text("file", "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")}),
+      model_shape(
+          "table", "Stored rows: one row (i.i.d.), or vocab^n rows for the contexts of n tokens.",
+          {list("rows", "The rows; each is normalised.", row, 1, max_vocab),
+           text("file", "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")}),
       model_shape("zipf", "I.i.d. tokens with mass proportional to 1/rank^exponent.",
                   {optional_vocab(), number("exponent", "Zipf exponent.", 0, 20, 1.0),
                    boolean("reversed", "Count ranks from the last id.", false)}),
@@ -110,7 +145,8 @@ const Family& model_family() {
       model_shape("uniform", "Every token equally likely; as a draft, the paper's random drafter.",
                   {optional_vocab()}),
       model_shape("random", "The same as uniform, under its name as a drafter.", {optional_vocab()}),
-      model_shape("point", "Always the same token.", {optional_vocab(), integer("token", "Its id.", 0, max_vocab, 0)}),
+      model_shape("point", "Always the same token.",
+                  {optional_vocab(), integer("token", "Its id.", 0, max_vocab, 0)}),
       model_shape("markov", "Order-1 chain whose rows are drawn from a symmetric Dirichlet law.",
                   {required(integer("vocab", "Vocabulary size; vocab^2 masses are stored.", 1, 8192)),
                    positive(number("concentration", "Smaller is spikier.", 0, 1e6, 0.3)),
@@ -124,10 +160,12 @@ const Family& model_family() {
       model_shape("copy", "Point mass on what followed the longest earlier match of the context's end.",
                   {optional_vocab(), integer("max_match", "Longest suffix looked for.", 1, 64, 8),
                    integer("min_match", "Shortest suffix that counts.", 1, 64, 1)}),
-      model_shape("mixture", "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with "
-                             "the base exactly, in every context of stored rows.",
-                  {base, required(kind_of("other", "The model mixed in.", family)),
-                   number("epsilon", "Weight of \"other\".", 0, 1), number("alpha", "Overlap with the base.", 0, 1)}),
+      model_shape(
+          "mixture",
+          "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with "
+          "the base exactly, in every context of stored rows.",
+          {base, required(kind_of("other", "The model mixed in.", family)),
+           number("epsilon", "Weight of \"other\".", 0, 1), number("alpha", "Overlap with the base.", 0, 1)}),
   };
   return family;
 }
@@ -136,11 +174,13 @@ const Family& verifier_family() {
   static const Family family{
       "verifier",
       {{"token", "Algorithm 1: keep with min(1, p/q), else sample norm((p-q)+). Lossless.", {}},
-       {"lenience", "A.5 at temperature > 0: keep with min(1, p/(l q)). Lossy for l < 1.",
+       {"lenience",
+        "A.5 at temperature > 0: keep with min(1, p/(l q)). Lossy for l < 1.",
         {positive(number("lenience", "l in (0, 1].", 0, 1, 1.0)),
          choice("residual", "Which reading of the residual.", {"target_minus_draft", "literal", "target"},
                 "target_minus_draft")}},
-       {"greedy_lenience", "A.5 at temperature 0, over the target's unadjusted row: keep iff p(x) >= l max p. Lossy.",
+       {"greedy_lenience",
+        "A.5 at temperature 0, over the target's unadjusted row: keep iff p(x) >= l max p. Lossy.",
         {positive(number("lenience", "l in (0, 1].", 0, 1, 1.0))}},
        {"fault_accept_all", "Planted fault: keeps everything.", {}},
        {"fault_resample_target", "Planted fault: after a rejection samples p instead of the residual.", {}},
@@ -149,7 +189,8 @@ const Family& verifier_family() {
 }
 
 const Family& policy_family() {
-  static const Family family{"gamma policy", {{"fixed", "The same number of drafted tokens every round.", {}}}};
+  static const Family family{"gamma policy",
+                             {{"fixed", "The same number of drafted tokens every round.", {}}}};
   return family;
 }
 
@@ -159,7 +200,9 @@ const Family& experiment_family() {
       {{"decode", "Speculative decoding over many rounds: alpha, tokens per round, speed, operations.", {}},
        {"acceptance", "Alpha as in section 4.2: mean overlap along text that the target generates.", {}},
        {"predict", "Closed forms only, from \"alpha\", \"gamma\" and \"cost\".", {}},
-       {"optimal_gamma", "Simulates every gamma up to \"search/max_gamma\" and compares the best with the formula's.", {}},
+       {"optimal_gamma",
+        "Simulates every gamma up to \"search/max_gamma\" and compares the best with the formula's.",
+        {}},
        {"trace", "Single rounds, drawn: generated text by fate, and a timeline for each gamma.", {}},
        {"walltime", "Real time of a slowed target, against Theorem 3.8 at the measured c.", {}}}};
   return family;
@@ -171,12 +214,13 @@ const Shape& config_shape() {
       "Text that n-gram models are trained on.",
       {required(text("file", "Path of a text file, relative to the working directory.")),
        choice("units", "What a token is.", {"bytes", "words", "pieces"}, "words"),
-       integer("vocabulary", "Most tokens (words: the rest become <unk>; pieces: SentencePiece size).", 2, max_vocab,
-               8000)}};
-  static const Shape models{"models",
-                            "Target and draft.",
-                            {required(kind_of("target", "The model whose law the output must have.", model_family())),
-                             required(kind_of("draft", "The model that proposes.", model_family()))}};
+       integer("vocabulary", "Most tokens (words: the rest become <unk>; pieces: SentencePiece size).", 2,
+               max_vocab, 8000)}};
+  static const Shape models{
+      "models",
+      "Target and draft.",
+      {required(kind_of("target", "The model whose law the output must have.", model_family())),
+       required(kind_of("draft", "The model that proposes.", model_family()))}};
   static const Shape cost{"cost",
                           "Cost of one draft run, in target runs.",
                           {number("c", "Time (Definition 3.7).", 0, 1000, 0.0),
@@ -187,18 +231,19 @@ const Shape& config_shape() {
       {integer("trials", "Independent sequences.", 1, 4294967295.0, 64),
        integer("length", "Rounds in each (tokens, for acceptance).", 1, 4294967295.0, 2000),
        integer("batches", "Stretches for batch-means intervals.", 2, 4096, 64),
-       {.name = "prompt", .type = FieldType::prompt,
-        .doc = "Context before the first token: text (with a corpus) or a list of ids.", .fallback = Json::array()}}};
+       {.name = "prompt",
+        .type = FieldType::prompt,
+        .doc = "Context before the first token: text (with a corpus) or a list of ids.",
+        .fallback = Json::array()}}};
   static const Shape check{
       "check",
       "The test of `speclab check`: the law of the first tokens, speculative against plain.",
       {integer("tokens", "Tokens whose joint law is compared.", 1, 64, 3),
-       integer("samples", "Sequences from each decoder.", 100, 1e9, 200000),
+       integer("samples", "Sequences from each decoder.", 100, 5e7, 200000),
        positive(number("level", "Chance of a false alarm.", 0, 0.5, 1e-6)),
        positive(number("power", "Power at which the detectable effect is stated.", 0, 0.999999, 0.99))}};
-  static const Shape search{"search",
-                            "For optimal_gamma.",
-                            {integer("max_gamma", "Largest gamma simulated.", 1, 64, 16)}};
+  static const Shape search{
+      "search", "For optimal_gamma.", {integer("max_gamma", "Largest gamma simulated.", 1, 64, 16)}};
   static const Field gamma = integer("", "A gamma; 0 is plain decoding.", 0, 64);
   static const Shape trace{"trace",
                            "For trace.",
@@ -215,25 +260,27 @@ const Shape& config_shape() {
        integer("repeats", "Repeats, plain and speculative alternating.", 1, 1000, 4)}};
   static const Field any_value{.name = "", .type = FieldType::text, .doc = "A value as printed."};
   static const Field set_value{.name = "", .type = FieldType::any, .doc = "Any value for that path."};
-  static const Shape one_case{"case",
-                              "One row of a table: what to set, and what the paper prints.",
-                              {text("label", "Name of the row.", ""),
-                               map("set", "Values by JSON path.", set_value, Json::object()),
-                               map("printed", "Printed values by metric, as strings so that their digits count.",
-                                   any_value, Json::object()),
-                               map("measured", "Printed measurements by name, shown beside but not judged.", any_value,
-                                   Json::object()),
-                               text("note", "Remark.", "")}};
+  static const Shape one_case{
+      "case",
+      "One row of a table: what to set, and what the paper prints.",
+      {text("label", "Name of the row.", ""), map("set", "Values by JSON path.", set_value, Json::object()),
+       map("printed", "Printed values by metric, as strings so that their digits count.", any_value,
+           Json::object()),
+       map("measured", "Printed measurements by name, shown beside but not judged.", any_value,
+           Json::object()),
+       text("note", "Remark.", "")}};
   static const Field a_case{.name = "", .type = FieldType::object, .doc = "A case.", .shape = &one_case};
   static const Field metric{.name = "", .type = FieldType::text, .doc = "A metric."};
   static const Shape figure{
       "figure",
       "A figure of a sweep: formula as lines, simulation as points with intervals.",
       {required(text("title", "Title.")), required(text("x", "JSON path on the horizontal axis.")),
-       required(text("y", "Metric on the vertical axis.")), text("series", "JSON path that tells curves apart.", ""),
+       required(text("y", "Metric on the vertical axis.")),
+       text("series", "JSON path that tells curves apart.", ""),
        choice("style", "Curves, or a heat map of x against series.", {"curves", "heat_map"}, "curves"),
-       text("x_label", "Axis label.", ""), text("y_label", "Axis label.", ""), text("series_label", "Legend label.", ""),
-       boolean("log_x", "Logarithmic axis.", false), boolean("log_y", "Logarithmic axis.", false)}};
+       text("x_label", "Axis label.", ""), text("y_label", "Axis label.", ""),
+       text("series_label", "Legend label.", ""), boolean("log_x", "Logarithmic axis.", false),
+       boolean("log_y", "Logarithmic axis.", false)}};
   static const Field a_figure{.name = "", .type = FieldType::object, .doc = "A figure.", .shape = &figure};
   static const Shape rounding{"input_rounding",
                               "Half a unit of the last printed digit of the inputs.",
@@ -255,8 +302,8 @@ const Shape& config_shape() {
        object("cost", "Virtual cost.", cost, Json::object()),
        object("plan", "How much.", plan, Json::object()),
        positive(number("confidence", "Of every interval.", 0, 0.9999999, 0.95)),
-       boolean("simultaneous", "Widen intervals so that the confidence holds for all of this config's together.",
-               false),
+       boolean("simultaneous",
+               "Widen intervals so that the confidence holds for all of this config's together.", false),
        object("check", "For `speclab check`.", check),
        object("search", "For optimal_gamma.", search),
        object("trace", "For trace.", trace),

@@ -31,7 +31,8 @@ void check_range(const Json& value, const Field& field, const std::string& path,
 }
 
 /// `skip` is the key that chose the shape.
-Json checked_object(const Json& value, const Shape& shape, const std::string& path, const char* skip = nullptr) {
+Json checked_object(const Json& value, const Shape& shape, const std::string& path,
+                    const char* skip = nullptr) {
   if (!value.is_object()) reject(path, value, fmt::format("an object ({})", shape.name));
   std::vector<std::string> names;
   for (const Field& field : shape.fields) names.push_back(field.name);
@@ -61,7 +62,8 @@ Json checked_kind(const Json& value, const Family& family, const std::string& pa
   if (!value.is_object()) reject(path, value, fmt::format("an object with a \"kind\" ({})", family.noun));
   const std::string here = path + "/kind";
   if (!value.contains("kind")) {
-    throw ConfigError(here, fmt::format("missing; a {} is one of: {}", family.noun, fmt::join(family.names(), ", ")));
+    throw ConfigError(
+        here, fmt::format("missing; a {} is one of: {}", family.noun, fmt::join(family.names(), ", ")));
   }
   const Json& kind = value.at("kind");
   if (!kind.is_string()) reject(here, kind, fmt::format("the name of a {}", family.noun));
@@ -77,7 +79,8 @@ Json checked_list(const Json& value, const Field& field, const std::string& path
   if (!value.is_array()) reject(path, value, "a list");
   const auto size = static_cast<double>(value.size());
   if (size < *field.least || size > *field.most) {
-    throw ConfigError(path, fmt::format("{} entries; allowed are {} to {}", value.size(), *field.least, *field.most));
+    throw ConfigError(
+        path, fmt::format("{} entries; allowed are {} to {}", value.size(), *field.least, *field.most));
   }
   Json result = Json::array();
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -90,7 +93,8 @@ Json checked_prompt(const Json& value, const std::string& path) {
   if (value.is_string()) return value;
   if (!value.is_array()) reject(path, value, "text or a list of token ids");
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (!value[i].is_number_integer() || value[i].get<double>() < 0 || value[i].get<double>() > 2147483647.0) {
+    if (!value[i].is_number_integer() || value[i].get<double>() < 0 ||
+        value[i].get<double>() > 2147483647.0) {
       reject(fmt::format("{}/{}", path, i), value[i], "a token id");
     }
   }
@@ -118,7 +122,8 @@ Json checked(const Json& value, const Field& field, const std::string& path) {
       return value;
     case FieldType::choice:
       if (!value.is_string()) reject(path, value, fmt::format("one of: {}", fmt::join(field.choices, ", ")));
-      if (std::find(field.choices.begin(), field.choices.end(), value.get<std::string>()) == field.choices.end()) {
+      if (std::find(field.choices.begin(), field.choices.end(), value.get<std::string>()) ==
+          field.choices.end()) {
         throw ConfigError(path, fmt::format("unknown {} {}{}", field.name, shown(value),
                                             suggestion(value.get<std::string>(), field.choices)));
       }
@@ -135,7 +140,8 @@ Json checked(const Json& value, const Field& field, const std::string& path) {
     case FieldType::map: {
       if (!value.is_object()) reject(path, value, "an object");
       Json result = Json::object();
-      for (const auto& [key, entry] : value.items()) result[key] = checked(entry, *field.element, path + "/" + key);
+      for (const auto& [key, entry] : value.items())
+        result[key] = checked(entry, *field.element, path + "/" + key);
       return result;
     }
     case FieldType::prompt:

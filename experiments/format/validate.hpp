@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// The config with every default written out, keys in the format's order. Throws ConfigError for unknown keys,
-/// wrong types, values out of range and missing keys, with the JSON path.
+/// The config with every default written out, keys in the format's order. Throws ConfigError for unknown
+/// keys, wrong types, values out of range and missing keys, with the JSON path.
 Json resolve(const Json& input);
 
 /// One optional section ("check", "search", "trace", "walltime") of a resolved config, or its defaults.

@@ -1,0 +1,253 @@
+#include "speclab/experiments/laboratory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "speclab/analysis/estimates.hpp"
+#include "speclab/analysis/optimal_gamma.hpp"
+#include "speclab/experiments/format/cells.hpp"
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/metrics.hpp"
+#include "speclab/experiments/simulation.hpp"
+#include "speclab/experiments/tracing.hpp"
+#include "speclab/experiments/version.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Metrics whose simulated interval is held against the formula when alpha is exact. speed, operations and
+/// memory accesses are functions of tokens per round, so that all six count as three comparisons.
+constexpr std::array judged{"alpha_examined", "tokens_per_round", "tokens_variance",
+                            "speed",          "operations",       "memory_accesses"};
+constexpr int independent_judgements = 3;
+
+struct Cell {
+  CellSpec spec;
+  std::string experiment;
+  std::shared_ptr<const Setup> setup;  ///< null for closed forms
+  std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
+};
+
+CostRatios cost_of(const Json& config) {
+  return {config.at("cost").at("c").get<double>(), config.at("cost").at("c_hat").get<double>()};
+}
+
+Json interval_json(const Interval& interval) {
+  return Json::array({interval.estimate, interval.low, interval.high});
+}
+
+Cell prepare(CellSpec spec, JobList& jobs) {
+  Cell cell{std::move(spec), "", nullptr, {}};
+  const Json& config = cell.spec.config;
+  cell.experiment = config.at("experiment").get<std::string>();
+  if (cell.experiment == "predict") {
+    if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; predict needs an acceptance rate");
+    return cell;
+  }
+  cell.setup = jobs.setup(config);
+  if (cell.experiment == "optimal_gamma" && !cell.setup->exact_alpha) {
+    throw ConfigError("/models",
+                      "optimal_gamma compares with a formula, which needs models of one exact alpha");
+  }
+  if (cell.experiment == "decode" || cell.experiment == "acceptance") {
+    cell.jobs.push_back(&jobs.add(config, config.at("gamma").get<int>()));
+  } else if (cell.experiment == "optimal_gamma") {
+    const int most = section(config, "search").at("max_gamma").get<int>();
+    for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(config, gamma));
+  }
+  return cell;
+}
+
+std::vector<Cell> prepare_all(const Json& resolved, const Json& input, JobList& jobs) {
+  std::vector<Cell> cells;
+  for (CellSpec& spec : expand(resolved, input)) cells.push_back(prepare(std::move(spec), jobs));
+  return cells;
+}
+
+void add_formulas(Json& out, const FormulaInputs& inputs, const char* alpha_from) {
+  out["formula_alpha"] = alpha_from;
+  Json& table = out["formula"] = Json::object();
+  for (const auto& [name, value] : formulas(inputs)) table[name] = value;
+}
+
+void add_verdicts(Json& out, const CellSpec& spec, const FormulaInputs& inputs) {
+  if (spec.printed.empty()) return;
+  double alpha_rounding = 0;
+  double c_rounding = 0;
+  if (spec.config.contains("input_rounding")) {
+    alpha_rounding = spec.config.at("input_rounding").at("alpha").get<double>();
+    c_rounding = spec.config.at("input_rounding").at("c").get<double>();
+  }
+  Json& verdicts = out["verdict"] = Json::object();
+  for (const auto& [metric, printed] : spec.printed.items()) {
+    verdicts[metric] =
+        words(judge_printed(inputs, metric, printed.get<std::string>(), alpha_rounding, c_rounding));
+  }
+}
+
+/// decode and acceptance.
+void describe_simulation(Json& out, const Cell& cell, double confidence) {
+  const Json& config = cell.spec.config;
+  const Job& job = *cell.jobs.front();
+  const CostRatios cost = cost_of(config);
+  const Tally total = job.outcome.total();
+  FormulaInputs inputs{0, config.at("gamma").get<int>(), cost.c, cost.c_hat};
+  Json simulated = Json::object();
+  for (const Estimate& estimate : estimates(job.outcome.batches, cost, confidence)) {
+    if (!estimate.interval) continue;
+    simulated[estimate.name] = interval_json(*estimate.interval);
+    if (estimate.name == "alpha_overlap") inputs.alpha = std::clamp(estimate.interval->estimate, 0.0, 1.0);
+  }
+  if (cell.setup->exact_alpha) inputs.alpha = std::clamp(*cell.setup->exact_alpha, 0.0, 1.0);
+  add_formulas(out, inputs, cell.setup->exact_alpha ? "exact" : "measured");
+  if (cell.setup->exact_alpha) out["exact_alpha"] = *cell.setup->exact_alpha;
+  out["simulated"] = simulated;
+  if (job.acceptance) {
+    out["counts"] = Json{{"contexts", total.overlap_contexts}};
+    add_verdicts(out, cell.spec, inputs);
+    return;
+  }
+  if (cell.setup->exact_alpha) {
+    Json& agreement = out["agreement"] = Json::object();
+    for (const char* metric : judged) {
+      if (!simulated.contains(metric) || !out["formula"].contains(metric)) continue;
+      const double value = out["formula"][metric].get<double>();
+      agreement[metric] =
+          simulated[metric][1].get<double>() <= value && value <= simulated[metric][2].get<double>();
+    }
+  }
+  add_verdicts(out, cell.spec, inputs);
+  out["counts"] = Json{{"rounds", total.rounds},
+                       {"drafted", total.drafted},
+                       {"examined", total.examined},
+                       {"accepted", total.accepted},
+                       {"emitted", total.emitted}};
+  Json& positions = out["positions"] = Json::array();
+  for (const PositionAcceptance& at : acceptance_by_position(job.outcome.batches, inputs.gamma, confidence)) {
+    positions.push_back({{"unconditional", at.unconditional ? interval_json(*at.unconditional) : Json()},
+                         {"conditional", at.conditional ? interval_json(*at.conditional) : Json()}});
+  }
+}
+
+/// The simulated speed curve over gamma, its argmax, and how far the formula's choice is from it.
+void describe_optimum(Json& out, const Cell& cell, double confidence) {
+  const CostRatios cost = cost_of(cell.spec.config);
+  const double alpha = *cell.setup->exact_alpha;
+  add_formulas(out, {alpha, cell.spec.config.at("gamma").get<int>(), cost.c, cost.c_hat}, "exact");
+  out["exact_alpha"] = alpha;
+
+  // gamma = 0 is plain decoding: speed 1 by definition.
+  std::vector<std::vector<double>> by_gamma{
+      std::vector<double>(cell.jobs.front()->outcome.batches.size(), 1.0)};
+  std::vector<double> means{1.0};
+  Json& curve = out["speed_by_gamma"] = Json::array({Json::array({1.0, 1.0, 1.0})});
+  for (const Job* job : cell.jobs) {
+    std::vector<double>& speeds = by_gamma.emplace_back();
+    for (const Tally& batch : job->outcome.batches) speeds.push_back(batch_speed(batch, cost.c));
+    const Interval interval = *mean_interval(speeds, confidence);
+    means.push_back(interval.estimate);
+    curve.push_back(interval_json(interval));
+  }
+  const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+  const OptimalGamma theory = optimal_gamma(alpha, cost.c);
+  const std::size_t theory_gamma =
+      theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
+  // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
+  std::vector<double> differences;
+  for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch) {
+    differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
+  }
+  const Interval gap = *mean_interval(differences, confidence);
+  const auto at = static_cast<double>(best);
+  out["simulated"] = Json{{"optimal_gamma", Json::array({at, at, at})}, {"best_speed", curve[best]}};
+  out["gap"] = interval_json(gap);
+  out["agreement"] = Json{{"optimal_gamma", best == theory_gamma || (gap.low <= 0 && gap.high >= 0)}};
+  out["capped"] = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
+}
+
+Json describe(const Cell& cell, double confidence, Json& timings) {
+  const CellSpec& spec = cell.spec;
+  Json out = Json{{"label", spec.label}, {"set", spec.set}};
+  if (!spec.printed.empty()) out["printed"] = spec.printed;
+  if (!spec.measured.empty()) out["measured"] = spec.measured;
+  if (!spec.note.empty()) out["note"] = spec.note;
+  for (const Job* job : cell.jobs) {
+    if (!job->done || job->outcome.partial) out["partial"] = true;
+  }
+  const bool empty = std::any_of(cell.jobs.begin(), cell.jobs.end(), [](const Job* job) {
+    const auto& batches = job->outcome.batches;
+    return batches.empty() || std::any_of(batches.begin(), batches.end(), [](const Tally& t) {
+             return t.rounds == 0 && t.overlap_contexts == 0;
+           });
+  });
+  if (empty) return out;
+
+  if (cell.experiment == "predict") {
+    const CostRatios cost = cost_of(spec.config);
+    const FormulaInputs inputs{spec.config.at("alpha").get<double>(), spec.config.at("gamma").get<int>(),
+                               cost.c, cost.c_hat};
+    add_formulas(out, inputs, "given");
+    add_verdicts(out, spec, inputs);
+  } else if (cell.experiment == "optimal_gamma") {
+    describe_optimum(out, cell, confidence);
+  } else if (cell.experiment == "trace") {
+    out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
+  } else if (cell.experiment == "walltime") {
+    timings.push_back(time_walltime(*cell.setup, section(spec.config, "walltime"), spec.label));
+  } else {
+    describe_simulation(out, cell, confidence);
+  }
+  return out;
+}
+
+}  // namespace
+
+Json with_sections(Json resolved) {
+  for (const auto& [experiment, name] :
+       {std::pair{"trace", "trace"}, {"walltime", "walltime"}, {"optimal_gamma", "search"}}) {
+    if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
+  }
+  return resolved;
+}
+
+Workload measure_workload(const Json& input) {
+  JobList jobs;
+  const std::vector<Cell> cells = prepare_all(resolve(input), input, jobs);
+  return {cells.size(), jobs.total()};
+}
+
+Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for) {
+  const Json resolved = with_sections(resolve(input));
+  JobList jobs;
+  const std::vector<Cell> cells = prepare_all(resolved, input, jobs);
+  const Control control = control_for(jobs.total());
+  jobs.run(control);
+
+  const int comparisons = static_cast<int>(cells.size()) * independent_judgements;
+  const auto stated = resolved.at("confidence").get<double>();
+  const double confidence =
+      resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons) : stated;
+
+  Findings findings;
+  Json& result = findings.result;
+  result["speclab"] = version_string();
+  result["title"] = resolved.at("title");
+  result["config"] = resolved;
+  result["interval_confidence"] = confidence;
+  result["partial"] = false;
+  findings.timings = Json{{"walltime", Json::array()}};
+  Json& described = result["cells"] = Json::array();
+  for (const Cell& cell : cells) {
+    described.push_back(describe(cell, confidence, findings.timings["walltime"]));
+    if (described.back().contains("partial")) result["partial"] = true;
+  }
+  return findings;
+}
+
+}  // namespace speclab

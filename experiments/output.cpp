@@ -1,0 +1,88 @@
+#include "speclab/experiments/output.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/support/atomic_file.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+#include "speclab/experiments/support/progress.hpp"
+#include "speclab/experiments/version.hpp"
+
+namespace speclab {
+
+void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force) {
+  std::ifstream stream(folder / "result.json");
+  if (force || !stream) return;
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const Json old = Json::parse(text, nullptr, false);
+  if (!old.is_discarded() && old.contains("config") && old.at("config") == config) return;
+  throw UsageError(
+      fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
+                  folder.string()));
+}
+
+void write_data(const std::filesystem::path& folder, const Findings& findings) {
+  write_file_atomically(folder / "result.json", findings.result.dump(1) + "\n");
+  write_file_atomically(folder / "results.csv", result_csv(findings.result));
+  write_file_atomically(folder / "timings.json", findings.timings.dump(1) + "\n");
+}
+
+std::string machine_description() {
+  std::string processor = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    processor = line.substr(line.find(": ") + 2);
+    break;
+  }
+  utsname system{};
+  uname(&system);
+  return fmt::format("{}, {} cores, {} {}", processor, std::thread::hardware_concurrency(), system.sysname,
+                     system.machine);
+}
+
+ThreadLimit::ThreadLimit(int threads)
+    : control_(tbb::global_control::max_allowed_parallelism,
+               threads > 0 ? static_cast<std::size_t>(threads)
+                           : std::max<std::size_t>(std::thread::hardware_concurrency(), 1)) {}
+
+bool writes_to_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+int thread_count() {
+  return static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+}
+
+std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command) {
+  return {{"Version", "speclab " + version_string()},
+          {"Machine", machine_description()},
+          {"Threads", fmt::format("{}", thread_count())},
+          {"Command", command}};
+}
+
+Findings run_watched(const Json& config, const std::string& title, bool quiet) {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Progress> progress;
+  Findings findings = run_config(config, [&](std::uint64_t total) {
+    progress = std::make_unique<Progress>(title, total, quiet);
+    return Control{.stop = [] { return interrupted(); },
+                   .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
+  });
+  progress.reset();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  findings.timings["seconds"] = elapsed.count();
+  findings.timings["threads"] = thread_count();
+  findings.timings["machine"] = machine_description();
+  return findings;
+}
+
+}  // namespace speclab

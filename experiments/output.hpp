@@ -1,0 +1,47 @@
+// The files a run leaves, and what it says about the machine.
+#pragma once
+
+#include <tbb/global_control.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "speclab/experiments/laboratory.hpp"
+#include "speclab/experiments/report/page.hpp"
+
+namespace speclab {
+
+/// Throws UsageError when `folder` holds the results of a config other than `config`, unless `force`.
+void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force);
+
+/// result.json, results.csv and timings.json, each written whole or not at all.
+void write_data(const std::filesystem::path& folder, const Findings& findings);
+
+/// "Version", "Machine", "Threads", "Command" for the head of a report.
+std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command);
+
+/// Processor, cores and system, in words.
+std::string machine_description();
+
+/// While it lives, at most `threads` threads work; 0 or less: as many as there are cores.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+
+ private:
+  tbb::global_control control_;
+};
+
+/// Worker threads in use.
+int thread_count();
+
+/// Is standard output a terminal?
+bool writes_to_terminal();
+
+/// Runs a config with a progress line on the terminal, and adds the run's seconds and the machine to the
+/// timings.
+Findings run_watched(const Json& config, const std::string& title, bool quiet);
+
+}  // namespace speclab

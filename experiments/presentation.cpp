@@ -1,0 +1,277 @@
+#include "speclab/experiments/presentation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "speclab/experiments/metrics.hpp"
+#include "speclab/experiments/support/csv.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Cell number_cell(double value) { return {number_text(value), value, ""}; }
+
+Cell interval_cell(const Json& interval) { return {interval_text(interval), interval[0].get<double>(), ""}; }
+
+std::vector<std::string> shown_metrics(const Json& result) {
+  const Json& config = result.at("config");
+  if (config.contains("metrics")) return config.at("metrics").get<std::vector<std::string>>();
+  const auto experiment = config.at("experiment").get<std::string>();
+  if (experiment == "acceptance") return {"alpha_overlap"};
+  if (experiment == "predict") return {"tokens_per_round", "speed", "operations", "optimal_gamma"};
+  if (experiment == "optimal_gamma") return {"optimal_gamma", "best_speed"};
+  if (experiment == "decode") return {"alpha_overlap", "tokens_per_round", "speed", "operations"};
+  return {};
+}
+
+bool any_cell_has(const Json& cells, const char* table, const std::string& metric) {
+  return std::any_of(cells.begin(), cells.end(), [&](const Json& cell) {
+    return cell.contains(table) && cell.at(table).contains(metric);
+  });
+}
+
+std::vector<std::string> measured_names(const Json& cells) {
+  std::vector<std::string> names;
+  for (const Json& cell : cells) {
+    if (!cell.contains("measured")) continue;
+    for (const auto& [name, value] : cell.at("measured").items()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// "formula in 3 of 3 intervals; printed reproduces".
+Cell verdict_cell(const Json& cell) {
+  std::string text;
+  std::string css = "good";
+  if (cell.contains("agreement")) {
+    std::size_t held = 0;
+    for (const auto& [metric, ok] : cell.at("agreement").items()) held += ok.get<bool>() ? 1 : 0;
+    const std::size_t all = cell.at("agreement").size();
+    text = fmt::format("formula inside {} of {} intervals", held, all);
+    if (held < all) css = "bad";
+  }
+  if (cell.contains("verdict")) {
+    for (const auto& [metric, verdict] : cell.at("verdict").items()) {
+      text +=
+          fmt::format("{}printed {} {}", text.empty() ? "" : "; ", metric_label(metric), plain_text(verdict));
+      if (verdict == "within input rounding" && css != "bad") css = "note";
+      if (verdict == "does not reproduce") css = "bad";
+    }
+  }
+  if (cell.contains("capped") && cell.at("capped").get<bool>()) text += "; beyond the largest γ simulated";
+  if (cell.contains("partial")) {
+    text = "interrupted: partial";
+    css = "bad";
+  }
+  return {text, std::nullopt, text.empty() ? "" : css};
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "–";
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (std::floor(value) == value && size < 1e6) return fmt::format("{:.0f}", value);
+  return size >= 0.001 && size < 1e6 ? fmt::format("{:.4g}", value) : fmt::format("{:.3e}", value);
+}
+
+std::string interval_text(const Json& interval) {
+  const double value = interval[0].get<double>();
+  // Bounds are infinite with a single batch, and null once they have been through a file.
+  const bool bounded = interval[1].is_number() && interval[2].is_number();
+  const double half = bounded ? (interval[2].get<double>() - interval[1].get<double>()) / 2 : std::nan("");
+  if (!std::isfinite(half)) return fmt::format("{} ± ?", number_text(value));
+  if (!(half > 0)) return number_text(value);
+  // Two digits of the half-width say how many of the estimate mean anything.
+  const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
+  return fmt::format("{:.{}f} ± {:.{}f}", value, digits, half, digits);
+}
+
+Table result_table(const Json& result, const std::string& id, std::size_t most_rows) {
+  const Json& cells = result.at("cells");
+  const std::vector<std::string> shown = shown_metrics(result);
+  const std::vector<std::string> measured = measured_names(cells);
+  Table table;
+  table.id = id;
+  table.caption = result.at("title").get<std::string>();
+  table.columns.emplace_back("case");
+  for (const std::string& metric : shown) {
+    const std::string label = metric_label(metric);
+    if (any_cell_has(cells, "printed", metric)) table.columns.push_back(label + ", printed");
+    if (any_cell_has(cells, "formula", metric)) table.columns.push_back(label + ", formula");
+    if (any_cell_has(cells, "simulated", metric)) table.columns.push_back(label + ", simulated");
+  }
+  for (const std::string& name : measured) table.columns.push_back(name);
+  table.columns.emplace_back("verdict");
+
+  for (const Json& cell : cells) {
+    if (table.rows.size() == most_rows) break;
+    std::vector<Cell> row{{cell.at("label").get<std::string>(), std::nullopt, ""}};
+    for (const std::string& metric : shown) {
+      if (any_cell_has(cells, "printed", metric)) {
+        const bool has = cell.contains("printed") && cell.at("printed").contains(metric);
+        const std::string text = has ? cell.at("printed").at(metric).get<std::string>() : "";
+        row.push_back(has ? Cell{text, std::stod(text), ""} : Cell{});
+      }
+      for (const char* kind : {"formula", "simulated"}) {
+        if (!any_cell_has(cells, kind, metric)) continue;
+        const bool has = cell.contains(kind) && cell.at(kind).contains(metric);
+        if (!has) {
+          row.emplace_back();
+        } else if (cell.at(kind).at(metric).is_array()) {
+          row.push_back(interval_cell(cell.at(kind).at(metric)));
+        } else {
+          row.push_back(number_cell(cell.at(kind).at(metric).get<double>()));
+        }
+      }
+    }
+    for (const std::string& name : measured) {
+      const bool has = cell.contains("measured") && cell.at("measured").contains(name);
+      row.push_back(has ? Cell{cell.at("measured").at(name).get<std::string>(), std::nullopt, ""} : Cell{});
+    }
+    row.push_back(verdict_cell(cell));
+    table.rows.push_back(std::move(row));
+  }
+  // A table that judges nothing needs no column for it.
+  const bool silent = std::all_of(table.rows.begin(), table.rows.end(),
+                                  [](const auto& row) { return row.back().text.empty(); });
+  if (silent) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
+  table.note =
+      fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
+                  result.at("config").at("simultaneous").get<bool>()
+                      ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
+                                    100 * result.at("config").at("confidence").get<double>())
+                      : "");
+  if (cells.size() > most_rows) {
+    table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
+  }
+  return table;
+}
+
+std::string result_csv(const Json& result) {
+  const Json& cells = result.at("cells");
+  std::vector<std::string> sets;
+  for (const Json& cell : cells) {
+    for (const auto& [path, value] : cell.at("set").items()) {
+      if (std::find(sets.begin(), sets.end(), path) == sets.end()) sets.push_back(path);
+    }
+  }
+  std::vector<std::pair<const char*, std::string>> numbers;
+  for (const char* kind : {"printed", "formula", "simulated"}) {
+    for (const Metric& metric : metrics()) {
+      if (any_cell_has(cells, kind, metric.name)) numbers.emplace_back(kind, metric.name);
+    }
+  }
+  std::vector<std::string> columns{"label"};
+  for (const std::string& path : sets) columns.push_back(path);
+  for (const auto& [kind, metric] : numbers) {
+    columns.push_back(fmt::format("{}_{}", kind, metric));
+    if (std::string_view(kind) == "simulated") {
+      columns.push_back(fmt::format("{}_{}_low", kind, metric));
+      columns.push_back(fmt::format("{}_{}_high", kind, metric));
+    }
+  }
+  columns.emplace_back("verdict");
+
+  std::vector<std::vector<CsvValue>> rows;
+  for (const Json& cell : cells) {
+    std::vector<CsvValue> row{cell.at("label").get<std::string>()};
+    for (const std::string& path : sets) {
+      const Json value = cell.at("set").value(path, Json(""));
+      if (value.is_number()) {
+        row.emplace_back(value.get<double>());
+      } else {
+        row.emplace_back(plain_text(value));
+      }
+    }
+    for (const auto& [kind, metric] : numbers) {
+      const bool simulated = std::string_view(kind) == "simulated";
+      const Json value = cell.contains(kind) ? cell.at(kind).value(metric, Json()) : Json();
+      for (std::size_t part = 0; part < (simulated ? 3U : 1U); ++part) {
+        const Json number = value.is_array() ? value[part] : value;
+        if (number.is_number()) {
+          row.emplace_back(number.get<double>());
+        } else {
+          row.emplace_back(number.is_null() ? std::string() : plain_text(number));
+        }
+      }
+    }
+    row.emplace_back(verdict_cell(cell).text);
+    rows.push_back(std::move(row));
+  }
+  return csv(columns, rows);
+}
+
+std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::string& name) {
+  std::vector<std::vector<Cell>> rows;
+  std::size_t held = 0;
+  std::size_t judged = 0;
+  for (const Json& cell : result.at("cells")) {
+    if (cell.contains("agreement")) {
+      for (const auto& [metric, ok] : cell.at("agreement").items()) {
+        ++judged;
+        held += ok.get<bool>() ? 1 : 0;
+      }
+    }
+    if (!cell.contains("verdict")) continue;
+    for (const auto& [metric, verdict] : cell.at("verdict").items()) {
+      const auto words = verdict.get<std::string>();
+      std::string simulated;
+      if (cell.contains("simulated") && cell.at("simulated").contains(metric)) {
+        simulated = interval_text(cell.at("simulated").at(metric));
+      }
+      const std::string css = words == "reproduces" ? "good" : words == "does not reproduce" ? "bad" : "note";
+      const double formula_value = cell.at("formula").value(metric, std::nan(""));
+      rows.push_back(
+          {{fmt::format("{}: {}, {}", name, cell.at("label").get<std::string>(), metric_label(metric)),
+            {},
+            ""},
+           {cell.at("printed").at(metric).get<std::string>(), {}, ""},
+           number_cell(formula_value),
+           {simulated, {}, ""},
+           {words, {}, css}});
+    }
+  }
+  if (judged > 0) {
+    rows.push_back({{fmt::format("{}: all {} cells", name, result.at("cells").size()), {}, ""},
+                    {"", {}, ""},
+                    {"", {}, ""},
+                    {"", {}, ""},
+                    {fmt::format("formula inside {} of {} intervals", held, judged),
+                     {},
+                     held == judged ? "good" : "bad"}});
+  } else if (rows.empty()) {
+    rows.push_back(
+        {{fmt::format("{}: {} cells", name, result.at("cells").size()), {}, ""},
+         {"", {}, ""},
+         {"", {}, ""},
+         {"", {}, ""},
+         {result.at("partial").get<bool>() ? "interrupted: partial" : "measured here", {}, "note"}});
+  }
+  return rows;
+}
+
+Table summary_table(std::vector<std::vector<Cell>> rows) {
+  return {"summary",
+          "Paper, formula, simulation",
+          {"what", "paper", "formula", "simulated ± interval", "verdict"},
+          std::move(rows),
+          ""};
+}
+
+}  // namespace speclab

@@ -1,0 +1,37 @@
+// From results to tables, figures and CSV. Everything here is drawn from result.json (and timings.json)
+// alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "speclab/experiments/format/shape.hpp"
+#include "speclab/experiments/report/page.hpp"
+
+namespace speclab {
+
+/// One row a cell: what was set, then printed, formula and simulated value of each metric, then the verdict.
+/// At most `most_rows` rows, with a note when there are more.
+Table result_table(const Json& result, const std::string& id, std::size_t most_rows);
+
+/// The figures the config asks for; for a sweep without any, curves or a heat map over its axes.
+std::vector<Figure> result_figures(const Json& result, const std::string& id, const std::string& command);
+
+/// A section of the report: introduction, table, figures, passages.
+Section result_section(const Json& result, const Json& timings, const std::string& id,
+                       const std::string& command);
+
+/// One row a cell, every number in full.
+std::string result_csv(const Json& result);
+
+/// Rows "what / paper / formula / simulated ± interval / verdict", for one result.
+std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::string& name);
+Table summary_table(std::vector<std::vector<Cell>> rows);
+
+/// A number for people: four significant digits.
+std::string number_text(double value);
+
+/// "1.963 ± 0.002".
+std::string interval_text(const Json& interval);
+
+}  // namespace speclab

@@ -1,0 +1,321 @@
+#include "speclab/experiments/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/table_file.hpp"
+#include "speclab/sim/arpa.hpp"
+#include "speclab/sim/error.hpp"
+#include "speclab/sim/kneser_ney.hpp"
+#include "speclab/sim/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+Adjustment adjustment(const Json& sampling) {
+  return {.temperature = sampling.at("temperature").get<double>(),
+          .top_k = sampling.at("top_k").get<std::int32_t>(),
+          .top_p = sampling.at("top_p").get<double>()};
+}
+
+std::int32_t vocab_of(const Json& spec, const std::string& path, const Model* target) {
+  if (spec.contains("vocab")) return spec.at("vocab").get<std::int32_t>();
+  if (target != nullptr) return target->vocab();
+  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+}
+
+/// The order n for which vocab^n rows are stored.
+std::int32_t table_order(std::size_t rows, std::size_t vocab, const std::string& path) {
+  std::size_t contexts = 1;
+  for (std::int32_t order = 0; contexts <= rows; ++order, contexts *= vocab) {
+    if (contexts == rows) return order;
+    if (vocab == 1) break;
+  }
+  throw ConfigError(
+      path, fmt::format("{} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), "
+                        "or a higher power of {}",
+                        rows, vocab, vocab, vocab));
+}
+
+Model build_table(const Json& spec, const std::string& path) {
+  if (spec.contains("rows") == spec.contains("file")) {
+    throw ConfigError(path, "a table needs either \"rows\" or \"file\"");
+  }
+  const bool inline_rows = spec.contains("rows");
+  const std::string here = path + (inline_rows ? "/rows" : "/file");
+  const std::vector<std::vector<double>> rows =
+      inline_rows ? spec.at("rows").get<std::vector<std::vector<double>>>()
+                  : read_table_file(spec.at("file").get<std::string>(), here);
+  const std::size_t vocab = rows.front().size();
+  std::vector<double> mass;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].size() != vocab) {
+      throw ConfigError(fmt::format("{}/{}", here, i),
+                        fmt::format("has {} masses; the first row has {}", rows[i].size(), vocab));
+    }
+    mass.insert(mass.end(), rows[i].begin(), rows[i].end());
+  }
+  return Model(
+      TableModel(static_cast<std::int32_t>(vocab), table_order(rows.size(), vocab, here), std::move(mass)));
+}
+
+AnyRule build_rule(const Json& spec) {
+  const auto kind = spec.at("kind").get<std::string>();
+  if (kind == "lenience") {
+    const auto reading = spec.at("residual").get<std::string>();
+    const Residual residual = reading == "literal"  ? Residual::literal
+                              : reading == "target" ? Residual::target
+                                                    : Residual::target_minus_draft;
+    return LenienceRule{spec.at("lenience").get<double>(), residual};
+  }
+  if (kind == "greedy_lenience") return GreedyLenienceRule{spec.at("lenience").get<double>()};
+  if (kind == "fault_accept_all") return AcceptAllFault{};
+  if (kind == "fault_resample_target") return ResampleTargetFault{};
+  if (kind == "fault_swapped_residual") return SwappedResidualFault{};
+  return TokenRule{};
+}
+
+std::optional<double> exact_alpha(const Model& target, const Model& draft, const AnyRule& rule) {
+  if (target.table() == nullptr || draft.table() == nullptr) return std::nullopt;
+  const TableModel& a = *target.table();
+  const TableModel& b = *draft.table();
+  std::optional<double> alpha;
+  for (std::size_t context = 0; context < std::max(a.contexts(), b.contexts()); ++context) {
+    const double here = std::visit(
+        [&](const auto& r) {
+          return r.acceptance_rate(a.row(context % a.contexts()), b.row(context % b.contexts()));
+        },
+        rule);
+    if (alpha && std::abs(*alpha - here) > 1e-12) return std::nullopt;
+    alpha = here;
+  }
+  return alpha;
+}
+
+std::vector<Token> build_prompt(const Json& plan, const Vocabulary* vocabulary, std::int32_t vocab) {
+  const Json& prompt = plan.at("prompt");
+  if (prompt.is_string()) {
+    if (vocabulary == nullptr) {
+      throw ConfigError("/plan/prompt",
+                        "is text, but no model here has a text vocabulary; give a list of token ids");
+    }
+    return vocabulary->tokens(prompt.get<std::string>());
+  }
+  std::vector<Token> tokens;
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    if (prompt[i].get<std::int64_t>() >= vocab) {
+      throw ConfigError(fmt::format("/plan/prompt/{}", i),
+                        fmt::format("{} is outside the vocabulary of {} tokens", shown(prompt[i]), vocab));
+    }
+    tokens.push_back(prompt[i].get<Token>());
+  }
+  return tokens;
+}
+
+/// Two text models must give each id the same meaning.
+void check_same_words(const std::shared_ptr<const Vocabulary>& target,
+                      const std::shared_ptr<const Vocabulary>& draft) {
+  if (target == nullptr || draft == nullptr || target == draft) return;
+  for (Token id = 0; id < target->size(); ++id) {
+    if (target->text(id) == draft->text(id)) continue;
+    throw ConfigError("/models/draft",
+                      fmt::format("token {} is \"{}\" here and \"{}\" in the target; the models must "
+                                  "share one vocabulary",
+                                  id, draft->text(id), target->text(id)));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Corpus> Registry::corpus(const Json& config) {
+  if (!config.contains("corpus")) {
+    throw ConfigError("/corpus",
+                      "missing; n-gram models are trained on a text: {\"file\": ..., \"units\": \"words\"}");
+  }
+  const Json& spec = config.at("corpus");
+  auto& cached = corpora_[spec.dump()];
+  if (!cached) {
+    const auto units_name = spec.at("units").get<std::string>();
+    const Units units = units_name == "bytes"   ? Units::bytes
+                        : units_name == "words" ? Units::words
+                                                : Units::pieces;
+    try {
+      cached = std::make_shared<const Corpus>(
+          load_corpus(spec.at("file").get<std::string>(), units, spec.at("vocabulary").get<int>()));
+    } catch (const ModelError& error) {
+      throw ConfigError("/corpus/file",
+                        fmt::format("{}; the default corpus is made by scripts/setup.sh", error.what()));
+    }
+  }
+  return cached;
+}
+
+Model Registry::build_ngram(const Json& spec, int order, const std::string& path, const Json& config) {
+  const std::shared_ptr<const Corpus> text = corpus(config);
+  vocabulary_ = std::shared_ptr<const Vocabulary>(text, &text->vocabulary);
+  const auto part = spec.at("part").get<std::string>();
+  auto& cached = ngrams_[fmt::format("{} {} {}", order, part, config.at("corpus").dump())];
+  if (!cached) {
+    std::span<const Token> tokens(text->tokens);
+    if (part == "first_half") tokens = tokens.first(tokens.size() / 2);
+    if (part == "second_half") tokens = tokens.subspan(tokens.size() / 2);
+    try {
+      cached = std::make_shared<const NgramModel>(train_kneser_ney(tokens, text->vocabulary.size(), order));
+    } catch (const ModelError& error) {
+      throw ConfigError(path, error.what());
+    }
+  }
+  return Model(cached);
+}
+
+Model Registry::build_arpa(const Json& spec, const std::string& path) {
+  const auto file = spec.at("file").get<std::string>();
+  if (!ngrams_.contains(file)) {
+    try {
+      ArpaModel read = read_arpa(file);
+      arpa_words_[file] = std::make_shared<const Vocabulary>(std::move(read.vocabulary));
+      ngrams_[file] = std::make_shared<const NgramModel>(std::move(read.model));
+    } catch (const ModelError& error) {
+      throw ConfigError(path + "/file", error.what());
+    }
+  }
+  vocabulary_ = arpa_words_[file];
+  return Model(ngrams_[file]);
+}
+
+Model Registry::build_mixture(const Json& spec, const std::string& path, const Json& config,
+                              const Model* target) {
+  const Json& base_spec = spec.at("base");
+  if (base_spec == "target" && target == nullptr) {
+    throw ConfigError(path + "/base", "\"target\" has a meaning in a draft only; give a model");
+  }
+  const Model base =
+      base_spec == "target" ? *target : build_unadjusted(base_spec, path + "/base", config, target);
+  const Model other = build_unadjusted(spec.at("other"), path + "/other", config, &base);
+  if (base.vocab() != other.vocab()) {
+    throw ConfigError(path + "/other",
+                      fmt::format("has a vocabulary of {}; its base has {}", other.vocab(), base.vocab()));
+  }
+  if (spec.contains("alpha") == spec.contains("epsilon")) {
+    throw ConfigError(path, "a mixture needs either \"epsilon\" or \"alpha\"");
+  }
+  if (spec.contains("epsilon")) return mixed(base, other, spec.at("epsilon").get<double>());
+  if (base.table() == nullptr || other.table() == nullptr) {
+    throw ConfigError(path + "/alpha",
+                      "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, "
+                      "markov); give \"epsilon\"");
+  }
+  try {
+    return Model(mixed_to_alpha(*base.table(), *other.table(), spec.at("alpha").get<double>()));
+  } catch (const ModelError& error) {
+    throw ConfigError(path + "/alpha", error.what());
+  }
+}
+
+Model Registry::build_unadjusted(const Json& spec, const std::string& path, const Json& config,
+                                 const Model* target) {
+  const auto kind = spec.at("kind").get<std::string>();
+  const auto number = [&](const char* key) { return spec.at(key).get<double>(); };
+  const auto iid = [&](std::vector<double> row) {
+    const auto vocab = static_cast<std::int32_t>(row.size());
+    return Model(TableModel(vocab, 0, std::move(row)));
+  };
+  try {
+    if (kind == "table") return build_table(spec, path);
+    if (kind == "zipf") {
+      return iid(zipf_row(vocab_of(spec, path, target), number("exponent"), spec.at("reversed").get<bool>()));
+    }
+    if (kind == "dirichlet") {
+      return iid(dirichlet_rows(vocab_of(spec, path, target), 1, number("concentration"),
+                                spec.at("seed").get<std::uint64_t>()));
+    }
+    if (kind == "uniform" || kind == "random") return iid(uniform_row(vocab_of(spec, path, target)));
+    if (kind == "point") {
+      const std::int32_t vocab = vocab_of(spec, path, target);
+      const auto token = spec.at("token").get<Token>();
+      if (token >= vocab) {
+        throw ConfigError(path + "/token",
+                          fmt::format("{} is outside the vocabulary of {} tokens", token, vocab));
+      }
+      return iid(point_row(vocab, token));
+    }
+    if (kind == "markov") {
+      const auto vocab = spec.at("vocab").get<std::int32_t>();
+      return Model(TableModel(vocab, 1,
+                              dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab),
+                                             number("concentration"), spec.at("seed").get<std::uint64_t>())));
+    }
+    if (kind == "copy") {
+      if (spec.at("min_match") > spec.at("max_match")) {
+        throw ConfigError(path + "/min_match",
+                          fmt::format("{} is above max_match {}", shown(spec.at("min_match")),
+                                      shown(spec.at("max_match"))));
+      }
+      return Model(CopyDrafter(vocab_of(spec, path, target), spec.at("min_match").get<int>(),
+                               spec.at("max_match").get<int>()));
+    }
+    if (kind == "mixture") return build_mixture(spec, path, config, target);
+  } catch (const ModelError& error) {
+    throw ConfigError(path, error.what());
+  }
+  if (kind == "arpa") return build_arpa(spec, path);
+  const int order = kind == "unigram" ? 1 : kind == "bigram" ? 2 : spec.at("order").get<int>();
+  return build_ngram(spec, order, path, config);
+}
+
+Model Registry::build_model(const Json& spec, const std::string& path, const Json& config,
+                            const Model* target) {
+  const Json& sampling = spec.contains("sampling") ? spec.at("sampling") : config.at("sampling");
+  return adjusted(build_unadjusted(spec, path, config, target), adjustment(sampling));
+}
+
+Setup Registry::build(const Json& config) {
+  if (!config.contains("models")) {
+    throw ConfigError("/models", fmt::format("missing; the experiment {} needs a target and a draft",
+                                             shown(config.at("experiment"))));
+  }
+  const Json& models = config.at("models");
+  vocabulary_ = nullptr;
+  const Model plain_target = build_unadjusted(models.at("target"), "/models/target", config, nullptr);
+  const std::shared_ptr<const Vocabulary> target_words = vocabulary_;
+  vocabulary_ = nullptr;
+  Model draft = build_model(models.at("draft"), "/models/draft", config, &plain_target);
+  if (plain_target.vocab() != draft.vocab()) {
+    throw ConfigError("/models/draft",
+                      fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree",
+                                  draft.vocab(), plain_target.vocab()));
+  }
+  check_same_words(target_words, vocabulary_);
+  const Json& target_spec = models.at("target");
+  Model target = adjusted(
+      plain_target,
+      adjustment(target_spec.contains("sampling") ? target_spec.at("sampling") : config.at("sampling")));
+  AnyRule rule = build_rule(config.at("verifier"));
+  const std::optional<double> alpha = exact_alpha(target, draft, rule);
+
+  const Json& plan_spec = config.at("plan");
+  Plan plan;
+  plan.seed = config.at("seed").get<std::uint64_t>();
+  plan.trials = plan_spec.at("trials").get<std::uint32_t>();
+  plan.length = plan_spec.at("length").get<std::uint32_t>();
+  plan.batches = plan_spec.at("batches").get<std::uint32_t>();
+  plan.prompt = build_prompt(plan_spec, target_words.get(), target.vocab());
+  return {std::move(target),
+          std::move(draft),
+          rule,
+          target_words,
+          std::move(plan),
+          config.at("gamma").get<int>(),
+          alpha};
+}
+
+}  // namespace speclab

@@ -1,0 +1,51 @@
+// From a resolved config to the models and the rule it names. Corpora and n-gram models are shared between
+// cells.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "speclab/experiments/format/shape.hpp"
+#include "speclab/sim/corpus.hpp"
+#include "speclab/sim/model.hpp"
+#include "speclab/sim/plan.hpp"
+#include "speclab/sim/rule.hpp"
+
+namespace speclab {
+
+/// What one cell runs.
+struct Setup {
+  Model target;
+  Model draft;
+  AnyRule rule;
+  std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
+  Plan plan;
+  int gamma = 0;
+  std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
+};
+
+class Registry {
+ public:
+  /// Builds what the config names. Throws ConfigError where parts do not fit: a file that cannot be read,
+  /// unequal vocabularies, an alpha that cannot be reached, a prompt token outside the vocabulary.
+  Setup build(const Json& config);
+
+ private:
+  struct Text;
+  std::shared_ptr<const Corpus> corpus(const Json& config);
+  Model build_model(const Json& spec, const std::string& path, const Json& config, const Model* target);
+  Model build_unadjusted(const Json& spec, const std::string& path, const Json& config, const Model* target);
+  Model build_mixture(const Json& spec, const std::string& path, const Json& config, const Model* target);
+  Model build_ngram(const Json& spec, int order, const std::string& path, const Json& config);
+  Model build_arpa(const Json& spec, const std::string& path);
+
+  std::map<std::string, std::shared_ptr<const Corpus>> corpora_;
+  std::map<std::string, std::shared_ptr<const NgramModel>> ngrams_;
+  std::map<std::string, std::shared_ptr<const Vocabulary>> arpa_words_;
+  std::shared_ptr<const Vocabulary> vocabulary_;  ///< of the setup being built
+};
+
+}  // namespace speclab

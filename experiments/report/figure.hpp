@@ -1,0 +1,86 @@
+// A figure as plain data, and its drawing.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace speclab {
+
+/// How a series looks: what is computed is a line (or steps), what is sampled is points.
+enum class SeriesStyle { line, points, steps };
+
+/// Points in the plane, in drawing order. A y that is not finite is a gap.
+struct Series {
+  std::string name;  ///< in the legend; empty: not listed
+  SeriesStyle style = SeriesStyle::line;
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> low;   ///< ends of the error bars of points; empty: no bars
+  std::vector<double> high;  ///< as long as `low`
+  std::optional<std::size_t>
+      colour_of;  ///< an earlier series whose colour and marker to share; none: the next ones
+};
+
+/// A matrix of coloured cells. Cells reach half way to their neighbours (on a logarithmic axis, in the
+/// logarithm).
+struct HeatMap {
+  std::vector<double> x;               ///< the columns' centres, increasing
+  std::vector<double> y;               ///< the rows' centres, increasing
+  std::vector<std::vector<double>> z;  ///< z[row][column]; not finite: left blank
+  std::string z_label;
+};
+
+/// A coloured stretch of a timeline.
+struct TraceBlock {
+  double start = 0;
+  double end = 0;
+  std::string kind;  ///< "target run", "draft run"; one colour and one legend entry each
+};
+
+/// One timeline of a trace diagram, as in Leviathan et al. 2023, Figure 5.
+struct TraceRow {
+  std::string label;
+  std::vector<TraceBlock> blocks;
+};
+
+struct AxisRange {
+  double low = 0;
+  double high = 1;
+};
+
+/// Curves and points; with `heat`, drawn over a heat map; with `trace`, a trace diagram instead.
+struct Figure {
+  std::string id;  ///< a letter, then letters, digits, '-' and '_'; unique on its page
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+  std::optional<AxisRange> x_range;  ///< none: as the data asks
+  std::optional<AxisRange> y_range;
+  std::vector<Series> series;
+  std::optional<HeatMap> heat;
+  std::vector<TraceRow> trace;  ///< from top to bottom
+  std::string caption;
+  std::string command;  ///< what the reader types to draw it again
+};
+
+/// Draws with gnuplot and returns an <svg> element to put into HTML: it scales with its container, and its
+/// ids start with the figure's id. std::invalid_argument when the figure contradicts itself (lengths, order,
+/// id); std::runtime_error when gnuplot is missing or fails.
+std::string draw_svg(const Figure& figure);
+
+/// A drawn figure with what is printed around it.
+struct Drawing {
+  std::string id;
+  std::string svg;
+  std::string caption;
+  std::string command;
+};
+
+/// `draw_svg`, with the figure's own caption and command.
+Drawing draw(const Figure& figure);
+
+}  // namespace speclab

@@ -1,0 +1,188 @@
+#include "speclab/experiments/report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+#include "speclab/experiments/report/markup.hpp"
+#include "speclab/experiments/report/page_assets.hpp"
+
+namespace speclab {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+struct KindMarkup {
+  std::string_view element;
+  std::string_view name;
+};
+
+// In the order of SpanKind.
+constexpr std::array<KindMarkup, 6> kind_markup = {{{"span", "plain"},
+                                                    {"span", "prompt"},
+                                                    {"span", "accepted"},
+                                                    {"del", "rejected"},
+                                                    {"ins", "correction"},
+                                                    {"span", "bonus"}}};
+
+void check_id(const std::string& id, std::set<std::string>& seen) {
+  if (!is_markup_id(id)) throw std::invalid_argument(fmt::format("page: '{}' is not an id", id));
+  if (!seen.insert(id).second) throw std::invalid_argument(fmt::format("page: the id '{}' comes twice", id));
+}
+
+void check_ids(const Page& page) {
+  std::set<std::string> seen;
+  for (const Section& section : page.sections) {
+    check_id(section.id, seen);
+    for (const Table& table : section.tables) check_id(table.id, seen);
+    for (const Drawing& figure : section.figures) check_id(figure.id, seen);
+    for (const Passage& passage : section.passages) check_id(passage.id, seen);
+  }
+}
+
+void write_paragraphs(Out out, std::string_view text) {
+  constexpr std::string_view parting = "\n\n";
+  while (!text.empty()) {
+    const std::size_t end = text.find(parting);
+    const std::string_view paragraph = text.substr(0, end);
+    if (!paragraph.empty()) fmt::format_to(out, "<p>{}</p>\n", escape_markup(paragraph));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + parting.size());
+  }
+}
+
+void write_cell(Out out, const Cell& cell) {
+  std::string classes = cell.css_class;
+  if (cell.sort_key) classes += classes.empty() ? "number" : " number";
+  fmt::format_to(out, "<td");
+  if (!classes.empty()) fmt::format_to(out, " class=\"{}\"", escape_markup(classes));
+  // Not-a-number has no place in an order: such a cell sorts with the texts.
+  if (cell.sort_key && !std::isnan(*cell.sort_key)) {
+    // JavaScript reads "Infinity" where C++ writes "inf".
+    const double key = *cell.sort_key;
+    const std::string infinity = key > 0 ? "Infinity" : "-Infinity";
+    fmt::format_to(out, " data-key=\"{}\"", std::isinf(key) ? infinity : fmt::format("{}", key));
+  }
+  fmt::format_to(out, ">{}</td>", escape_markup(cell.text));
+}
+
+void write_table(Out out, const Table& table) {
+  fmt::format_to(out, "<div class=\"scroll\"><table id=\"{}\">\n", table.id);
+  if (!table.caption.empty()) fmt::format_to(out, "<caption>{}</caption>\n", escape_markup(table.caption));
+  fmt::format_to(out, "<thead><tr>");
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool numeric = std::any_of(table.rows.begin(), table.rows.end(), [i](const auto& row) {
+      return i < row.size() && row[i].sort_key.has_value();
+    });
+    fmt::format_to(out, "<th scope=\"col\"{}><button type=\"button\">{}</button></th>",
+                   numeric ? " class=\"number\"" : "", escape_markup(table.columns[i]));
+  }
+  fmt::format_to(out, "</tr></thead>\n<tbody>\n");
+  for (const auto& row : table.rows) {
+    if (row.size() != table.columns.size()) {
+      throw std::invalid_argument(fmt::format("table '{}': a row of {} cells under {} columns", table.id,
+                                              row.size(), table.columns.size()));
+    }
+    fmt::format_to(out, "<tr>");
+    for (const Cell& cell : row) write_cell(out, cell);
+    fmt::format_to(out, "</tr>\n");
+  }
+  fmt::format_to(out, "</tbody></table></div>\n");
+  if (!table.note.empty()) fmt::format_to(out, "<p class=\"tablenote\">{}</p>\n", escape_markup(table.note));
+}
+
+void write_figure(Out out, const Drawing& figure) {
+  fmt::format_to(out, "<figure id=\"{}\"><div class=\"scroll\">{}</div>\n<figcaption>{}", figure.id,
+                 figure.svg, escape_markup(figure.caption));
+  if (!figure.command.empty()) {
+    fmt::format_to(out, "<div class=\"command\">Draw it again: <code>{}</code></div>",
+                   escape_markup(figure.command));
+  }
+  fmt::format_to(out, "</figcaption></figure>\n");
+}
+
+void write_span(Out out, const TextSpan& span) {
+  const KindMarkup& kind = kind_markup.at(static_cast<std::size_t>(span.kind));
+  fmt::format_to(out, "<{0} class=\"{1}\">{2}</{0}>", kind.element, kind.name, escape_markup(span.text));
+}
+
+void write_passage(Out out, const Passage& passage) {
+  std::set<SpanKind> used;
+  for (const auto& line : passage.lines) {
+    for (const TextSpan& span : line) used.insert(span.kind);
+  }
+  used.erase(SpanKind::plain);
+  fmt::format_to(out, "<figure id=\"{}\"><p class=\"kinds\">", passage.id);
+  for (const SpanKind kind : used) {
+    write_span(out, {std::string(kind_markup.at(static_cast<std::size_t>(kind)).name), kind});
+    fmt::format_to(out, " ");
+  }
+  fmt::format_to(out, "</p>\n<div class=\"passage\">");
+  for (const auto& line : passage.lines) {
+    fmt::format_to(out, "<div>");
+    for (const TextSpan& span : line) write_span(out, span);
+    fmt::format_to(out, "</div>");
+  }
+  fmt::format_to(out, "</div>\n<figcaption>{}</figcaption></figure>\n", escape_markup(passage.caption));
+}
+
+void write_section(Out out, const Section& section) {
+  fmt::format_to(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
+  write_paragraphs(out, section.intro);
+  for (const Passage& passage : section.passages) write_passage(out, passage);
+  for (const Table& table : section.tables) write_table(out, table);
+  for (const Drawing& figure : section.figures) write_figure(out, figure);
+  if (!section.notes.empty()) {
+    fmt::format_to(out, "<ul>\n");
+    for (const std::string& note : section.notes) fmt::format_to(out, "<li>{}</li>\n", escape_markup(note));
+    fmt::format_to(out, "</ul>\n");
+  }
+  fmt::format_to(out, "</section>\n");
+}
+
+void write_opening(Out out, const Page& page) {
+  const std::string title = escape_markup(page.title);
+  fmt::format_to(
+      out,
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      // An empty icon keeps browsers from asking a server for one.
+      "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
+      "<header>\n<h1>{0}</h1>\n",
+      title, page_style);
+  if (!page.subtitle.empty()) {
+    fmt::format_to(out, "<p class=\"subtitle\">{}</p>\n", escape_markup(page.subtitle));
+  }
+  if (!page.facts.empty()) {
+    fmt::format_to(out, "<dl class=\"facts\">\n");
+    for (const auto& [name, value] : page.facts) {
+      fmt::format_to(out, "<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
+    }
+    fmt::format_to(out, "</dl>\n");
+  }
+  fmt::format_to(out, "</header>\n<nav aria-label=\"Sections\"><ol>\n");
+  for (const Section& section : page.sections) {
+    fmt::format_to(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, escape_markup(section.title));
+  }
+  fmt::format_to(out, "</ol></nav>\n<main>\n");
+}
+
+}  // namespace
+
+std::string html(const Page& page) {
+  check_ids(page);
+  std::string text;
+  const Out out(text);
+  write_opening(out, page);
+  for (const Section& section : page.sections) write_section(out, section);
+  fmt::format_to(out, "</main>\n<script>{}</script>\n</body>\n</html>\n", page_script);
+  return text;
+}
+
+}  // namespace speclab

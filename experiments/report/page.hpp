@@ -1,0 +1,71 @@
+// A report as plain data, and the two places it is read: a browser and a terminal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "speclab/experiments/report/figure.hpp"
+
+namespace speclab {
+
+struct Cell {
+  std::string text;
+  std::optional<double> sort_key;  ///< set for numbers, which are then aligned right and sorted by value
+  std::string css_class;           ///< "good", "bad", "note", or none
+};
+
+struct Table {
+  std::string id;
+  std::string caption;
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
+  std::string note;
+};
+
+/// What became of a stretch of decoded text.
+enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
+
+struct TextSpan {
+  std::string text;
+  SpanKind kind = SpanKind::plain;
+};
+
+/// Text coloured by what became of it, as in Leviathan et al. 2023, Figure 1.
+struct Passage {
+  std::string id;
+  std::string caption;
+  std::vector<std::vector<TextSpan>> lines;
+};
+
+struct Section {
+  std::string id;
+  std::string title;
+  std::string intro;  ///< paragraphs, parted by empty lines
+  std::vector<Table> tables;
+  std::vector<Drawing> figures;
+  std::vector<Passage> passages;
+  std::vector<std::string> notes;
+};
+
+struct Page {
+  std::string title;
+  std::string subtitle;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< "version", "seed", "machine", "command", ...
+  std::vector<Section> sections;
+};
+
+/// One HTML5 file that needs nothing else: no network, no other file. Every text is escaped.
+/// std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
+std::string html(const Page& page);
+
+/// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its
+/// header.
+std::string terminal(const Table& table);
+
+/// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
+/// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.
+std::string terminal(const Passage& passage, bool colour);
+
+}  // namespace speclab

@@ -1,0 +1,13 @@
+// How wide text is on a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace speclab {
+
+/// Columns that UTF-8 text takes in a fixed-width font: none for combining marks, two for East Asian letters
+/// and emoji, one for everything else (control characters and stray bytes too). Needs no locale.
+std::size_t text_width(std::string_view text);
+
+}  // namespace speclab

@@ -1,0 +1,62 @@
+#include "speclab/experiments/simulation.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <variant>
+
+#include "speclab/sim/decode.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What the set-up, and nothing but the set-up, depends on.
+std::string setup_key(const Json& config) {
+  std::string key;
+  for (const char* name : {"models", "corpus", "sampling", "verifier", "plan", "seed"}) {
+    if (config.contains(name)) key += config.at(name).dump() + "\n";
+  }
+  return key;
+}
+
+void run_job(Job& job, const Control& control) {
+  const Setup& setup = *job.setup;
+  job.outcome = std::visit(
+      [&](const auto& rule) {
+        return job.acceptance
+                   ? measure_acceptance(setup.target, setup.draft, rule, setup.plan, control)
+                   : decode_speculatively(setup.target, setup.draft, rule, job.gamma, setup.plan, control);
+      },
+      setup.rule);
+  job.done = true;
+}
+
+}  // namespace
+
+std::shared_ptr<const Setup> JobList::setup(const Json& config) {
+  auto& setup = setups_[setup_key(config)];
+  if (!setup) setup = std::make_shared<const Setup>(registry_.build(config));
+  return setup;
+}
+
+Job& JobList::add(const Json& config, int gamma) {
+  const bool acceptance = config.at("experiment") == "acceptance";
+  Job*& job = by_key_[fmt::format("{} {} {}", acceptance, acceptance ? 0 : gamma, setup_key(config))];
+  if (job == nullptr) job = &jobs_.emplace_back(Job{setup(config), gamma, acceptance, {}, false});
+  return *job;
+}
+
+std::uint64_t JobList::total() const {
+  std::uint64_t total = 0;
+  for (const Job& job : jobs_) total += job.setup->plan.total();
+  return total;
+}
+
+void JobList::run(const Control& control) {
+  tbb::parallel_for(std::size_t{0}, jobs_.size(), [&](std::size_t i) {
+    if (!control.stop()) run_job(jobs_[i], control);
+  });
+}
+
+}  // namespace speclab

@@ -1,0 +1,46 @@
+// The simulations behind a config's cells. Cells that differ only in what a simulation does not depend on
+// (cost, confidence, printed numbers) share one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "speclab/experiments/registry.hpp"
+#include "speclab/sim/control.hpp"
+
+namespace speclab {
+
+/// One simulation to run: decoding at one gamma, or an acceptance measurement.
+struct Job {
+  std::shared_ptr<const Setup> setup;
+  int gamma = 0;
+  bool acceptance = false;
+  Outcome outcome;
+  bool done = false;
+};
+
+class JobList {
+ public:
+  /// The job of this resolved config at `gamma`, new or shared. References stay valid.
+  Job& add(const Json& config, int gamma);
+
+  /// The set-up of this config, built once for all its gammas.
+  std::shared_ptr<const Setup> setup(const Json& config);
+
+  /// Rounds (or tokens) in all.
+  std::uint64_t total() const;
+
+  /// Runs every job, in parallel over jobs and trials.
+  void run(const Control& control);
+
+ private:
+  Registry registry_;
+  std::map<std::string, std::shared_ptr<const Setup>> setups_;
+  std::map<std::string, Job*> by_key_;
+  std::deque<Job> jobs_;
+};
+
+}  // namespace speclab

@@ -1,0 +1,78 @@
+#include "speclab/experiments/support/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace speclab {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view step, int error) {
+  throw std::runtime_error(
+      fmt::format("cannot write {}: {}: {}", path.string(), step, std::generic_category().message(error)));
+}
+
+// The partial file: closed, and removed unless it was renamed.
+class PartialFile {
+ public:
+  explicit PartialFile(const std::filesystem::path& path) {
+    static std::atomic<unsigned> count{0};
+    // Hidden and numbered, so that writers of the same file in other threads and processes do not meet.
+    const std::string name = fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), count++);
+    name_ = path.parent_path() / name;
+    descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail(path, "open", errno);
+  }
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!renamed_) ::unlink(name_.c_str());
+  }
+
+  // Returns 0 or an errno.
+  int write(std::string_view contents) {
+    while (!contents.empty()) {
+      const ::ssize_t written = ::write(descriptor_, contents.data(), contents.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      contents.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return ::fsync(descriptor_) == 0 ? 0 : errno;
+  }
+
+  int rename_to(const std::filesystem::path& path) {
+    if (::close(std::exchange(descriptor_, -1)) != 0) return errno;
+    if (::rename(name_.c_str(), path.c_str()) != 0) return errno;
+    renamed_ = true;
+    return 0;
+  }
+
+ private:
+  std::filesystem::path name_;
+  int descriptor_ = -1;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view contents) {
+  if (path.has_parent_path()) {
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) fail(path, "create its folder", error.value());
+  }
+  PartialFile file(path);
+  if (const int error = file.write(contents)) fail(path, "write", error);
+  if (const int error = file.rename_to(path)) fail(path, "rename", error);
+}
+
+}  // namespace speclab

@@ -1,0 +1,72 @@
+#include "speclab/experiments/tracing.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "speclab/sim/sequences.hpp"
+#include "speclab/sim/walltime.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string token_text(const Setup& setup, Token token) {
+  return setup.vocabulary ? setup.vocabulary->text(token) : fmt::format("{}", token);
+}
+
+}  // namespace
+
+Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost) {
+  Json traces = Json::array();
+  for (const Json& each : trace.at("gammas")) {
+    const int gamma = each.get<int>();
+    const auto records = std::visit(
+        [&](const auto& rule) {
+          return record_rounds(setup.target, setup.draft, rule, gamma, setup.plan.prompt,
+                               trace.at("tokens").get<std::size_t>(), setup.plan.seed);
+        },
+        setup.rule);
+    Json rounds = Json::array();
+    std::size_t emitted = 0;
+    for (const RoundRecord& record : records) {
+      Json drafted = Json::array();
+      for (const Token token : record.drafted) drafted.push_back(token_text(setup, token));
+      rounds.push_back(
+          {{"drafted", drafted}, {"accepted", record.accepted}, {"next", token_text(setup, record.next)}});
+      emitted += static_cast<std::size_t>(record.accepted) + 1;
+    }
+    const auto runs = static_cast<double>(records.size());
+    traces.push_back({{"gamma", gamma},
+                      {"target_runs", records.size()},
+                      {"draft_runs", records.size() * static_cast<std::size_t>(gamma)},
+                      {"tokens", emitted},
+                      {"time", runs * (1 + gamma * cost.c)},
+                      {"c", cost.c},
+                      {"rounds", rounds}});
+  }
+  return traces;
+}
+
+Json time_walltime(const Setup& setup, const Json& walltime, const std::string& label) {
+  const Walltime measured = std::visit(
+      [&](const auto& rule) {
+        return measure_walltime(
+            setup.target, setup.draft, rule, setup.gamma, setup.plan.prompt, setup.plan.seed,
+            walltime.at("tokens").get<std::uint32_t>(), walltime.at("target_weights").get<std::size_t>(),
+            walltime.at("draft_weights").get<std::size_t>(), walltime.at("repeats").get<std::uint32_t>());
+      },
+      setup.rule);
+  return {{"label", label},
+          {"gamma", setup.gamma},
+          {"target_run_microseconds", 1e6 * measured.target_run_seconds},
+          {"draft_run_microseconds", 1e6 * measured.draft_run_seconds},
+          {"c", measured.c()},
+          {"tokens_per_round", measured.tokens_per_round},
+          {"plain_tokens_per_second", 1 / measured.plain_seconds_per_token},
+          {"speculative_tokens_per_second", 1 / measured.speculative_seconds_per_token},
+          {"speed", measured.speed()},
+          {"predicted_speed", measured.tokens_per_round / (setup.gamma * measured.c() + 1)}};
+}
+
+}  // namespace speclab

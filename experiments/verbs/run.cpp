@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/output.hpp"
+#include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/support/atomic_file.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+#include "speclab/experiments/verbs/verb.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t rows_on_terminal = 40;
+
+void print_passages(const Section& section, bool colour) {
+  for (const Passage& passage : section.passages) fmt::print("\n{}", terminal(passage, colour));
+}
+
+}  // namespace
+
+int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep) {
+  const auto file = values["config"].as<std::string>();
+  const bool quiet = values.count("quiet") > 0;
+  const bool as_json = values.count("json") > 0;
+  const ThreadLimit limit(values["threads"].as<int>());
+  const std::filesystem::path folder =
+      values.count("out") > 0 ? std::filesystem::path(values["out"].as<std::string>())
+                              : std::filesystem::path("out") / std::filesystem::path(file).stem();
+  const Json config = load_config(file, values);
+  std::string command = fmt::format("speclab {} {}", verb, file);
+  if (values.count("set") > 0) {
+    for (const auto& set : values["set"].as<std::vector<std::string>>()) command += " --set " + set;
+  }
+  if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::uint64_t>());
+
+  const InterruptGuard guard;
+  const Findings findings = in_file(file, [&] {
+    const Json resolved = resolve(config);
+    if (needs_sweep && !resolved.contains("sweep")) {
+      throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
+    }
+    refuse_foreign_results(folder, with_sections(resolved), values.count("force") > 0);
+    return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json);
+  });
+  write_data(folder, findings);
+  const Section section = result_section(findings.result, findings.timings, "result", command);
+  const Page page{section.title, "", report_facts(command), {section}};
+  write_file_atomically(folder / "report.html", html(page));
+
+  if (as_json) {
+    fmt::print("{}\n", findings.result.dump(1));
+  } else if (!quiet) {
+    for (const Table& table : section.tables) {
+      Table shown = table;
+      if (shown.rows.size() > rows_on_terminal) {
+        shown.note =
+            fmt::format("The first {} rows; all are in results.csv. {}", rows_on_terminal, table.note);
+        shown.rows.resize(rows_on_terminal);
+      }
+      fmt::print("{}\n", terminal(shown));
+    }
+    print_passages(section, writes_to_terminal());
+    for (const char* name : {"report.html", "result.json", "results.csv"})
+      fmt::print("{}\n", (folder / name).string());
+  }
+  return findings.result.at("partial").get<bool>() ? exit_interrupted : exit_ok;
+}
+
+int run_verb(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab run CONFIG.json [options]",
+      .about =
+          "Runs the experiment that the config describes, with its cases and its sweep, and writes\n"
+          "result.json, results.csv, timings.json and report.html. result.json depends on the config\n"
+          "and the seed alone. After Ctrl-C the results so far are written, marked partial (exit 130).",
+      .examples =
+          "  speclab run configs/first.json\n"
+          "  speclab run configs/first.json --set gamma=3 --set models.draft.alpha=0.9 --out out/g3\n",
+      .positional = "config"};
+  add_run_options(usage.options);
+  const auto values = parse(usage, arguments);
+  return values ? run_and_write(*values, "run", false) : exit_ok;
+}
+
+}  // namespace speclab

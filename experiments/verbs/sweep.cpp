@@ -1,0 +1,21 @@
+#include "speclab/experiments/verbs/verb.hpp"
+
+namespace speclab {
+
+int sweep_verb(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab sweep CONFIG.json [options]",
+      .about =
+          "Runs every cell of the grid that the config's \"sweep\" describes: lists or ranges of values by\n"
+          "path, as a Cartesian product, in parallel. One row of results.csv a cell; curves or a heat map\n"
+          "in report.html. Cells share random numbers, so that they compare pair by pair.",
+      .examples =
+          "  speclab sweep configs/sweep_alpha_gamma.json\n"
+          "  speclab sweep configs/sweep_formula.json --set cost.c_hat=0.1 --out out/chat\n",
+      .positional = "config"};
+  add_run_options(usage.options);
+  const auto values = parse(usage, arguments);
+  return values ? run_and_write(*values, "sweep", true) : exit_ok;
+}
+
+}  // namespace speclab

@@ -1,0 +1,82 @@
+#include "speclab/experiments/verbs/verb.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/document.hpp"
+
+namespace speclab {
+
+namespace po = boost::program_options;
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all{
+      {"run", "run one experiment from a config file", run_verb},
+      {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce",
+       reproduce_verb},
+      {"sweep", "run a config over a grid of values", sweep_verb},
+      {"predict", "closed forms for an acceptance rate: tokens, speed, operations, the optimal gamma",
+       predict_verb},
+      {"check", "test that speculative decoding has the target's law", check_verb},
+      {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
+      {"validate", "check a config without running it", validate_verb},
+      {"schema", "the config format as JSON Schema", schema_verb},
+      {"version", "what this program was built from", version_verb}};
+  return all;
+}
+
+std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::string>& arguments) {
+  usage.options.add_options()("help,h", "this text");
+  po::options_description all;
+  all.add(usage.options);
+  po::positional_options_description positions;
+  if (!usage.positional.empty()) {
+    all.add_options()(usage.positional.c_str(), po::value<std::string>());
+    positions.add(usage.positional.c_str(), 1);
+  }
+  po::variables_map values;
+  // Abbreviations are refused: a later option could change what they mean.
+  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  po::store(po::command_line_parser(arguments).options(all).positional(positions).style(style).run(), values);
+  if (values.count("help") > 0) {
+    std::ostringstream options;
+    options << usage.options;
+    fmt::print("usage: {}\n\n{}\n\n{}\nExamples:\n{}", usage.line, usage.about, options.str(),
+               usage.examples);
+    return std::nullopt;
+  }
+  po::notify(values);
+  if (!usage.positional.empty() && values.count(usage.positional) == 0) {
+    throw UsageError(fmt::format("missing {}\nusage: {}", usage.positional, usage.line));
+  }
+  return values;
+}
+
+void add_run_options(po::options_description& options) {
+  options.add_options()("out", po::value<std::string>(),
+                        "folder for the results (default: out/<config's name>)")(
+      "seed", po::value<std::uint64_t>(), "seed, instead of the config's")(
+      "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
+      "set", po::value<std::vector<std::string>>()->composing(),
+      "path=value: change the config, e.g. gamma=3")(
+      "json", "print result.json to standard output instead of a table")("quiet,q", "no table, no progress")(
+      "force", "overwrite the results of another config");
+}
+
+Json load_config(const std::string& file, const po::variables_map& values) {
+  return in_file(file, [&] {
+    Json document = parse_json(read_text(file));
+    if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
+    if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::uint64_t>();
+    if (values.count("set") > 0) {
+      for (const std::string& assignment : values["set"].as<std::vector<std::string>>()) {
+        apply_assignment(document, assignment);
+      }
+    }
+    return document;
+  });
+}
+
+}  // namespace speclab

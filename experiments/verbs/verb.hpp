@@ -1,0 +1,56 @@
+// The verbs of the program, one file each, and what they share.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "speclab/experiments/format/shape.hpp"
+
+namespace speclab {
+
+enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
+
+struct Verb {
+  const char* name;
+  const char* sentence;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+
+int run_verb(const std::vector<std::string>& arguments);
+int reproduce_verb(const std::vector<std::string>& arguments);
+int sweep_verb(const std::vector<std::string>& arguments);
+int predict_verb(const std::vector<std::string>& arguments);
+int check_verb(const std::vector<std::string>& arguments);
+int list_verb(const std::vector<std::string>& arguments);
+int validate_verb(const std::vector<std::string>& arguments);
+int schema_verb(const std::vector<std::string>& arguments);
+int version_verb(const std::vector<std::string>& arguments);
+
+const std::vector<Verb>& verbs();
+
+/// How one verb is called: its options, its positional argument if any, and the text around them in --help.
+struct Usage {
+  std::string line;      ///< "speclab run CONFIG.json [options]"
+  std::string about;     ///< a paragraph
+  std::string examples;  ///< indented lines
+  boost::program_options::options_description options{"Options"};
+  std::string positional;  ///< name of the one positional option; empty for none
+};
+
+/// Parses the arguments; prints the help and returns nothing for --help. Throws UsageError for a missing
+/// positional argument and boost::program_options::error for the rest.
+std::optional<boost::program_options::variables_map> parse(Usage& usage,
+                                                           const std::vector<std::string>& arguments);
+
+/// Options of verbs that run a config.
+void add_run_options(boost::program_options::options_description& options);
+
+/// The config of a file with --seed and --set applied, not yet checked.
+Json load_config(const std::string& file, const boost::program_options::variables_map& values);
+
+/// `run` and `sweep`: runs the config, writes its folder, prints its table.
+int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep);
+
+}  // namespace speclab

@@ -1,0 +1,98 @@
+// n-gram models in back-off (ARPA) form: listed n-grams carry their full probability, and everything else is
+//     P(w | a b c) = backoff(a b c) * P(w | b c)
+// with a back-off weight of 1 for contexts that are not listed (Katz 1987; the format is SRILM's
+// ngram-format(5)).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speclab/core/row.hpp"
+#include "speclab/sim/packed_ngram.hpp"
+
+namespace speclab {
+
+/// One line of an ARPA file. `backoff` is the weight of this n-gram as a context, 1 where none is given.
+struct ListedNgram {
+  PackedNgram key;
+  double probability;
+  double backoff = 1;
+};
+
+/// levels[n - 1] holds the n-grams, strictly ascending by key; levels[0] holds every
+/// token. 1..max_ngram_order levels, 1 <= vocab <= max_ngram_vocab.
+struct NgramList {
+  std::int32_t vocab = 0;
+  std::vector<std::vector<ListedNgram>> levels;
+};
+
+/// What to do with rows that do not sum to 1, as those of rounded files.
+enum class RowSums { as_listed, renormalised };
+
+/// Satisfies LanguageModel. Uses the last order - 1 tokens of a context, all of them ids below vocab.
+class NgramModel {
+ public:
+  /// Throws ModelError when rows are to be renormalised and one has no mass.
+  explicit NgramModel(const NgramList& list, RowSums sums = RowSums::as_listed);
+
+  std::int32_t vocab() const { return static_cast<std::int32_t>(unigrams_.size()); }
+  int order() const { return static_cast<int>(levels_.size()) + 1; }
+  /// Number of contexts of `length` tokens, 1 <= length < order, in which something is known.
+  std::size_t contexts(int length) const { return level(length).contexts.size(); }
+
+  /// The dense row: one pass over the vocabulary, then the listed followers. Without any known context the
+  /// stored unigrams themselves.
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
+  /// One mass of the same row, found from the longest n-gram down. O(order) look-ups.
+  double probability(std::span<const Token> context, Token token) const;
+
+  /// Largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts of each
+  /// length, evenly spaced.
+  double max_row_error(std::size_t samples) const;
+
+  /// What the model was made from.
+  NgramList listed() const;
+
+ private:
+  struct Context {
+    PackedNgram key;
+    double backoff;
+    double scale;  // 1 / (sum of the row), or 1 when rows are taken as listed
+    std::uint32_t first;
+    std::uint32_t count;
+  };
+
+  /// Contexts of one length, ascending by key, with their followers. `slots` is an open-addressing table of
+  /// 1 + position in `contexts`; 0 is empty.
+  struct Level {
+    std::vector<Context> contexts;
+    std::vector<Token> tokens;
+    std::vector<double> probabilities;
+    std::vector<std::uint32_t> slots;
+
+    void index();
+    const Context* find(PackedNgram key) const;
+    /// The listed probability, or null.
+    const double* follower(const Context& context, Token token) const;
+  };
+
+  /// Suffixes of a context by length - 1, null where nothing is known.
+  using Suffixes = std::array<const Context*, max_ngram_order - 1>;
+
+  const Level& level(int length) const { return levels_[static_cast<std::size_t>(length - 1)]; }
+  Suffixes suffixes(std::span<const Token> context) const;
+  double scale(const Suffixes& known) const;
+  double listed_probability(const Suffixes& known, Token token) const;
+  void renormalise();
+
+  NgramPacking packing_;
+  std::vector<double> unigrams_;
+  double unigram_scale_ = 1;
+  std::vector<Level> levels_;  // levels_[k - 1]: contexts of k tokens
+};
+
+}  // namespace speclab

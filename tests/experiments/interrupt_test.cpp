@@ -1,0 +1,65 @@
+#include "speclab/experiments/support/interrupt.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+namespace {
+
+using speclab::interrupted;
+using speclab::InterruptGuard;
+
+void (*handler_of(int signal_number))(int) {
+  struct sigaction action = {};
+  ::sigaction(signal_number, nullptr, &action);
+  return action.sa_handler;
+}
+
+// The wait status of a child that sends itself `first`, then `second`, under a guard. It exits with 0 when it
+// survives both, 1 when the first was not noticed.
+int status_after(int first, int second) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const InterruptGuard guard;
+    ::raise(first);
+    if (!interrupted()) ::_exit(1);
+    ::raise(second);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("the first signal raises the flag and the former handlers come back") {
+  const auto interrupt_before = handler_of(SIGINT);
+  const auto terminate_before = handler_of(SIGTERM);
+  for (const int signal_number : {SIGINT, SIGTERM}) {
+    const InterruptGuard guard;
+    CHECK_FALSE(interrupted());
+    ::raise(signal_number);
+    CHECK(interrupted());
+  }
+  CHECK((handler_of(SIGINT) == interrupt_before));
+  CHECK((handler_of(SIGTERM) == terminate_before));
+}
+
+TEST_CASE("the same signal a second time ends the program") {
+  for (const int signal_number : {SIGINT, SIGTERM}) {
+    const int status = status_after(signal_number, signal_number);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal_number);
+  }
+}
+
+TEST_CASE("each signal is asked once") {
+  const int status = status_after(SIGINT, SIGTERM);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}

@@ -1,0 +1,152 @@
+#include "speclab/experiments/report/page.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <regex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "speclab/experiments/report/text_width.hpp"
+
+namespace {
+
+using namespace speclab;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+Drawing drawing(const std::string& id) {
+  Figure figure;
+  figure.id = id;
+  figure.caption = "Caption of <" + id + ">";
+  figure.command = "speclab draw --only " + id;
+  figure.series = {{"measured", SeriesStyle::points, {0, 1, 2}, {1, 2, 3}, {0, 1, 2}, {2, 3, 4}, {}}};
+  return draw(figure);
+}
+
+Table table() {
+  return {"t1",
+          "Acceptance",
+          {"rule", "α"},
+          {{{"token", {}, ""}, {"0.75 ± 0.01", 0.75, "good"}}, {{"block", {}, ""}, {"12.5", 12.5, ""}}},
+          "99% intervals."};
+}
+
+Passage passage() {
+  return {"p1",
+          "Two rounds",
+          {{{"[START] ", SpanKind::prompt},
+            {"japan", SpanKind::accepted},
+            {" bond", SpanKind::rejected},
+            {" n", SpanKind::correction}},
+           {{"ikkei", SpanKind::accepted}, {".", SpanKind::bonus}, {" & so on"}}}};
+}
+
+Page page() {
+  Page result{"A <title> & more", "sub", {{"seed", "<7>"}}, {}};
+  Section first{"first",     "First & foremost", "One.\n\nTwo < three.", {table()}, {},
+                {passage()}, {"a 'note'"}};
+  first.figures = {drawing("fig1"), drawing("fig2")};
+  result.sections = {first, {"second", "Second", "", {}, {}, {}, {}}};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a page holds everything it was given, escaped") {
+  const std::string text = html(page());
+  CHECK(text.starts_with("<!DOCTYPE html>"));
+  for (const char* part :
+       {"<title>A &lt;title&gt; &amp; more</title>", "<dt>seed</dt><dd>&lt;7&gt;</dd>",
+        "<a href=\"#first\">First &amp; foremost</a>", "<p>One.</p>\n<p>Two &lt; three.</p>",
+        "<td class=\"good number\" data-key=\"0.75\">0.75 ± 0.01</td>", "<th scope=\"col\" class=\"number\">",
+        "<figure id=\"fig1\">", "Caption of &lt;fig1&gt;", "<code>speclab draw --only fig2</code>",
+        "<del class=\"rejected\"> bond</del><ins class=\"correction\"> n</ins>",
+        "<span class=\"plain\"> &amp; so on</span>", "<li>a &#39;note&#39;</li>"}) {
+    CAPTURE(part);
+    CHECK(contains(text, part));
+  }
+  CHECK_FALSE(contains(text, "A <title>"));
+}
+
+TEST_CASE("ids are unique on a page with several figures") {
+  const std::string text = html(page());
+  // The attribute, and not the script's use of the word.
+  const std::regex attribute("<[a-z][^<>]*\\sid=['\"]([^'\"]*)['\"]", std::regex::icase);
+  std::set<std::string> ids;
+  std::size_t found = 0;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), attribute); at != std::sregex_iterator();
+       ++at) {
+    ids.insert((*at)[1]);
+    ++found;
+  }
+  CHECK(found > 40);
+  CHECK(ids.size() == found);
+  const std::regex reference("(?:href=['\"]#|url\\(#)([^'\")]*)");
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), reference); at != std::sregex_iterator();
+       ++at) {
+    CAPTURE((*at)[1].str());
+    CHECK(ids.count((*at)[1]) == 1);
+  }
+}
+
+TEST_CASE("a page asks for nothing beyond itself") {
+  const std::string text = html(page());
+  const std::regex name_space("xmlns(:xlink)?=\"http://www\\.w3\\.org/[^\"]*\"");
+  const std::string rest = std::regex_replace(text, name_space, "");
+  for (const char* part : {"http:", "https:", "src=", "@import", "url(\"", "url('", "fetch("}) {
+    CAPTURE(part);
+    CHECK_FALSE(contains(rest, part));
+  }
+}
+
+TEST_CASE("a page that contradicts itself is refused") {
+  Page twice = page();
+  twice.sections[1].id = "fig1";
+  CHECK_THROWS_AS(html(twice), std::invalid_argument);
+  Page spaced = page();
+  spaced.sections[1].id = "a b";
+  CHECK_THROWS_AS(html(spaced), std::invalid_argument);
+  Page ragged = page();
+  ragged.sections[0].tables[0].rows[0].pop_back();
+  CHECK_THROWS_AS(html(ragged), std::invalid_argument);
+  CHECK_THROWS_AS(terminal(ragged.sections[0].tables[0]), std::invalid_argument);
+}
+
+TEST_CASE("keys that sort nowhere or last") {
+  Page odd = page();
+  const double infinity = std::numeric_limits<double>::infinity();
+  odd.sections[0].tables[0].rows = {
+      {{"a", infinity, ""}, {"b", std::numeric_limits<double>::quiet_NaN(), ""}}};
+  const std::string text = html(odd);
+  CHECK(contains(text, "<td class=\"number\" data-key=\"Infinity\">a</td><td class=\"number\">b</td>"));
+}
+
+TEST_CASE("a table in a terminal is aligned by what is seen") {
+  CHECK(terminal(table()) ==
+        "Acceptance\n"
+        "rule             α\n"
+        "─────  ───────────\n"
+        "token  0.75 ± 0.01\n"
+        "block         12.5\n"
+        "99% intervals.\n");
+  CHECK(text_width("γ ± α") == 5);
+  CHECK(text_width("p\u0302") == 1);
+  CHECK(text_width("日本") == 4);
+  CHECK(text_width("\xff\xce") == 2);
+}
+
+TEST_CASE("a passage in a terminal, with and without colours") {
+  CHECK(terminal(passage(), false) ==
+        "Two rounds\n"
+        "[START] japan[- bond-]{+ n+}\n"
+        "ikkei{*.*} & so on\n");
+  CHECK(terminal(passage(), true) ==
+        "Two rounds\n"
+        "\x1b[2m[START] \x1b[0m\x1b[32mjapan\x1b[0m\x1b[31;9m bond\x1b[0m\x1b[34m n\x1b[0m\n"
+        "\x1b[32mikkei\x1b[0m\x1b[36m.\x1b[0m & so on\n");
+}
