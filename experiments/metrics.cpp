@@ -22,7 +22,9 @@ const std::vector<Metric>& metrics() {
                                        {"optimal_gamma", "optimal γ"},
                                        {"best_speed", "speed-up at optimal γ"},
                                        {"oracle_speed_uncharged", "oracle speed-up, uncharged"},
-                                       {"oracle_speed_charged", "oracle speed-up, charged"}};
+                                       {"oracle_speed_charged", "oracle speed-up, charged"},
+                                       {"oracle_gain_uncharged", "oracle / optimal γ, uncharged"},
+                                       {"oracle_gain_charged", "oracle / optimal γ, charged"}};
   return all;
 }
 
@@ -45,10 +47,13 @@ std::vector<std::pair<std::string, double>> formulas(const FormulaInputs& in) {
   const OptimalGamma best = optimal_gamma(in.alpha, in.c);
   if (best.gamma) all.emplace_back("optimal_gamma", *best.gamma);
   if (best.speed) all.emplace_back("best_speed", *best.speed);
-  if (const auto oracle = oracle_speed_uncharged(in.alpha))
-    all.emplace_back("oracle_speed_uncharged", *oracle);
-  if (const auto oracle = oracle_speed_charged(in.alpha, in.c))
-    all.emplace_back("oracle_speed_charged", *oracle);
+  const auto add_oracle = [&](const std::string& kind, const std::optional<double>& oracle) {
+    if (!oracle) return;
+    all.emplace_back("oracle_speed_" + kind, *oracle);
+    if (best.gamma && best.speed) all.emplace_back("oracle_gain_" + kind, *oracle / *best.speed);
+  };
+  add_oracle("uncharged", oracle_speed_uncharged(in.alpha));
+  add_oracle("charged", oracle_speed_charged(in.alpha, in.c));
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -278,6 +279,32 @@ Model Registry::build_model(const Json& spec, const std::string& path, const Jso
   return adjusted(build_unadjusted(spec, path, config, target), adjustment(sampling));
 }
 
+std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, const Json& config,
+                                                        const Plan& plan, const Vocabulary* vocabulary,
+                                                        std::int32_t vocab) {
+  const auto length = plan_spec.at("prompt_tokens").get<std::size_t>();
+  if (length == 0) return {build_prompt(plan_spec, vocabulary, vocab)};
+  if (!plan_spec.at("prompt").empty()) {
+    throw ConfigError("/plan/prompt_tokens", "stands beside a prompt; give one of the two");
+  }
+  const std::shared_ptr<const Corpus> text = corpus(config);
+  if (text->vocabulary.size() != vocab) {
+    throw ConfigError("/plan/prompt_tokens", "needs a target trained on the corpus");
+  }
+  if (text->tokens.size() <= length) {
+    throw ConfigError("/plan/prompt_tokens",
+                      fmt::format("{} is not less than the corpus's {} tokens", length, text->tokens.size()));
+  }
+  std::vector<std::vector<Token>> prompts;
+  for (std::uint32_t trial = 0; trial < plan.trials; ++trial) {
+    Philox stream(plan.seed, Site{trial, 0, Draw{Use::world, 1}});
+    boost::random::uniform_int_distribution<std::size_t> places(0, text->tokens.size() - length);
+    const auto start = text->tokens.begin() + static_cast<std::ptrdiff_t>(places(stream));
+    prompts.emplace_back(start, start + static_cast<std::ptrdiff_t>(length));
+  }
+  return prompts;
+}
+
 Setup Registry::build(const Json& config) {
   if (!config.contains("models")) {
     throw ConfigError("/models", fmt::format("missing; the experiment {} needs a target and a draft",
@@ -308,7 +335,7 @@ Setup Registry::build(const Json& config) {
   plan.trials = plan_spec.at("trials").get<std::uint32_t>();
   plan.length = plan_spec.at("length").get<std::uint32_t>();
   plan.batches = plan_spec.at("batches").get<std::uint32_t>();
-  plan.prompt = build_prompt(plan_spec, target_words.get(), target.vocab());
+  plan.prompts = build_prompts(plan_spec, config, plan, target_words.get(), target.vocab());
   return {std::move(target),
           std::move(draft),
           rule,

@@ -34,12 +34,13 @@ class Registry {
   Setup build(const Json& config);
 
  private:
-  struct Text;
   std::shared_ptr<const Corpus> corpus(const Json& config);
   Model build_model(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_unadjusted(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_mixture(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_ngram(const Json& spec, int order, const std::string& path, const Json& config);
+  std::vector<std::vector<Token>> build_prompts(const Json& plan_spec, const Json& config, const Plan& plan,
+                                                const Vocabulary* vocabulary, std::int32_t vocab);
   Model build_arpa(const Json& spec, const std::string& path);
 
   std::map<std::string, std::shared_ptr<const Corpus>> corpora_;

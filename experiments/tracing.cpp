@@ -23,7 +23,7 @@ Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost)
     const int gamma = each.get<int>();
     const auto records = std::visit(
         [&](const auto& rule) {
-          return record_rounds(setup.target, setup.draft, rule, gamma, setup.plan.prompt,
+          return record_rounds(setup.target, setup.draft, rule, gamma, setup.plan.prompt(0),
                                trace.at("tokens").get<std::size_t>(), setup.plan.seed);
         },
         setup.rule);
@@ -52,7 +52,7 @@ Json time_walltime(const Setup& setup, const Json& walltime, const std::string& 
   const Walltime measured = std::visit(
       [&](const auto& rule) {
         return measure_walltime(
-            setup.target, setup.draft, rule, setup.gamma, setup.plan.prompt, setup.plan.seed,
+            setup.target, setup.draft, rule, setup.gamma, setup.plan.prompt(0), setup.plan.seed,
             walltime.at("tokens").get<std::uint32_t>(), walltime.at("target_weights").get<std::size_t>(),
             walltime.at("draft_weights").get<std::size_t>(), walltime.at("repeats").get<std::uint32_t>());
       },

@@ -166,6 +166,7 @@ Vocabulary Vocabulary::words(std::vector<std::string> list) {
 
 Vocabulary Vocabulary::pieces(Pieces coder) {
   std::vector<std::string> texts;
+  texts.reserve(static_cast<std::size_t>(coder.size()));
   for (Token id = 0; id < coder.size(); ++id) texts.push_back(coder.text(id));
   Vocabulary vocabulary(Units::pieces, std::move(texts));
   vocabulary.pieces_ = std::move(coder);

@@ -33,8 +33,8 @@ Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
   std::atomic<bool> stopped{false};
   tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
     BatchWriter writer(plan, outcome, mutex);
-    std::vector<Token> context = plan.prompt;
-    context.reserve(plan.prompt.size() + 2 * static_cast<std::size_t>(plan.length));
+    std::vector<Token> context = plan.prompt(trial);
+    context.reserve(context.size() + 2 * static_cast<std::size_t>(plan.length));
     RoundScratch<double> scratch;
     std::uint32_t told = 0;
     for (std::uint32_t round = 0; round < plan.length; ++round) {
@@ -76,7 +76,8 @@ Outcome decode_speculatively(const Target& target, const Draft& draft, const Rul
   std::vector<double> room_a;
   std::vector<double> room_b;
   const double constant_overlap =
-      constant ? rule.acceptance_rate(target.next(plan.prompt, room_a), draft.next(plan.prompt, room_b)) : 0;
+      constant ? rule.acceptance_rate(target.next(plan.prompt(0), room_a), draft.next(plan.prompt(0), room_b))
+               : 0;
 
   return run_trials(
       plan, control,

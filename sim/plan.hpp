@@ -12,10 +12,12 @@ namespace speclab {
 
 struct Plan {
   std::uint64_t seed = 1;
-  std::uint32_t trials = 64;    ///< independent sequences, each starting from the prompt
-  std::uint32_t length = 1000;  ///< rounds (or tokens) in each
-  std::vector<Token> prompt;    ///< context before the first token
-  std::uint32_t batches = 64;   ///< consecutive stretches of (trial, round), for batch means
+  std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
+  std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
+  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
+  std::uint32_t batches = 64;                   ///< consecutive stretches of (trial, round), for batch means
+
+  const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 

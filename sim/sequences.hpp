@@ -48,14 +48,15 @@ std::vector<Token> speculative_sequences(const Target& target, const Draft& draf
   std::vector<Token> all(plan.trials * length);
   tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
     thread_local RoundScratch<double> scratch;
-    std::vector<Token> context = plan.prompt;
-    for (std::uint32_t round = 0; context.size() < plan.prompt.size() + length; ++round) {
+    std::vector<Token> context = plan.prompt(trial);
+    const std::size_t start = context.size();
+    for (std::uint32_t round = 0; context.size() < start + length; ++round) {
       SampledChance chance = sampled_chance(plan.seed, trial, round);
       if (speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{}).next < 0) {
         throw_damaged_row();
       }
     }
-    for (std::size_t i = 0; i < length; ++i) all[trial * length + i] = context[plan.prompt.size() + i];
+    for (std::size_t i = 0; i < length; ++i) all[trial * length + i] = context[start + i];
   });
   return all;
 }
@@ -67,7 +68,7 @@ std::vector<Token> plain_sequences(const Target& target, const Plan& plan, std::
   std::vector<Token> all(plan.trials * length);
   tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
     thread_local std::vector<double> scratch;
-    std::vector<Token> context = plan.prompt;
+    std::vector<Token> context = plan.prompt(trial);
     for (std::uint32_t i = 0; i < length; ++i) {
       context.push_back(plain_token(target.next(context, scratch), plan.seed, trial, i));
       all[trial * length + i] = context.back();

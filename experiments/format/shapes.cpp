@@ -234,7 +234,11 @@ const Shape& config_shape() {
        {.name = "prompt",
         .type = FieldType::prompt,
         .doc = "Context before the first token: text (with a corpus) or a list of ids.",
-        .fallback = Json::array()}}};
+        .fallback = Json::array()},
+       integer("prompt_tokens",
+               "Instead of one prompt: this many tokens of the corpus, at a random place for each "
+               "trial.",
+               0, 100000, 0)}};
   static const Shape check{
       "check",
       "The test of `speclab check`: the law of the first tokens, speculative against plain.",
