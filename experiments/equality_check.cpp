@@ -83,6 +83,7 @@ EqualityReport check_equality(const Json& input) {
     }
   }
   const Json settings = section(config, "check");
+  const int gamma = config.at("gamma").get<int>();
   Registry registry;
   Setup setup = registry.build(config);
 
@@ -99,7 +100,7 @@ EqualityReport check_equality(const Json& input) {
   const auto length = static_cast<std::size_t>(report.tokens);
   const std::vector<Token> speculative = std::visit(
       [&](const auto& rule) {
-        return speculative_sequences(setup.target, setup.draft, rule, setup.gamma, setup.plan, length);
+        return speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length);
       },
       setup.rule);
   const std::vector<Token> plain = plain_sequences(setup.target, setup.plan, length);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "speclab/analysis/estimates.hpp"
@@ -73,7 +74,11 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, JobList& 
 void add_formulas(Json& out, const FormulaInputs& inputs, const char* alpha_from) {
   out["formula_alpha"] = alpha_from;
   Json& table = out["formula"] = Json::object();
-  for (const auto& [name, value] : formulas(inputs)) table[name] = value;
+  // A measured alpha is not a formula's value of itself.
+  const bool measured = std::string_view(alpha_from) == "measured";
+  for (const auto& [name, value] : formulas(inputs)) {
+    if (!(measured && name.starts_with("alpha"))) table[name] = value;
+  }
 }
 
 void add_verdicts(Json& out, const CellSpec& spec, const FormulaInputs& inputs) {
@@ -199,7 +204,8 @@ Json describe(const Cell& cell, double confidence, Json& timings) {
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
-    timings.push_back(time_walltime(*cell.setup, section(spec.config, "walltime"), spec.label));
+    timings.push_back(time_walltime(*cell.setup, spec.config.at("gamma").get<int>(),
+                                    section(spec.config, "walltime"), spec.label));
   } else {
     describe_simulation(out, cell, confidence);
   }

@@ -23,7 +23,6 @@ struct Setup {
   AnyRule rule;
   std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
   Plan plan;
-  int gamma = 0;
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
 };
 

@@ -48,17 +48,17 @@ Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost)
   return traces;
 }
 
-Json time_walltime(const Setup& setup, const Json& walltime, const std::string& label) {
+Json time_walltime(const Setup& setup, int gamma, const Json& walltime, const std::string& label) {
   const Walltime measured = std::visit(
       [&](const auto& rule) {
         return measure_walltime(
-            setup.target, setup.draft, rule, setup.gamma, setup.plan.prompt(0), setup.plan.seed,
+            setup.target, setup.draft, rule, gamma, setup.plan.prompt(0), setup.plan.seed,
             walltime.at("tokens").get<std::uint32_t>(), walltime.at("target_weights").get<std::size_t>(),
             walltime.at("draft_weights").get<std::size_t>(), walltime.at("repeats").get<std::uint32_t>());
       },
       setup.rule);
   return {{"label", label},
-          {"gamma", setup.gamma},
+          {"gamma", gamma},
           {"target_run_microseconds", 1e6 * measured.target_run_seconds},
           {"draft_run_microseconds", 1e6 * measured.draft_run_seconds},
           {"c", measured.c()},
@@ -66,7 +66,7 @@ Json time_walltime(const Setup& setup, const Json& walltime, const std::string& 
           {"plain_tokens_per_second", 1 / measured.plain_seconds_per_token},
           {"speculative_tokens_per_second", 1 / measured.speculative_seconds_per_token},
           {"speed", measured.speed()},
-          {"predicted_speed", measured.tokens_per_round / (setup.gamma * measured.c() + 1)}};
+          {"predicted_speed", measured.tokens_per_round / (gamma * measured.c() + 1)}};
 }
 
 }  // namespace speclab

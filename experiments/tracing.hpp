@@ -14,6 +14,6 @@ namespace speclab {
 Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost);
 
 /// Measured walltime of the slowed target, with Thm 3.8's prediction at the measured c and acceptance.
-Json time_walltime(const Setup& setup, const Json& walltime, const std::string& label);
+Json time_walltime(const Setup& setup, int gamma, const Json& walltime, const std::string& label);
 
 }  // namespace speclab

@@ -19,8 +19,8 @@ struct Series {
   std::vector<double> y;
   std::vector<double> low;   ///< ends of the error bars of points; empty: no bars
   std::vector<double> high;  ///< as long as `low`
-  std::optional<std::size_t>
-      colour_of;  ///< an earlier series whose colour and marker to share; none: the next ones
+  /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
+  std::optional<std::size_t> colour_of;
 };
 
 /// A matrix of coloured cells. Cells reach half way to their neighbours (on a logarithmic axis, in the
