@@ -50,6 +50,15 @@ std::vector<std::string> measured_names(const Json& cells) {
   return names;
 }
 
+std::string interval_note(const Json& result) {
+  const Json& config = result.at("config");
+  return fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
+                     config.at("simultaneous").get<bool>()
+                         ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
+                                       100 * config.at("confidence").get<double>())
+                         : "");
+}
+
 /// "formula in 3 of 3 intervals; printed reproduces".
 Cell verdict_cell(const Json& cell) {
   std::string text;
@@ -151,12 +160,7 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
   }
-  table.note =
-      fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
-                  result.at("config").at("simultaneous").get<bool>()
-                      ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
-                                    100 * result.at("config").at("confidence").get<double>())
-                      : "");
+  table.note = interval_note(result);
   if (cells.size() > most_rows) {
     table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
   }
@@ -264,6 +268,47 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
          {result.at("partial").get<bool>() ? "interrupted: partial" : "measured here", {}, "note"}});
   }
   return rows;
+}
+
+Table metric_table(const Json& result, const std::string& id) {
+  const Json& cell = result.at("cells").front();
+  const bool measured = cell.value("formula_alpha", "") == "measured";
+  Table table{id,
+              result.at("title").get<std::string>(),
+              {"metric", measured ? "formula at the measured α" : "formula", "simulated ± interval",
+               "formula inside"},
+              {},
+              interval_note(result)};
+  for (const Metric& metric : metrics()) {
+    const bool simulated = cell.contains("simulated") && cell.at("simulated").contains(metric.name);
+    const bool computed = cell.contains("formula") && cell.at("formula").contains(metric.name);
+    if (!simulated && !computed) continue;
+    const bool judged = cell.contains("agreement") && cell.at("agreement").contains(metric.name);
+    const bool held = judged && cell.at("agreement").at(metric.name).get<bool>();
+    table.rows.push_back(
+        {{metric.label, std::nullopt, ""},
+         computed ? number_cell(cell.at("formula").at(metric.name).get<double>()) : Cell{},
+         simulated ? interval_cell(cell.at("simulated").at(metric.name)) : Cell{},
+         {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
+  }
+  return table;
+}
+
+Table position_table(const Json& cell, const std::string& id) {
+  Table table{
+      id, "Acceptance by position", {"position", "αⁱ", "P[accepted]", "P[accepted | those before]"}, {}, ""};
+  const Json exact = cell.value("exact_alpha", Json());
+  const Json& positions = cell.at("positions");
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const auto position = static_cast<double>(i + 1);
+    const Json& unconditional = positions[i].at("unconditional");
+    const Json& conditional = positions[i].at("conditional");
+    table.rows.push_back({number_cell(position),
+                          exact.is_number() ? number_cell(std::pow(exact.get<double>(), position)) : Cell{},
+                          unconditional.is_array() ? interval_cell(unconditional) : Cell{},
+                          conditional.is_array() ? interval_cell(conditional) : Cell{}});
+  }
+  return table;
 }
 
 Table summary_table(std::vector<std::vector<Cell>> rows) {

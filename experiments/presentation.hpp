@@ -14,6 +14,12 @@ namespace speclab {
 /// At most `most_rows` rows, with a note when there are more.
 Table result_table(const Json& result, const std::string& id, std::size_t most_rows);
 
+/// For a result of one cell: one row a metric.
+Table metric_table(const Json& result, const std::string& id);
+
+/// Acceptance by position of one cell, beside alpha^i.
+Table position_table(const Json& cell, const std::string& id);
+
 /// The figures the config asks for; for a sweep without any, curves or a heat map over its axes.
 std::vector<Figure> result_figures(const Json& result, const std::string& id, const std::string& command);
 

@@ -9,6 +9,7 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_rows_open = 30;
 
 /// The rounds of one trace as text, one line a round (Leviathan et al. 2023, Figure 1).
 Passage passage(const Json& trace, const std::string& id) {
@@ -87,7 +88,13 @@ Section result_section(const Json& result, const Json& timings, const std::strin
   if (experiment == "walltime") {
     section.tables.push_back(walltime_table(timings.at("walltime"), id + "-table"));
   } else if (experiment != "trace") {
-    section.tables.push_back(result_table(result, id + "-table", most_rows));
+    const bool single = result.at("cells").size() == 1;
+    section.tables.push_back(single ? metric_table(result, id + "-table")
+                                    : result_table(result, id + "-table", most_rows));
+    if (single && result.at("cells")[0].contains("positions")) {
+      section.tables.push_back(position_table(result.at("cells")[0], id + "-positions"));
+    }
+    section.tables.front().folded = section.tables.front().rows.size() > most_rows_open;
   }
   for (const Figure& figure : result_figures(result, id, command)) section.figures.push_back(draw(figure));
   std::size_t number = 0;

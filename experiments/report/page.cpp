@@ -73,6 +73,9 @@ void write_cell(Out out, const Cell& cell) {
 }
 
 void write_table(Out out, const Table& table) {
+  if (table.folded) {
+    fmt::format_to(out, "<details><summary>{} rows</summary>\n", table.rows.size());
+  }
   fmt::format_to(out, "<div class=\"scroll\"><table id=\"{}\">\n", table.id);
   if (!table.caption.empty()) fmt::format_to(out, "<caption>{}</caption>\n", escape_markup(table.caption));
   fmt::format_to(out, "<thead><tr>");
@@ -95,6 +98,7 @@ void write_table(Out out, const Table& table) {
   }
   fmt::format_to(out, "</tbody></table></div>\n");
   if (!table.note.empty()) fmt::format_to(out, "<p class=\"tablenote\">{}</p>\n", escape_markup(table.note));
+  if (table.folded) fmt::format_to(out, "</details>\n");
 }
 
 void write_figure(Out out, const Drawing& figure) {
@@ -136,8 +140,13 @@ void write_section(Out out, const Section& section) {
   fmt::format_to(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
   write_paragraphs(out, section.intro);
   for (const Passage& passage : section.passages) write_passage(out, passage);
-  for (const Table& table : section.tables) write_table(out, table);
+  for (const Table& table : section.tables) {
+    if (!table.folded) write_table(out, table);
+  }
   for (const Drawing& figure : section.figures) write_figure(out, figure);
+  for (const Table& table : section.tables) {
+    if (table.folded) write_table(out, table);
+  }
   if (!section.notes.empty()) {
     fmt::format_to(out, "<ul>\n");
     for (const std::string& note : section.notes) fmt::format_to(out, "<li>{}</li>\n", escape_markup(note));

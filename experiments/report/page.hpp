@@ -22,6 +22,7 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
   std::string note;
+  bool folded = false;  ///< closed at first, and below the section's figures: for long tables
 };
 
 /// What became of a stretch of decoded text.

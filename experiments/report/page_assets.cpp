@@ -6,7 +6,7 @@ const std::string_view page_style = R"css(
 :root { color-scheme: light; --ink: #1b1b1b; --faint: #5a5a5a; --line: #d4d4d4; --link: #0b5394; }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 62rem; background: #fff; color: var(--ink);
+body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 68rem; background: #fff; color: var(--ink);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
 h1 { margin: 0 0 .25rem; font-size: 1.9rem; line-height: 1.2; }
 h2 { margin: 2.75rem 0 .5rem; padding-top: .6rem; border-top: 2px solid var(--line); font-size: 1.35rem; }
@@ -18,7 +18,7 @@ code { font: .92em ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 0 0 1rem; }
 .facts dt { color: var(--faint); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
-nav ol { margin: 0; padding: .7rem 1rem .7rem 2.4rem; background: #f7f7f7; border-radius: 6px; columns: 20rem; }
+nav ol { margin: 0; padding: .7rem 1rem .7rem 2.4rem; background: #f7f7f7; border-radius: 6px; columns: 20rem; column-gap: 3.5rem; }
 nav li { break-inside: avoid; }
 .scroll { overflow-x: auto; }
 figure { margin: 1.5rem 0 2rem; }
@@ -29,7 +29,10 @@ figcaption .command { margin-top: .3rem; color: var(--faint); }
 table { margin: 1rem 0 .3rem; border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .95rem; }
 caption { padding-bottom: .4rem; font-weight: 600; text-align: left; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { padding: 0; border-bottom: 2px solid #888; vertical-align: bottom; white-space: nowrap; }
+th { padding: 0; border-bottom: 2px solid #888; vertical-align: bottom; }
+td:first-child { min-width: 9rem; }
+details { margin: 0 0 1.5rem; }
+summary { cursor: pointer; color: var(--link); }
 th button { width: 100%; padding: .3rem .7rem; border: 0; background: none; color: inherit; font: inherit;
   text-align: inherit; cursor: pointer; }
 th button:hover, th button:focus-visible { background: #eef3f8; }
