@@ -53,7 +53,7 @@ SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& ter
     for (; i + lanes <= last; i += lanes) {
       for (int k = 0; k < lanes; ++k) lane[k] += term(i + k);
     }
-    for (int k = 0; i < last; ++i, ++k) lane[k] += term(i);
+    for (int k = 0; k < lanes && i < last; ++i, ++k) lane[k] += term(i);
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
   } else {
     Real total(0);

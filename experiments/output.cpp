@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "speclab/experiments/format/config_error.hpp"
@@ -29,6 +31,21 @@ void refuse_foreign_results(const std::filesystem::path& folder, const Json& con
   throw UsageError(
       fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
                   folder.string()));
+}
+
+void refuse_unwritable(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::path there = std::filesystem::absolute(folder, error);
+  while (!std::filesystem::exists(there, error) && there != there.parent_path()) there = there.parent_path();
+  int problem = 0;
+  if (!std::filesystem::is_directory(there, error)) {
+    problem = ENOTDIR;
+  } else if (access(there.c_str(), W_OK | X_OK) != 0) {
+    problem = errno;
+  }
+  if (problem == 0) return;
+  throw UsageError(fmt::format("--out {}: cannot write in {}: {}", folder.string(), there.string(),
+                               std::generic_category().message(problem)));
 }
 
 void write_data(const std::filesystem::path& folder, const Findings& findings) {

@@ -16,6 +16,10 @@ namespace speclab {
 /// Throws UsageError when `folder` holds the results of a config other than `config`, unless `force`.
 void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force);
 
+/// Throws UsageError when nothing can be written into `folder`, or where it would be made: better said before
+/// the work than after it.
+void refuse_unwritable(const std::filesystem::path& folder);
+
 /// result.json, results.csv and timings.json, each written whole or not at all.
 void write_data(const std::filesystem::path& folder, const Findings& findings);
 

@@ -109,7 +109,11 @@ std::vector<Token> build_prompt(const Json& plan, const Vocabulary* vocabulary, 
       throw ConfigError("/plan/prompt",
                         "is text, but no model here has a text vocabulary; give a list of token ids");
     }
-    return vocabulary->tokens(prompt.get<std::string>());
+    try {
+      return vocabulary->tokens(prompt.get<std::string>());
+    } catch (const ModelError& error) {
+      throw ConfigError("/plan/prompt", error.what());
+    }
   }
   std::vector<Token> tokens;
   for (std::size_t i = 0; i < prompt.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -30,6 +32,18 @@ double number_of(const Json& axis, const char* key, const std::string& path) {
 Json as_number(double value) {
   if (std::floor(value) == value && std::abs(value) < 1e15) return static_cast<std::int64_t>(value);
   return value;
+}
+
+/// Some keys describe the config as a whole; a cell's own value would change nothing, or only half of it.
+void refuse_common_key(const std::string& path, const std::string& where) {
+  static constexpr std::array common{"experiment", "confidence", "simultaneous", "cases",
+                                     "sweep",      "metrics",    "figures"};
+  const std::string name = path.substr(0, path.find('/', 1));
+  for (const char* key : common) {
+    if (name == std::string("/") + key) {
+      throw ConfigError(where, fmt::format("\"{}\" is the same for all cells of a config", path));
+    }
+  }
 }
 
 std::string label_of(const Json& set) {
@@ -62,8 +76,11 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     if (counted == axis.contains("step")) throw ConfigError(path, "give either \"step\" or \"count\"");
     const double steps =
         counted ? number_of(axis, "count", path) - 1 : (to - from) / number_of(axis, "step", path);
+    if (counted && std::floor(steps) != steps) {
+      throw ConfigError(path + "/count", fmt::format("{} is not an integer", shown(axis.at("count"))));
+    }
     if (!(steps >= 0) || !(steps < max_cells)) {
-      throw ConfigError(path, fmt::format("{} is a range of {} values", shown(axis), steps + 1));
+      throw ConfigError(path, fmt::format("{} is not a range of 1 to {} values", shown(axis), max_cells));
     }
     const auto last = static_cast<std::int64_t>(std::floor(steps + 1e-9));
     for (std::int64_t i = 0; i <= last; ++i) {
@@ -85,7 +102,10 @@ std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
   std::vector<std::pair<std::string, std::vector<Json>>> axes;
   double count = resolved.contains("cases") ? static_cast<double>(resolved.at("cases").size()) : 1;
   if (resolved.contains("sweep")) {
+    if (resolved.at("sweep").empty())
+      throw ConfigError("/sweep", "has no paths; leave it out to run one cell");
     for (const auto& [path, axis] : resolved.at("sweep").items()) {
+      refuse_common_key(path, "/sweep/" + path);
       axes.emplace_back(path, axis_values(axis, "/sweep/" + path));
       count *= static_cast<double>(axes.back().second.size());
     }
@@ -107,6 +127,8 @@ std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
   const std::size_t cases = resolved.contains("cases") ? resolved.at("cases").size() : 1;
   for (std::size_t index = 0; index < cases; ++index) {
     const Json& one = resolved.contains("cases") ? resolved.at("cases")[index] : no_case;
+    const std::string set_path = fmt::format("/cases/{}/set", index);
+    for (const auto& [path, value] : one.at("set").items()) refuse_common_key(path, set_path);
     std::vector<std::size_t> at(axes.size(), 0);
     for (bool more = true; more;) {
       CellSpec cell;
@@ -114,7 +136,8 @@ std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
       for (std::size_t axis = 0; axis < axes.size(); ++axis)
         cell.set[axes[axis].first] = axes[axis].second[at[axis]];
       Json config = base;
-      for (const auto& [path, value] : cell.set.items()) set_at(config, path, value, "/sweep");
+      for (const auto& [path, value] : cell.set.items())
+        set_at(config, path, value, one.at("set").contains(path) ? set_path : "/sweep");
       try {
         cell.config = resolve(config);
       } catch (const ConfigError& error) {

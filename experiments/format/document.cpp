@@ -25,8 +25,26 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
 
 /// The last part of nlohmann's message says what was expected; the first part repeats the position.
 std::string reason(const std::string& what) {
-  const auto at = what.find(": ");
-  return at == std::string::npos ? what : what.substr(at + 2);
+  for (const char* before : {": ", "] "}) {
+    const auto at = what.find(before);
+    if (at != std::string::npos) return what.substr(at + 2);
+  }
+  return what;
+}
+
+/// Far beyond what a config needs, and few enough to walk a document recursively.
+constexpr int deepest = 100;
+
+/// nlohmann would fill a list with nulls up to any index.
+void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
+  for (Json::json_pointer at = pointer; !at.empty(); at.pop_back()) {
+    const Json::json_pointer above = at.parent_pointer();
+    if (document.contains(at) || !document.contains(above) || !document.at(above).is_array()) continue;
+    const std::string next = std::to_string(document.at(above).size());
+    if (at.back() == "-" || at.back() == next) continue;
+    throw ConfigError(where, fmt::format("\"{}\" is not a path into the config: the list {} has {} entries",
+                                         pointer.to_string(), above.to_string(), next));
+  }
 }
 
 }  // namespace
@@ -34,7 +52,8 @@ std::string reason(const std::string& what) {
 Json parse_json(const std::string& text) {
   std::vector<std::set<std::string>> open;
   std::string repeated;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > deepest) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second &&
@@ -68,7 +87,9 @@ std::string read_text(const std::filesystem::path& file) {
 
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where) {
   try {
-    document[Json::json_pointer(pointer)] = value;
+    const Json::json_pointer parsed(pointer);
+    refuse_gaps(document, parsed, where);
+    document[parsed] = value;
   } catch (const Json::exception& error) {
     throw ConfigError(where,
                       fmt::format("\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
@@ -88,9 +109,7 @@ void apply_assignment(Json& document, const std::string& assignment) {
     path.insert(path.begin(), '/');
   }
   const std::string text = assignment.substr(equals + 1);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
-  set_at(document, path, value, path);
+  set_at(document, path, Json::accept(text) ? parse_json(text) : Json(text), path);
 }
 
 }  // namespace speclab

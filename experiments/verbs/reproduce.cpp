@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
 #include "speclab/experiments/output.hpp"
 #include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/support/atomic_file.hpp"
@@ -101,9 +100,10 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
                               "comma-separated names; default all")(
       "out", po::value<std::string>()->default_value("out"), "folder for the report and the results")(
       "configs", po::value<std::string>()->default_value(default_configs().string()),
-      "folder of the configs")("threads", po::value<int>()->default_value(0),
-                               "threads; 0: all cores. Results do not depend on it")("quiet,q",
-                                                                                     "no table, no progress");
+      "folder of the configs")("set", po::value<std::vector<std::string>>()->composing(),
+                               "path=value: change every config")(
+      "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
+      "quiet,q", "no table, no progress");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const bool quiet = values->count("quiet") > 0;
@@ -111,7 +111,13 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   const fs::path out = (*values)["out"].as<std::string>();
   const auto only = (*values)["only"].as<std::string>();
   const std::vector<Entry> todo = chosen(entries((*values)["configs"].as<std::string>()), only);
-  const std::string command = only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only;
+  refuse_unwritable(out);
+  std::string changes;
+  if (values->count("set") > 0) {
+    for (const auto& set : (*values)["set"].as<std::vector<std::string>>()) changes += " --set " + set;
+  }
+  const std::string command =
+      (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + changes;
 
   const InterruptGuard guard;
   Page page{"speclab: the paper's tables and figures",
@@ -124,11 +130,11 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
     if (interrupted()) break;
     try {
       const Findings findings = in_file(entry.file.string(), [&] {
-        return run_watched(parse_json(read_text(entry.file)), entry.name, quiet);
+        return run_watched(load_config(entry.file.string(), *values), entry.name, quiet);
       });
       write_data(out / entry.name, findings);
       page.sections.push_back(result_section(findings.result, findings.timings, entry.name,
-                                             "speclab reproduce --only " + entry.name));
+                                             "speclab reproduce --only " + entry.name + changes));
       for (auto& row : summary_rows(findings.result, entry.name)) summary.push_back(std::move(row));
       if (any_disagreement(findings.result)) code = std::max<int>(code, exit_failed_check);
     } catch (const ConfigError& error) {

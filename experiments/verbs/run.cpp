@@ -43,6 +43,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
     if (needs_sweep && !resolved.contains("sweep")) {
       throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
     }
+    refuse_unwritable(folder);
     refuse_foreign_results(folder, with_sections(resolved), values.count("force") > 0);
     return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json);
   });

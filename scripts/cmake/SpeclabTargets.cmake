@@ -28,7 +28,6 @@ function(speclab_folder name)
   endif()
   add_library(speclab::${name} ALIAS speclab_${name})
   set_target_properties(speclab_${name} PROPERTIES EXPORT_NAME ${name})
-  target_compile_features(speclab_${name} ${scope} cxx_std_20)
   target_include_directories(speclab_${name} ${scope}
     $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(speclab_${name} ${scope} ${arg_LINK})

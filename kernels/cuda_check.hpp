@@ -1,0 +1,43 @@
+// CUDA errors as exceptions, and device memory that frees itself.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace speclab {
+
+inline void cuda_check(cudaError_t error, const char* call, const char* file, int line) {
+  if (error == cudaSuccess) return;
+  throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
+                           cudaGetErrorString(error));
+}
+
+#define SPECLAB_CUDA(call) ::speclab::cuda_check((call), #call, __FILE__, __LINE__)
+
+struct CudaFree {
+  void operator()(void* pointer) const { cudaFree(pointer); }
+};
+
+template <class T>
+using DeviceArray = std::unique_ptr<T[], CudaFree>;
+
+/// `count` elements on the device; room for one when count is 0, since a null pointer would be an error.
+template <class T>
+DeviceArray<T> device_array(std::size_t count) {
+  void* pointer = nullptr;
+  SPECLAB_CUDA(cudaMalloc(&pointer, (count == 0 ? 1 : count) * sizeof(T)));
+  return DeviceArray<T>(static_cast<T*>(pointer));
+}
+
+template <class T>
+DeviceArray<T> device_copy(const T* host, std::size_t count) {
+  DeviceArray<T> device = device_array<T>(count);
+  SPECLAB_CUDA(cudaMemcpy(device.get(), host, count * sizeof(T), cudaMemcpyHostToDevice));
+  return device;
+}
+
+}  // namespace speclab

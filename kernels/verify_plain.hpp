@@ -1,0 +1,18 @@
+// The first kernel: one thread a request, running the reference's own function. Slow (a row is read by one
+// thread), and the proof that core/ decides alike on both processors; faster kernels are held against it.
+#pragma once
+
+#include <vector>
+
+#include "speclab/kernels/batch.hpp"
+
+namespace speclab {
+
+/// CUDA devices that can be used; 0 without a driver.
+int device_count();
+
+/// The verdict of every request, bit for bit those of verify_reference. `batch` points to host memory. Throws
+/// std::runtime_error with call, file and line when CUDA fails.
+std::vector<Verdict> verify_plain(const BatchView& batch);
+
+}  // namespace speclab

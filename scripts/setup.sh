@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs what is missing with apt and makes the default corpus, data/austen.txt.
+# usage: scripts/setup.sh [run|test]     "test" adds what the tests, the formatter and the benchmarks need
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev nlohmann-json3-dev libfmt-dev
+  librandom123-dev libtbb-dev libsentencepiece-dev gnuplot-nox fonts-dejavu-core python3 ca-certificates"
+if [ "${1:-run}" = test ]; then
+  packages="$packages doctest-dev libbenchmark-dev chromium clang-format"
+fi
+
+missing=
+for package in $packages; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+  command="apt-get update && apt-get install -y --no-install-recommends$missing"
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "These packages are missing. As root, run:" >&2
+    echo "  $command" >&2
+    exit 1
+  fi
+  echo "Installing:$missing"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+# Six novels of Jane Austen, from a Debian package of R data; R itself is not needed.
+if [ ! -s data/austen.txt ]; then
+  echo "Extracting data/austen.txt from the package r-cran-janeaustenr"
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  chmod 755 "$folder"
+  root=$PWD
+  (cd "$folder" && { apt-get download -qq r-cran-janeaustenr 2>/dev/null ||
+    { [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get download -qq r-cran-janeaustenr; }; }) || {
+    echo "The package r-cran-janeaustenr cannot be downloaded: run apt-get update as root and try again." >&2
+    exit 1
+  }
+  dpkg-deb -x "$folder"/r-cran-janeaustenr_*.deb "$folder/package"
+  mkdir -p data
+  python3 "$root/scripts/extract_austen.py" \
+    "$folder/package/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb" data/austen.txt
+fi

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# The program from outside: exit codes, help, files, identical bytes, interruption.
+# usage: cli.sh SPECLAB_BINARY SOURCE_DIR
+set -euo pipefail
+
+speclab=$1
+source_dir=$2
+command -v python3 >/dev/null || { echo "needs python3"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+checks=0
+failures=0
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$1"
+  if [[ -s err ]]; then head -c 400 err | sed 's/^/  stderr: /'; fi
+}
+
+# expect CODE ARGUMENTS...: runs the program; its output lies in ./out and ./err.
+expect() {
+  local code=$1 status=0
+  shift
+  checks=$((checks + 1))
+  timeout 60 "$speclab" "$@" >out 2>err || status=$?
+  [[ $status -eq $code ]] || fail "exit code $status, not $code: speclab $*"
+}
+
+# says FILE TEXT
+says() {
+  checks=$((checks + 1))
+  grep -qF -- "$2" "$1" || fail "./$1 does not say: $2"
+}
+
+silent() {
+  checks=$((checks + 1))
+  [[ ! -s $1 ]] || fail "./$1 is not empty: $2"
+}
+
+same() {
+  checks=$((checks + 1))
+  cmp -s "$1" "$2" || fail "$1 and $2 differ"
+}
+
+# python CODE FILE...: `data` is the JSON of the first file.
+python() {
+  local code=$1
+  shift
+  checks=$((checks + 1))
+  python3 -c "import json, sys
+data = json.load(open(sys.argv[1]))
+$code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
+}
+
+verbs="run reproduce sweep predict check list validate schema version"
+first=$source_dir/configs/first.json
+check=$source_dir/configs/check_token.json
+small=(--set plan.trials=16 --set plan.length=300)
+
+# Help and usage.
+expect 0 --help
+for verb in $verbs; do says out "  $verb "; done
+for verb in $verbs; do
+  expect 0 "$verb" --help
+  says out "Examples:"
+  says out "usage: speclab $verb"
+  silent err "speclab $verb --help"
+done
+expect 2
+expect 2 frobnicate
+says err 'error: unknown verb "frobnicate"'
+expect 2 rnu
+says err 'did you mean "run"?'
+for verb in run sweep check validate; do
+  expect 2 "$verb"
+  says err "error: missing config"
+  expect 2 "$verb" "$first" --nonsense
+  says err "--nonsense"
+  expect 2 "$verb" no_such_config.json
+  says err "error: no_such_config.json: /: cannot be read"
+done
+expect 2 run "$first" "$first"
+expect 2 list everything
+expect 2 run "$first" --thre 1
+expect 2 run "$first" --threads many
+expect 2 validate "$first" --set gamma
+says err "expected path=value"
+expect 2 validate "$first" --set gama=3
+says err '/gama: unknown key "gama" in config; did you mean "gamma"?'
+expect 2 validate "$first" --set title.x=3
+says err "/title/x"
+expect 2 validate "$first" --set gamma=
+says err '"" is not an integer'
+expect 0 validate "$first" --set /models/draft/alpha=0.9 --set models.target.vocab=50
+says out "valid: 1 cells"
+expect 2 sweep "$first"
+says err "/sweep: missing"
+expect 2 reproduce --only tabel1 --configs "$source_dir/configs/paper" --out results
+says err 'unknown "tabel1"; did you mean "table1"?'
+expect 2 reproduce --configs "$work"
+says err "no configs there"
+expect 0 version
+says out "speclab "
+expect 0 --version
+expect 0 list
+says out "fault_resample_target"
+
+# predict
+keys="'alpha gamma c c_hat tokens_per_round speed operations optimal_gamma speed_at_optimum operations_at_optimum \
+oracle_speed_uncharged oracle_speed_charged reason'.split()"
+expect 0 predict --alpha 0.8 --gamma 5 --c 0 --json
+python "assert abs(data['speed'] - 3.689) < 5e-4, data['speed']
+assert abs(data['tokens_per_round'] - (1 - .8 ** 6) / .2) < 1e-12
+assert [key for key in data if key != 'speed_limit'] == $keys, list(data)
+assert data['gamma'] == 5 and data['optimal_gamma'] is None and data['speed_at_optimum'] is None
+assert data['reason']" out
+expect 0 predict --alpha 1 --c 0.1 --json
+python "assert [key for key in data if key != 'speed_limit'] == $keys, list(data)
+assert data['optimal_gamma'] is None and data['speed_at_optimum'] is None
+assert data['operations_at_optimum'] is None and data['speed'] is None
+assert data['reason']" out
+expect 0 predict --alpha 0.75 --c 0.02 --json
+python "assert list(data) == $keys, list(data)
+best = max(range(1, 65), key=lambda g: (1 - .75 ** (g + 1)) / (.25 * (g * .02 + 1)))
+assert data['optimal_gamma'] == data['gamma'] == best, (data['optimal_gamma'], best)
+assert data['speed'] == data['speed_at_optimum']" out
+expect 0 predict --alpha 0.75 --c 0.02 --gamma 7 --json
+python "assert round(data['speed'], 1) == 3.2" out # Table 4, T5-small at T = 0
+expect 0 predict --alpha 0.8 --c 0.05
+says out "optimal γ"
+for bad in "--alpha 1.5" "--alpha -0.1" "--alpha nan" "--alpha x" "--alpha 0.5 --c -1" "--alpha 0.5 --gamma -1" ""; do
+  # shellcheck disable=SC2086  # several arguments
+  expect 2 predict $bad
+done
+
+# schema
+expect 0 schema
+python "assert data['\$schema'].startswith('https://json-schema.org/')" out
+
+# check: 0 equal, 1 different
+expect 0 check "$check" --set check.samples=20000
+says out "verdict   equal"
+for fault in accept_all resample_target swapped_residual; do
+  expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault_$fault" --json
+  python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6" out
+done
+
+# run: files, and the same bytes at any number of threads
+expect 0 run "$first" "${small[@]}" --out one --threads 1
+says out "one/report.html"
+silent err "progress without a terminal"
+for file in result.json results.csv timings.json report.html; do
+  checks=$((checks + 1))
+  [[ -s one/$file ]] || fail "run does not write $file"
+done
+says one/report.html "<html"
+python "assert data['partial'] is False and data['config']['plan']['length'] == 300
+assert abs(data['cells'][0]['exact_alpha'] - .8) < 1e-12
+low, high = data['cells'][0]['simulated']['speed'][1:]
+assert low < high" one/result.json
+python "assert data['threads'] == 1" one/timings.json
+expect 0 run "$first" "${small[@]}" --out two --threads 2 -q
+silent out "run -q"
+same one/result.json two/result.json
+same one/results.csv two/results.csv
+expect 0 sweep "$source_dir/configs/sweep_alpha_gamma.json" --out grid1 --threads 1 -q --set plan.length=20 \
+  --set 'sweep={"/models/draft/alpha": {"from": 0.5, "to": 0.9, "step": 0.1}, "/gamma": [1, 2, 3]}'
+expect 0 sweep "$source_dir/configs/sweep_alpha_gamma.json" --out grid2 --threads 2 -q --set plan.length=20 \
+  --set 'sweep={"/models/draft/alpha": {"from": 0.5, "to": 0.9, "step": 0.1}, "/gamma": [1, 2, 3]}'
+same grid1/result.json grid2/result.json
+same grid1/results.csv grid2/results.csv
+python "assert len(data['cells']) == 15
+assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
+
+# A folder belongs to its config.
+expect 0 run "$first" "${small[@]}" --out two -q
+expect 2 run "$first" "${small[@]}" --out two -q --seed 9
+says err "holds the results of another config"
+same one/result.json two/result.json
+expect 0 run "$first" "${small[@]}" --out two -q --seed 9 --force
+python "assert data['config']['seed'] == 9" two/result.json
+expect 0 run "$first" "${small[@]}" --out three --json
+python "assert data == json.load(open('three/result.json'))" out
+checks=$((checks + 1))
+mkdir default && (cd default && "$speclab" run "$first" "${small[@]}" -q && [[ -s out/first/result.json ]]) ||
+  fail "run without --out does not write out/first"
+checks=$((checks + 1))
+[[ -z $(find one two three -name '*.tmp') ]] || fail "temporary files are left"
+
+# Where nothing can be written, it is said before the work is done.
+long=(--set plan.trials=64 --set plan.length=1000000000)
+touch a_file
+for folder in a_file a_file/below; do
+  expect 2 run "$first" "${long[@]}" -q --out "$folder"
+  says err "--out $folder: cannot write"
+done
+mkdir -m 555 locked
+if ! touch locked/probe 2>/dev/null; then
+  expect 2 run "$first" "${long[@]}" -q --out locked/below
+  says err "--out locked/below: cannot write"
+fi
+expect 2 run "$first" "${small[@]}" -q --out /proc/speclab
+says err "cannot write"
+
+# Ctrl-C: what there is is written, quickly, and marked partial. Background jobs of a script ignore SIGINT, so
+# python starts the program.
+cat >interrupt.py <<'PYTHON'
+import json, os, signal, subprocess, sys, time
+
+speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
+out = "interrupted_" + sys.argv[3]
+job = subprocess.Popen(
+    [speclab, "run", config, "--out", out, "--set", "plan.trials=64", "--set", "plan.length=1000000000"],
+    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL)))
+time.sleep(0.7)
+assert job.poll() is None, "ended by itself"
+start = time.time()
+job.send_signal(number)
+stdout, stderr = job.communicate(timeout=20)
+seconds = time.time() - start
+assert job.returncode == 130, job.returncode
+assert seconds < 5, seconds
+assert stderr == b"", stderr
+data = json.load(open(out + "/result.json"))
+assert data["partial"] is True
+for name in "results.csv", "timings.json", "report.html":
+    assert os.path.getsize(out + "/" + name) > 0, name
+PYTHON
+for signal in SIGINT SIGTERM; do
+  checks=$((checks + 1))
+  python3 interrupt.py "$speclab" "$first" "$signal" >python_out 2>&1 || fail "$signal: $(tail -1 python_out)"
+done
+
+# The configs that come with the program. Those of a text need the text, or say what is missing.
+cd "$source_dir"
+for config in configs/*.json configs/paper/*.json; do
+  checks=$((checks + 1))
+  status=0
+  message=$("$speclab" validate "$config" 2>&1) || status=$?
+  if [[ $status -ne 0 ]]; then
+    if [[ -f data/austen.txt ]] || ! grep -q '"corpus"' "$config"; then
+      fail "$config: $message"
+    elif [[ $message != *"/corpus/file: data/austen.txt"* || $message != *"scripts/setup.sh"* ]]; then
+      fail "$config: the message does not name the corpus and the script that makes it: $message"
+    fi
+  fi
+done
+
+printf '%d checks, %d failures\n' "$checks" "$failures"
+[[ $failures -eq 0 ]]

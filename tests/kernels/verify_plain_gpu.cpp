@@ -1,0 +1,44 @@
+// The plain kernel against the reference, bit for bit. Ends with status 77 (skipped) where there is no
+// device.
+#include <cstdio>
+#include <vector>
+
+#include "batch_fixture.hpp"
+#include "speclab/kernels/verify_plain.hpp"
+#include "speclab/kernels/verify_reference.hpp"
+
+namespace {
+
+using namespace speclab;
+
+/// Requests whose verdicts differ.
+int differences(std::int64_t requests, std::int32_t gamma, std::int32_t vocab, std::uint64_t seed) {
+  const Batch batch = random_batch(requests, gamma, vocab, seed);
+  const std::vector<Verdict> expected = verify_reference(batch.view);
+  const std::vector<Verdict> actual = verify_plain(batch.view);
+  int count = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const bool same = expected[i].accepted == actual[i].accepted &&
+                      expected[i].examined == actual[i].examined && expected[i].next == actual[i].next;
+    count += same ? 0 : 1;
+  }
+  std::printf("requests %lld, gamma %d, vocab %d: %d differ\n", static_cast<long long>(requests), gamma,
+              vocab, count);
+  return count;
+}
+
+}  // namespace
+
+int main() {
+  constexpr int skipped = 77;
+  if (device_count() == 0) {
+    std::printf("skipped: no CUDA device: kernels/verify_plain_gpu\n");
+    return skipped;
+  }
+  int wrong = 0;
+  for (const int gamma : {0, 1, 4, 16}) {
+    for (const int vocab : {1, 7, 32, 1000, 32001})
+      wrong += differences(vocab > 10000 ? 8 : 200, gamma, vocab, 5);
+  }
+  return wrong == 0 ? 0 : 1;
+}

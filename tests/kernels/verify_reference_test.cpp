@@ -1,0 +1,51 @@
+#include "speclab/kernels/verify_reference.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "batch_fixture.hpp"
+#include "speclab/core/divergence.hpp"
+
+using namespace speclab;
+
+TEST_CASE("a request's verdict does not depend on its batch") {
+  const Batch all = random_batch(20, 3, 50, 1);
+  const auto together = verify_reference(all.view);
+  BatchView fewer = all.view;
+  fewer.requests = 7;
+  const auto some = verify_reference(fewer);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    CHECK(some[i].accepted == together[i].accepted);
+    CHECK(some[i].next == together[i].next);
+  }
+}
+
+TEST_CASE("the first position is accepted as often as the overlap says") {
+  constexpr int requests = 20000;
+  const Batch batch = random_batch(requests, 1, 16, 2);
+  double expected = 0;
+  double variance = 0;
+  double accepted = 0;
+  const auto verdicts = verify_reference(batch.view);
+  for (int i = 0; i < requests; ++i) {
+    const double rate = overlap(batch.view.target(i, 0), batch.view.draft(i, 0));
+    expected += rate;
+    variance += rate * (1 - rate);
+    accepted += verdicts[static_cast<std::size_t>(i)].accepted;
+  }
+  // Null: independent coins at the overlaps. 6 sigma: false alarm 2e-9. An error of 0.02 in the rate would be
+  // found.
+  CHECK(std::abs(accepted - expected) < 6 * std::sqrt(variance));
+  CHECK(6 * std::sqrt(variance) < 0.02 * requests);
+}
+
+TEST_CASE("damaged rows never become an id") {
+  Batch batch = random_batch(4, 2, 8, 3);
+  for (double& mass : batch.targets) mass = std::numeric_limits<double>::quiet_NaN();
+  for (const Verdict& verdict : verify_reference(batch.view)) {
+    CHECK(verdict.accepted == 0);
+    CHECK(verdict.next == invalid_token);
+  }
+}
