@@ -22,14 +22,15 @@ struct Plan {
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 
   /// The batch of one round. Batches are long against the models' memory, so that their means are nearly
-  /// independent even when rounds are not. Their sizes differ by at most one and none is empty: an empty batch
-  /// would count as an observation.
+  /// independent even when rounds are not. Their sizes differ by at most one and none is empty: an empty
+  /// batch would count as an observation.
   std::uint32_t batch_of(std::uint32_t trial, std::uint32_t round) const {
     const std::uint64_t index = static_cast<std::uint64_t>(trial) * length + round;
     const std::uint64_t size = total() / batches;
     const std::uint64_t longer = total() % batches;  // the first so many batches take one more
     const std::uint64_t in_longer = longer * (size + 1);
-    return static_cast<std::uint32_t>(index < in_longer ? index / (size + 1) : longer + (index - in_longer) / size);
+    return static_cast<std::uint32_t>(index < in_longer ? index / (size + 1)
+                                                        : longer + (index - in_longer) / size);
   }
 };
 

@@ -1,5 +1,6 @@
-// The bounds of every statistical test of whole simulations, in one place. A comparison fails at seven standard
-// deviations: 2.6e-12 under the null, so that a suite of 400 comparisons has a false-alarm rate of 1e-9.
+// The bounds of every statistical test of whole simulations, in one place. A comparison fails at seven
+// standard deviations: 2.6e-12 under the null, so that a suite of 400 comparisons has a false-alarm rate of
+// 1e-9.
 #pragma once
 
 #include <cmath>

@@ -183,8 +183,10 @@ python "assert data['config']['seed'] == 9" two/result.json
 expect 0 run "$first" "${small[@]}" --out three --json
 python "assert data == json.load(open('three/result.json'))" out
 checks=$((checks + 1))
-mkdir default && (cd default && "$speclab" run "$first" "${small[@]}" -q && [[ -s out/first/result.json ]]) ||
+mkdir default
+if ! (cd default && "$speclab" run "$first" "${small[@]}" -q && [[ -s out/first/result.json ]]); then
   fail "run without --out does not write out/first"
+fi
 checks=$((checks + 1))
 [[ -z $(find one two three -name '*.tmp') ]] || fail "temporary files are left"
 

@@ -57,9 +57,10 @@ TEST_CASE("a mixture on the fly equals the stored one, also nested and at both e
 
 TEST_CASE("sampling options on the fly equal those applied to stored rows") {
   const Model base(markov(3));
-  for (const Adjustment how : {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 2},
-                               Adjustment{.top_p = 0.6}, Adjustment{.temperature = 1.5, .top_k = 3, .top_p = 0.9},
-                               Adjustment{.top_k = vocab}}) {
+  for (const Adjustment how :
+       {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 2},
+        Adjustment{.top_p = 0.6}, Adjustment{.temperature = 1.5, .top_k = 3, .top_p = 0.9},
+        Adjustment{.top_k = vocab}}) {
     const Model stored = adjusted(base, how);
     CHECK(stored.table() != nullptr);
     check_same(stored, unstored(base, how));
@@ -70,15 +71,17 @@ TEST_CASE("sampling options on a mixture on the fly: base rows are not disturbed
   const Model base(markov(4));
   const Model other(markov(5));
   const Adjustment how{.temperature = 0.5, .top_k = 3};
-  const Model layered =
-      unstored(Model(MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), 0.4}), how);
+  const Model layered = unstored(
+      Model(MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), 0.4}),
+      how);
   const Model stored = adjusted(mixed(base, other, 0.4), how);
   check_same(layered, stored);
   check_same(layered, stored);
 }
 
 TEST_CASE("what is not stored is adjusted and mixed on the fly") {
-  const Model ngram(std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(1, 500, vocab), vocab, 2)));
+  const Model ngram(
+      std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(1, 500, vocab), vocab, 2)));
   const Model cool = adjusted(ngram, {.temperature = 0});
   CHECK(cool.table() == nullptr);
   std::vector<double> scratch;

@@ -39,8 +39,8 @@ TEST_CASE("the timed decode is a decode: tokens per round follow Eq. 1 and repea
   }
   CHECK(once.speed() == doctest::Approx(once.plain_seconds_per_token / once.speculative_seconds_per_token));
   CHECK(once.c() == doctest::Approx(once.draft_run_seconds / once.target_run_seconds));
-  // Null: Eq. 1 at alpha = .8. Tokens a round are 1..4, so their deviation is at most 1.5; 20000 tokens are at
-  // least 5000 rounds. Power: an alpha of .7 is .42 tokens away, against a bound of .15.
+  // Null: Eq. 1 at alpha = .8. Tokens a round are 1..4, so their deviation is at most 1.5; 20000 tokens are
+  // at least 5000 rounds. Power: an alpha of .7 is .42 tokens away, against a bound of .15.
   const auto eq1 = [](double alpha) { return (1 - std::pow(alpha, gamma + 1)) / (1 - alpha); };
   CHECK(mean_agrees(once.tokens_per_round, eq1(0.8), 1.5, 5000));
   CHECK_FALSE(mean_agrees(once.tokens_per_round, eq1(0.7), 1.5, 5000));
