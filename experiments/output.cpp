@@ -54,6 +54,11 @@ void write_data(const std::filesystem::path& folder, const Findings& findings) {
   write_file_atomically(folder / "timings.json", findings.timings.dump(1) + "\n");
 }
 
+void write_figures(const std::filesystem::path& folder, const Section& section) {
+  for (const Drawing& figure : section.figures)
+    write_file_atomically(folder / (figure.id + ".svg"), figure.svg + "\n");
+}
+
 std::string machine_description() {
   std::string processor = "unknown processor";
   std::ifstream info("/proc/cpuinfo");

@@ -23,6 +23,9 @@ void refuse_unwritable(const std::filesystem::path& folder);
 /// result.json, results.csv and timings.json, each written whole or not at all.
 void write_data(const std::filesystem::path& folder, const Findings& findings);
 
+/// Each figure of a section as a file of its own, named after its id.
+void write_figures(const std::filesystem::path& folder, const Section& section);
+
 /// "Version", "Machine", "Threads", "Command" for the head of a report.
 std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command);
 

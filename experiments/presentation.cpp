@@ -50,6 +50,11 @@ std::vector<std::string> measured_names(const Json& cells) {
   return names;
 }
 
+std::string cells_text(const Json& result) {
+  const std::size_t cells = result.at("cells").size();
+  return fmt::format("{} {}", cells, cells == 1 ? "cell" : "cells");
+}
+
 std::string interval_note(const Json& result) {
   const Json& config = result.at("config");
   return fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
@@ -59,24 +64,29 @@ std::string interval_note(const Json& result) {
                          : "");
 }
 
-/// "formula in 3 of 3 intervals; printed reproduces".
+/// "reproduces; formula inside 6 of 6 intervals": the printed values, by metric where they differ, then the
+/// formula.
 Cell verdict_cell(const Json& cell) {
   std::string text;
   std::string css = "good";
+  if (cell.contains("verdict")) {
+    const Json& verdicts = cell.at("verdict");
+    const auto same = [&](const Json& verdict) { return verdict == verdicts.front(); };
+    const bool alike = std::all_of(verdicts.begin(), verdicts.end(), same);
+    for (const auto& [metric, verdict] : verdicts.items()) {
+      if (verdict == "within input rounding" && css != "bad") css = "note";
+      if (verdict == "does not reproduce") css = "bad";
+      if (alike && !text.empty()) continue;
+      if (!text.empty()) text += "; ";
+      text += alike ? plain_text(verdict) : fmt::format("{} {}", metric_label(metric), plain_text(verdict));
+    }
+  }
   if (cell.contains("agreement")) {
     std::size_t held = 0;
     for (const auto& [metric, ok] : cell.at("agreement").items()) held += ok.get<bool>() ? 1 : 0;
     const std::size_t all = cell.at("agreement").size();
-    text = fmt::format("formula inside {} of {} intervals", held, all);
+    text += fmt::format("{}formula inside {} of {} intervals", text.empty() ? "" : "; ", held, all);
     if (held < all) css = "bad";
-  }
-  if (cell.contains("verdict")) {
-    for (const auto& [metric, verdict] : cell.at("verdict").items()) {
-      text +=
-          fmt::format("{}printed {} {}", text.empty() ? "" : "; ", metric_label(metric), plain_text(verdict));
-      if (verdict == "within input rounding" && css != "bad") css = "note";
-      if (verdict == "does not reproduce") css = "bad";
-    }
   }
   if (cell.contains("capped") && cell.at("capped").get<bool>()) text += "; beyond the largest γ simulated";
   if (cell.contains("partial")) {
@@ -160,7 +170,9 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
   }
-  table.note = interval_note(result);
+  const bool simulates =
+      std::any_of(cells.begin(), cells.end(), [](const Json& c) { return c.contains("simulated"); });
+  if (simulates) table.note = interval_note(result);
   if (cells.size() > most_rows) {
     table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
   }
@@ -252,7 +264,7 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
     }
   }
   if (judged > 0) {
-    rows.push_back({{fmt::format("{}: all {} cells", name, result.at("cells").size()), {}, ""},
+    rows.push_back({{fmt::format("{}: all {}", name, cells_text(result)), {}, ""},
                     {"", {}, ""},
                     {"", {}, ""},
                     {"", {}, ""},
@@ -261,7 +273,7 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
                      held == judged ? "good" : "bad"}});
   } else if (rows.empty()) {
     rows.push_back(
-        {{fmt::format("{}: {} cells", name, result.at("cells").size()), {}, ""},
+        {{fmt::format("{}: {}", name, cells_text(result)), {}, ""},
          {"", {}, ""},
          {"", {}, ""},
          {"", {}, ""},

@@ -206,7 +206,7 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
     figures.push_back(timeline(cell));
     figures.back().title = result.at("title").get<std::string>();
     figures.back().caption =
-        "Timelines drawn from recorded rounds that generate the same number of tokens: each draft "
+        "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft "
         "run takes c, each target run 1.";
   }
   for (std::size_t i = 0; i < figures.size(); ++i) {

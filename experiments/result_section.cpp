@@ -11,6 +11,11 @@ namespace {
 constexpr std::size_t most_rows = 200;
 constexpr std::size_t most_rows_open = 30;
 
+void add_word(std::vector<TextSpan>& line, const Json& word, SpanKind kind) {
+  if (!line.empty()) line.push_back({" ", SpanKind::plain});
+  line.push_back({word.get<std::string>(), kind});
+}
+
 /// The rounds of one trace as text, one line a round (Leviathan et al. 2023, Figure 1).
 Passage passage(const Json& trace, const std::string& id) {
   Passage text;
@@ -21,16 +26,19 @@ Passage passage(const Json& trace, const std::string& id) {
       "its correction, or the bonus token.",
       trace.at("gamma").get<int>(), trace.at("tokens").get<std::size_t>(),
       trace.at("target_runs").get<std::size_t>());
+  if (!trace.at("prompt").empty()) {
+    std::vector<TextSpan>& prompt = text.lines.emplace_back();
+    for (const Json& word : trace.at("prompt")) add_word(prompt, word, SpanKind::prompt);
+  }
   for (const Json& round : trace.at("rounds")) {
     std::vector<TextSpan> line;
     const auto accepted = round.at("accepted").get<std::size_t>();
     for (std::size_t i = 0; i < accepted; ++i) {
-      line.push_back({round.at("drafted")[i].get<std::string>() + " ", SpanKind::accepted});
+      add_word(line, round.at("drafted")[i], SpanKind::accepted);
     }
     const bool corrected = accepted < round.at("drafted").size();
-    if (corrected)
-      line.push_back({round.at("drafted")[accepted].get<std::string>() + " ", SpanKind::rejected});
-    line.push_back({round.at("next").get<std::string>(), corrected ? SpanKind::correction : SpanKind::bonus});
+    if (corrected) add_word(line, round.at("drafted")[accepted], SpanKind::rejected);
+    add_word(line, round.at("next"), corrected ? SpanKind::correction : SpanKind::bonus);
     text.lines.push_back(std::move(line));
   }
   return text;

@@ -37,7 +37,10 @@ Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost)
       emitted += static_cast<std::size_t>(record.accepted) + 1;
     }
     const auto runs = static_cast<double>(records.size());
+    Json prompt = Json::array();
+    for (const Token token : setup.plan.prompt(0)) prompt.push_back(token_text(setup, token));
     traces.push_back({{"gamma", gamma},
+                      {"prompt", prompt},
                       {"target_runs", records.size()},
                       {"draft_runs", records.size() * static_cast<std::size_t>(gamma)},
                       {"tokens", emitted},

@@ -133,8 +133,15 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
         return run_watched(load_config(entry.file.string(), *values), entry.name, quiet);
       });
       write_data(out / entry.name, findings);
-      page.sections.push_back(result_section(findings.result, findings.timings, entry.name,
-                                             "speclab reproduce --only " + entry.name + changes));
+      Section section = result_section(findings.result, findings.timings, entry.name,
+                                       "speclab reproduce --only " + entry.name + changes);
+      write_figures(out / entry.name, section);
+      if (!quiet) {
+        for (const Passage& passage : section.passages) {
+          fmt::print("{}\n", terminal(passage, writes_to_terminal()));
+        }
+      }
+      page.sections.push_back(std::move(section));
       for (auto& row : summary_rows(findings.result, entry.name)) summary.push_back(std::move(row));
       if (any_disagreement(findings.result)) code = std::max<int>(code, exit_failed_check);
     } catch (const ConfigError& error) {

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t rows_on_terminal = 40;
 
-void print_passages(const Section& section, bool colour) {
-  for (const Passage& passage : section.passages) fmt::print("\n{}", terminal(passage, colour));
-}
-
 }  // namespace
 
 int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep) {
@@ -49,6 +45,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   });
   write_data(folder, findings);
   const Section section = result_section(findings.result, findings.timings, "result", command);
+  write_figures(folder, section);
   const Page page{section.title, "", report_facts(command), {section}};
   write_file_atomically(folder / "report.html", html(page));
 
@@ -64,7 +61,8 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
       }
       fmt::print("{}\n", terminal(shown));
     }
-    print_passages(section, writes_to_terminal());
+    for (const Passage& passage : section.passages)
+      fmt::print("{}\n", terminal(passage, writes_to_terminal()));
     for (const char* name : {"report.html", "result.json", "results.csv"})
       fmt::print("{}\n", (folder / name).string());
   }

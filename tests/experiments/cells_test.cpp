@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "speclab/experiments/format/config_error.hpp"
@@ -64,9 +65,10 @@ TEST_CASE("malformed axes") {
   CHECK(error(R"({"from": 0, "to": 1, "step": 1, "count": 2})") ==
         "/sweep/x: give either \"step\" or \"count\"");
   CHECK(error(R"({"from": 0, "to": 1, "count": 2.5})") == "/sweep/x/count: 2.5 is not an integer");
-  for (const char* axis : {R"({"from": 0, "to": 1, "step": 0})", R"({"from": 1, "to": 1, "step": 0})",
-                           R"({"from": 0, "to": 1, "step": -1})", R"({"from": 0, "to": 1, "count": 0})",
-                           R"({"from": 0, "to": 1, "step": 1e-9})", R"({"from": 0, "to": 1, "count": 1e9})"}) {
+  for (const char* axis :
+       {R"({"from": 0, "to": 1, "step": 0})", R"({"from": 1, "to": 1, "step": 0})",
+        R"({"from": 0, "to": 1, "step": -1})", R"({"from": 0, "to": 1, "count": 0})",
+        R"({"from": 0, "to": 1, "step": 1e-9})", R"({"from": 0, "to": 1, "count": 1e9})"}) {
     CHECK(error(axis).find("is not a range of 1 to 1000000 values") != std::string::npos);
   }
 }
@@ -83,7 +85,8 @@ TEST_CASE("without cases and sweep there is one cell, the config itself") {
 TEST_CASE("a sweep is the Cartesian product, the last axis fastest") {
   const auto all = cells(R"({"title": "t", "sweep": {"/alpha": [0.5, 0.6], "/gamma": [1, 2, 3]}})");
   REQUIRE(all.size() == 6);
-  const std::vector<std::pair<double, int>> expected{{0.5, 1}, {0.5, 2}, {0.5, 3}, {0.6, 1}, {0.6, 2}, {0.6, 3}};
+  const std::vector<std::pair<double, int>> expected{{0.5, 1}, {0.5, 2}, {0.5, 3},
+                                                     {0.6, 1}, {0.6, 2}, {0.6, 3}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     CHECK(all[i].config.at("alpha") == expected[i].first);
     CHECK(all[i].config.at("gamma") == expected[i].second);
@@ -120,10 +123,12 @@ TEST_CASE("an error in a cell names the path and the cell") {
         "/alpha: 1.5 is not a number >= 0 and <= 1 (in the cell alpha = 1.5, gamma = 1)");
   CHECK(error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/alhpa": 1}}]})"); }) ==
         "/alhpa: unknown key \"alhpa\" in config; did you mean \"alpha\"? (in the cell alhpa = 1)");
-  CHECK(error_of([] { cells(R"({"title": "t", "cases": [{}, {"set": {"alpha": 1}}]})"); })
-            .starts_with("/cases/1/set: \"alpha\" is not a path into the config"));
-  CHECK(error_of([] { cells(R"({"title": "t", "sweep": {"alpha": [1]}})"); })
-            .starts_with("/sweep: \"alpha\" is not a path into the config"));
+  CHECK(error_of([] {
+          cells(R"({"title": "t", "cases": [{}, {"set": {"alpha": 1}}]})");
+        }).starts_with("/cases/1/set: \"alpha\" is not a path into the config"));
+  CHECK(error_of([] {
+          cells(R"({"title": "t", "sweep": {"alpha": [1]}})");
+        }).starts_with("/sweep: \"alpha\" is not a path into the config"));
 }
 
 TEST_CASE("keys of the config as a whole cannot differ between cells") {

@@ -73,15 +73,16 @@ TEST_CASE("set_at makes objects on the way and keeps the rest") {
   set_at(config, "/models/draft/alpha", 0.5, "/sweep");
   set_at(config, "/plan/prompt/0", 7, "/sweep");
   set_at(config, "/plan/prompt/2", 9, "/sweep");
-  CHECK(config ==
-        parse_json(
-            R"({"cost": {"c": 0.1, "c_hat": 0.2}, "plan": {"prompt": [7, 2, 9]}, "models": {"draft": {"alpha": 0.5}}})"));
+  CHECK(
+      config ==
+      parse_json(
+          R"({"cost": {"c": 0.1, "c_hat": 0.2}, "plan": {"prompt": [7, 2, 9]}, "models": {"draft": {"alpha": 0.5}}})"));
 }
 
 TEST_CASE("set_at refuses paths that lead nowhere, at the place that gave the path") {
   Json config = parse_json(R"({"gamma": 5, "plan": {"prompt": [1, 2]}})");
-  for (const char* path : {"gamma", "/gamma/x", "/plan/prompt/3", "/plan/prompt/999999999999", "/plan/prompt/x",
-                           "/plan/prompt/-1", "/plan/prompt/5/kind", "/a~2b"}) {
+  for (const char* path : {"gamma", "/gamma/x", "/plan/prompt/3", "/plan/prompt/999999999999",
+                           "/plan/prompt/x", "/plan/prompt/-1", "/plan/prompt/5/kind", "/a~2b"}) {
     CAPTURE(path);
     const std::string error = error_of([&] { set_at(config, path, 1, "/cases/0/set"); });
     CHECK(begins(error, "/cases/0/set: \"" + std::string(path) + "\" is not a path into the config"));

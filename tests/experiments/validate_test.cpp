@@ -60,8 +60,7 @@ TEST_CASE("integers may be written as 1e5 or 5.0, and come out as integers") {
   const Json config = resolve(parse_json(R"({"title": "t", "gamma": 5.0, "plan": {"length": 1e5}})"));
   CHECK(config.at("gamma").dump() == "5");
   CHECK(config.at("plan").at("length").dump() == "100000");
-  CHECK(error_of(R"({"title": "t", "gamma": 5.5})") ==
-        "/gamma: 5.5 is not an integer >= 0 and <= 64");
+  CHECK(error_of(R"({"title": "t", "gamma": 5.5})") == "/gamma: 5.5 is not an integer >= 0 and <= 64");
 }
 
 TEST_CASE("ranges include their ends, unless they say otherwise") {
@@ -93,8 +92,10 @@ TEST_CASE("suggestions") {
 }
 
 TEST_CASE("errors carry the path down to the entry of a list") {
-  CHECK(error_of(R"({"title": "t", "models": {"target": {"kind": "table", "rows": [[1, 1], [1, "x"]]}, "draft": {"kind": "copy"}}})") ==
-        "/models/target/rows/1/1: \"x\" is not a number >= 0 and <= 1e+300");
+  CHECK(
+      error_of(
+          R"({"title": "t", "models": {"target": {"kind": "table", "rows": [[1, 1], [1, "x"]]}, "draft": {"kind": "copy"}}})") ==
+      "/models/target/rows/1/1: \"x\" is not a number >= 0 and <= 1e+300");
   CHECK(error_of(R"({"title": "t", "cases": [{}, {"printed": {"speed": 2.4}}]})") ==
         "/cases/1/printed/speed: 2.4 is not text");
   CHECK(error_of(R"({"title": "t", "plan": {"prompt": [1, 2.5]}})") ==
