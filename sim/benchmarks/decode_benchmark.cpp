@@ -1,0 +1,169 @@
+// How fast the reference decoder is, and why not faster.
+//
+// A round with i.i.d. models of V tokens, gamma drafted and k <= gamma + 1 emitted makes gamma + 1 picks.
+// Each pick sums its row once (8 V bytes of doubles; the residual after a rejection reads two rows) and
+// rereads one block of it. At V = 1000 a row is 8 kB: all rows stay in the first-level cache, and the limit
+// is one two-lane SSE2 addition per 16 bytes, on eight independent partial sums. At V = 32000 a row is 256 kB
+// and the limit is the second-level cache. Small V is bound by the random numbers, gamma picks + the examined
+// coins + 1, each one Philox block of ten rounds, and by calls. Reading whole rows is what the definition
+// does (core/verify.hpp); O(1) picks would be a faster version beside it.
+//
+// The best of several repetitions is the one to quote on a machine that does other things too.
+#include <benchmark/benchmark.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/philox.hpp"
+#include "speclab/sim/decode.hpp"
+#include "speclab/sim/kneser_ney.hpp"
+#include "speclab/sim/model.hpp"
+#include "speclab/sim/rule.hpp"
+#include "speclab/sim/synthetic.hpp"
+
+namespace speclab {
+namespace {
+
+constexpr std::int32_t gamma = 5;
+constexpr double alpha = 0.8;
+
+struct Pair {
+  Model target;
+  Model draft;
+};
+
+Pair iid_pair(std::int32_t vocab) {
+  const TableModel target(vocab, 0, zipf_row(vocab, 1, false));
+  return {Model(target),
+          Model(mixed_to_alpha(target, TableModel(vocab, 0, zipf_row(vocab, 1, true)), alpha))};
+}
+
+double best(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
+double best_time(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+std::uint64_t decode(const Pair& pair, std::uint32_t trials, std::uint32_t length) {
+  Plan plan;
+  plan.trials = trials;
+  plan.length = length;
+  return decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, plan).total().rounds;
+}
+
+/// Rounds per second on one thread, by V.
+void rounds(benchmark::State& state) {
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  const auto vocab = static_cast<std::int32_t>(state.range(0));
+  const Pair pair = iid_pair(vocab);
+  const std::uint32_t length = vocab > 10000 ? 500 : 10000;
+  std::uint64_t done = 0;
+  for (auto _ : state) done += decode(pair, 1, length);
+  state.counters["rounds"] = benchmark::Counter(static_cast<double>(done), benchmark::Counter::kIsRate);
+}
+BENCHMARK(rounds)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Unit(benchmark::kMillisecond);
+
+/// Rounds per second at V = 1000, by the number of threads; wall-clock time.
+void rounds_on_threads(benchmark::State& state) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(state.range(0)));
+  const Pair pair = iid_pair(1000);
+  std::uint64_t done = 0;
+  for (auto _ : state) done += decode(pair, 64, 1000);
+  state.counters["rounds"] = benchmark::Counter(static_cast<double>(done), benchmark::Counter::kIsRate);
+}
+BENCHMARK(rounds_on_threads)
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->ComputeStatistics("best", best_time, benchmark::kTime);
+
+/// Two threads over one, measured in turn so that both see the same machine. 2 is perfect.
+void two_threads_over_one(benchmark::State& state) {
+  const Pair pair = iid_pair(1000);
+  const auto seconds = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    const auto start = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(decode(pair, 64, 500));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double alone = INFINITY;
+  double together = INFINITY;
+  for (auto _ : state) {
+    alone = std::min(alone, seconds(1));
+    together = std::min(together, seconds(2));
+  }
+  state.counters["ratio"] = alone / together;
+}
+BENCHMARK(two_threads_over_one)
+    ->UseRealTime()
+    ->MinTime(3)
+    ->Unit(benchmark::kMillisecond)
+    ->ComputeStatistics("best", best);
+
+/// The inverse CDF by V: one pass over the row's sums, part of a second.
+void pick(benchmark::State& state) {
+  const auto vocab = static_cast<std::int32_t>(state.range(0));
+  const std::vector<double> mass = zipf_row(vocab, 1, false);
+  const Row row{mass.data(), vocab};
+  double u = 0;
+  for (auto _ : state) {
+    u += 0.6180339887498949;
+    u -= std::floor(u);
+    benchmark::DoNotOptimize(inverse_cdf(row, u));
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * vocab * 8);
+}
+BENCHMARK(pick)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Arg(1000000);
+
+/// The same over the residual, which reads two rows.
+void pick_residual(benchmark::State& state) {
+  const auto vocab = static_cast<std::int32_t>(state.range(0));
+  const std::vector<double> target = zipf_row(vocab, 1, false);
+  const std::vector<double> draft = zipf_row(vocab, 1, true);
+  const ResidualRow<double> row(Row{target.data(), vocab}, Row{draft.data(), vocab}, 1);
+  double u = 0;
+  for (auto _ : state) {
+    u += 0.6180339887498949;
+    u -= std::floor(u);
+    benchmark::DoNotOptimize(inverse_cdf(row, u));
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * vocab * 16);
+}
+BENCHMARK(pick_residual)->Arg(1000)->Arg(32000);
+
+/// One addressed draw: a stream is made, and its first word is turned into a uniform number.
+void philox_draw(benchmark::State& state) {
+  std::uint32_t round = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(RoundUniforms{1, 2, round++}(Draw{Use::draft, 3}));
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(philox_draw);
+
+/// A row of a Kneser-Ney trigram over 2000 tokens, in the contexts of its own corpus.
+void ngram_next(benchmark::State& state) {
+  constexpr std::int32_t vocab = 2000;
+  const std::vector<double> law = zipf_row(vocab, 1, false);
+  std::vector<Token> corpus;
+  for (std::uint32_t i = 0; i < 200000; ++i) {
+    corpus.push_back(inverse_cdf(Row{law.data(), vocab}, RoundUniforms{1, 0, i}(Draw{Use::world, 0})));
+  }
+  const NgramModel model = train_kneser_ney(corpus, vocab, 3);
+  std::vector<double> scratch;
+  std::size_t at = 0;
+  for (auto _ : state) {
+    at = (at + 1) % (corpus.size() - 2);
+    benchmark::DoNotOptimize(model.next(std::span<const Token>(corpus).subspan(at, 2), scratch));
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(ngram_next);
+
+}  // namespace
+}  // namespace speclab

@@ -1,0 +1,190 @@
+#include "speclab/experiments/laboratory.hpp"
+
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <atomic>
+#include <string>
+
+#include "speclab/experiments/equality_check.hpp"
+#include "speclab/experiments/format/document.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A decode at one exact alpha; small enough for many of them.
+Json config_of(const std::string& more) {
+  Json config = parse_json(R"({
+    "experiment": "decode",
+    "seed": 20231,
+    "models": {"target": {"kind": "zipf", "vocab": 32},
+               "draft": {"kind": "mixture", "alpha": 0.8, "other": {"kind": "zipf", "reversed": true}}},
+    "gamma": 3,
+    "plan": {"trials": 64, "length": 1000},
+    "confidence": 0.999999, "simultaneous": true
+  })");
+  config.update(parse_json(more));
+  return config;
+}
+
+Json run(const Json& config) {
+  return run_config(config, [](std::uint64_t) { return Control{}; }).result;
+}
+
+std::string bytes(const Json& config, std::size_t threads) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  return run(config).dump();
+}
+
+bool contains(const Json& interval, double value) {
+  return interval[1].get<double>() <= value && value <= interval[2].get<double>();
+}
+
+const std::string markov_models = R"("models": {
+    "target": {"kind": "markov", "vocab": 8, "concentration": 0.5, "seed": 3},
+    "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}}})";
+
+EqualityReport checked(const std::string& verifier, const std::string& sampling = "{}") {
+  return check_equality(parse_json("{" + markov_models + R"(, "gamma": 3, "seed": 7,
+    "check": {"tokens": 3, "samples": 100000, "level": 1e-9, "power": 0.99},
+    "sampling": )" + sampling + R"(, "verifier": )" +
+                                   verifier + "}"));
+}
+
+}  // namespace
+
+TEST_CASE("a result has the same bytes at one thread and at two") {
+  for (const std::string& more :
+       {std::string(R"({"sweep": {"/gamma": [1, 4], "/models/draft/alpha": [0.6, 0.9]}})"),
+        R"({"experiment": "acceptance", )" + markov_models + "}",
+        R"({"experiment": "optimal_gamma", "cost": {"c": 0.1, "c_hat": 0.1}, "search": {"max_gamma": 6}})" +
+            std::string(),
+        std::string(R"({"experiment": "trace"})")}) {
+    CAPTURE(more);
+    const Json config = config_of(more);
+    CHECK(bytes(config, 1) == bytes(config, 2));
+  }
+}
+
+TEST_CASE("cells of Table 1: the simulated intervals hold the formulas") {
+  // Null: every formula is the mean of what is estimated. 9 comparisons together at confidence .999999 a
+  // comparison family: a false alarm once in a million runs of another seed; the seed is fixed.
+  const Json result = run(config_of(R"({
+    "cases": [{"label": "a", "set": {"/models/draft/alpha": 0.6, "/gamma": 2}, "printed": {"operations": "1.53", "speed": "1.96"}},
+              {"label": "b", "set": {"/models/draft/alpha": 0.8, "/gamma": 5}, "printed": {"operations": "1.63", "speed": "3.69"}},
+              {"label": "c", "set": {"/models/draft/alpha": 0.9, "/gamma": 10}, "printed": {"operations": "1.60", "speed": "9.99"}}]
+  })"));
+  REQUIRE(result.at("cells").size() == 3);
+  CHECK(result.at("partial") == false);
+  for (const Json& cell : result.at("cells")) {
+    CAPTURE(cell.dump());
+    CHECK(cell.at("agreement").size() == 6);
+    for (const auto& [metric, agrees] : cell.at("agreement").items()) {
+      CAPTURE(metric);
+      CHECK(agrees == true);
+      CHECK(contains(cell.at("simulated").at(metric), cell.at("formula").at(metric).get<double>()));
+    }
+    CHECK(cell.at("counts").at("rounds") == 64000);
+    CHECK(cell.at("verdict").at("operations") == "reproduces");
+  }
+  CHECK(result.at("cells")[1].at("formula").at("speed").get<double>() == doctest::Approx(3.68928));
+  CHECK(result.at("cells")[1].at("verdict").at("speed") == "reproduces");
+  CHECK(result.at("cells")[2].at("verdict").at("speed") == "does not reproduce");
+  // Power: the neighbour's formula, an alpha of .7 instead of .8, lies outside.
+  const Json other = run(config_of(R"({"gamma": 5, "models": {"target": {"kind": "zipf", "vocab": 32},
+    "draft": {"kind": "mixture", "alpha": 0.78, "other": {"kind": "zipf", "reversed": true}}}})"));
+  CHECK_FALSE(contains(other.at("cells")[0].at("simulated").at("tokens_per_round"), 3.68928));
+}
+
+TEST_CASE("a planted fault is caught by the agreement of a decode") {
+  // Resampling the target keeps acceptance i.i.d., and so the formulas: this fault is for `check` to find. A
+  // rule that keeps everything changes alpha itself. What the agreement must catch is a wrong alpha, above.
+  const Json result = run(config_of(R"({"verifier": {"kind": "fault_accept_all"}})"));
+  CHECK(result.at("cells")[0].at("exact_alpha") == doctest::Approx(1));
+  CHECK(result.at("cells")[0].at("simulated").at("tokens_per_round")[0] == 4);
+}
+
+TEST_CASE("cells that differ in cost alone share one simulation") {
+  const Json config = config_of(R"({"sweep": {"/cost/c": [0, 0.05, 0.2]}})");
+  const Workload work = measure_workload(config);
+  CHECK(work.cells == 3);
+  CHECK(work.steps == 64000);
+  const Json result = run(config);
+  const Json& cells = result.at("cells");
+  for (const Json& cell : cells) {
+    for (const char* metric : {"alpha_overlap", "alpha_examined", "tokens_per_round", "memory_accesses"}) {
+      CHECK(cell.at("simulated").at(metric) == cells[0].at("simulated").at(metric));
+    }
+  }
+  CHECK(cells[0].at("simulated").at("speed")[0] > cells[2].at("simulated").at("speed")[0]);
+  CHECK(measure_workload(config_of(R"({"sweep": {"/gamma": [1, 2, 3]}})")).steps == 3 * 64000);
+  CHECK(measure_workload(config_of(R"({"sweep": {"/models/draft/alpha": [0.6, 0.7]}})")).steps == 2 * 64000);
+}
+
+TEST_CASE("optimal_gamma: the simulated optimum agrees with the formula's") {
+  const Json result = run(config_of(
+      R"({"experiment": "optimal_gamma", "cost": {"c": 0.1, "c_hat": 0.1}, "search": {"max_gamma": 10}})"));
+  const Json& cell = result.at("cells")[0];
+  CAPTURE(cell.dump());
+  CHECK(cell.at("speed_by_gamma").size() == 11);
+  CHECK(cell.at("agreement").at("optimal_gamma") == true);
+  CHECK(cell.at("capped") == false);
+  CHECK(std::abs(cell.at("simulated").at("optimal_gamma")[0].get<double>() - 5) <= 1);
+}
+
+TEST_CASE("batches that do not divide the rounds are estimates all the same") {
+  const Json result = run(config_of(R"({"plan": {"trials": 5, "length": 13, "batches": 64}})"));
+  CHECK(result.at("cells")[0].contains("simulated"));
+  CHECK(result.at("partial") == false);
+}
+
+TEST_CASE("stopped from the start: partial, and no numbers") {
+  for (const char* experiment : {"decode", "acceptance", "optimal_gamma"}) {
+    const Json config = config_of(std::string(R"({"experiment": ")") + experiment + "\"}");
+    const Findings findings = run_config(config, [](std::uint64_t) {
+      Control control;
+      control.stop = [] { return true; };
+      return control;
+    });
+    CHECK(findings.result.at("partial") == true);
+    CHECK(findings.result.at("cells")[0].at("partial") == true);
+    CHECK_FALSE(findings.result.at("cells")[0].contains("simulated"));
+  }
+}
+
+TEST_CASE("progress adds up to the announced total") {
+  std::atomic<std::uint64_t> done{0};
+  std::uint64_t announced = 0;
+  run_config(config_of(R"({"sweep": {"/gamma": [1, 2]}})"), [&](std::uint64_t total) {
+    announced = total;
+    Control control;
+    control.progress = [&](std::uint64_t more) { done += more; };
+    return control;
+  });
+  CHECK(announced == 2 * 64000);
+  CHECK(done == announced);
+}
+
+TEST_CASE("check accepts token verification, and rejects each planted fault on the same budget") {
+  // Null: both samples have one law. Level 1e-9 a check. 512 sequences of three tokens.
+  CHECK_FALSE(checked(R"({"kind": "token"})").different());
+  CHECK_FALSE(checked(R"({"kind": "token"})", R"({"temperature": 0.7, "top_p": 0.9})").different());
+  CHECK_FALSE(checked(R"({"kind": "lenience", "lenience": 1})").different());
+  for (const char* verifier :
+       {R"({"kind": "fault_accept_all"})", R"({"kind": "fault_resample_target"})",
+        R"({"kind": "fault_swapped_residual"})", R"({"kind": "lenience", "lenience": 0.5})",
+        R"({"kind": "lenience", "lenience": 0.5, "residual": "literal"})",
+        R"({"kind": "lenience", "lenience": 0.5, "residual": "target"})"}) {
+    CAPTURE(verifier);
+    CHECK(checked(verifier).different());
+  }
+  const EqualityReport report = checked(R"({"kind": "token"})");
+  CHECK(report.test.degrees > 100);
+  CHECK(report.detectable_distance < 0.05);
+}
+
+TEST_CASE("check at temperature 0: one sequence, and the fault leaves it") {
+  CHECK_FALSE(checked(R"({"kind": "token"})", R"({"temperature": 0})").different());
+  CHECK_FALSE(checked(R"({"kind": "greedy_lenience", "lenience": 1})", R"({"temperature": 0})").different());
+}
