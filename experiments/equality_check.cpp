@@ -73,6 +73,9 @@ void count_cells(const std::vector<Token>& speculative, const std::vector<Token>
   second.insert(second.end(), rare_second.begin(), rare_second.end());
 }
 
+/// Below the smallest normal double the tail is not resolved.
+std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("= {:.3g}", p); }
+
 }  // namespace
 
 EqualityReport check_equality(const Json& input) {
@@ -146,13 +149,13 @@ std::string equality_text(const EqualityReport& report) {
   return fmt::format(
       "null      the first {} tokens have one joint law under speculative and plain decoding\n"
       "samples   {} sequences each, {} cells ({} pooled), {} degrees of freedom\n"
-      "Pearson   χ² = {:.2f}, p = {:.3g}\n"
-      "G         G = {:.2f}, p = {:.3g}\n"
+      "Pearson   χ² = {:.2f}, p {}\n"
+      "G         G = {:.2f}, p {}\n"
       "power     an effect w = {:.4f} (total variation {:.4f}) is found with probability {} at level {}\n"
       "verdict   {}\n",
       report.tokens, report.samples_each, test.cells, test.pooled_cells, test.degrees, test.pearson,
-      test.pearson_p, test.g, test.g_p, report.detectable_effect, report.detectable_distance, report.power,
-      report.level,
+      test.pearson_p, test.g, p_text(test.g_p), report.detectable_effect, report.detectable_distance,
+      report.power, report.level,
       report.different() ? "DIFFERENT: speculative decoding does not have the target's law"
                          : "equal: no difference found");
 }
