@@ -154,7 +154,7 @@ std::string equality_text(const EqualityReport& report) {
       "power     an effect w = {:.4f} (total variation {:.4f}) is found with probability {} at level {}\n"
       "verdict   {}\n",
       report.tokens, report.samples_each, test.cells, test.pooled_cells, test.degrees, test.pearson,
-      test.pearson_p, test.g, p_text(test.g_p), report.detectable_effect, report.detectable_distance,
+      p_text(test.pearson_p), test.g, p_text(test.g_p), report.detectable_effect, report.detectable_distance,
       report.power, report.level,
       report.different() ? "DIFFERENT: speculative decoding does not have the target's law"
                          : "equal: no difference found");
