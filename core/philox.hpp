@@ -2,6 +2,7 @@
 // backends cannot change an answer. Philox4x32-10 (Salmon et al. 2011) from Random123.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "speclab/core/host_device.hpp"
@@ -30,8 +31,8 @@ struct Site {
   Draw draw;
 };
 
-/// The stream at one (seed, site) as a uniform random bit generator of 64-bit words; Boost.Random and <random>
-/// distributions run on it. Two words a block, 2^32 blocks, and no state beyond the counter.
+/// The stream at one (seed, site) as a uniform random bit generator of 64-bit words; Boost.Random and
+/// <random> distributions run on it. Two words a block, 2^32 blocks, and no state beyond the counter.
 class Philox {
  public:
   using result_type = std::uint64_t;
@@ -53,9 +54,9 @@ class Philox {
       block_ = r123::Philox4x32{}(counter_, key_);
       ++counter_.v[0];
     }
-    const result_type word =
-        (static_cast<result_type>(block_.v[2 * half_ + 1]) << 32U) | static_cast<result_type>(block_.v[2 * half_]);
-    half_ ^= 1;
+    const result_type word = (static_cast<result_type>(block_.v[2 * half_ + 1]) << 32U) |
+                             static_cast<result_type>(block_.v[2 * half_]);
+    half_ ^= 1U;
     return word;
   }
 
@@ -63,11 +64,11 @@ class Philox {
   r123::Philox4x32::ctr_type counter_{};
   r123::Philox4x32::key_type key_{};
   r123::Philox4x32::ctr_type block_{};
-  int half_ = 0;
+  std::size_t half_ = 0;
 };
 
-/// A 64-bit word as a double strictly inside (0, 1): midpoints of 2^52 equal cells, so neither end can appear and
-/// the smallest value is 2^-53. (With 53 bits the largest midpoint would round to 1.)
+/// A 64-bit word as a double strictly inside (0, 1): midpoints of 2^52 equal cells, so neither end can appear
+/// and the smallest value is 2^-53. (With 53 bits the largest midpoint would round to 1.)
 SPECLAB_HD inline double open_unit(std::uint64_t word) {
   return (static_cast<double>(word >> 12U) + 0.5) * 0x1p-52;
 }

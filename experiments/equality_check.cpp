@@ -56,6 +56,7 @@ void count_cells(const std::vector<Token>& speculative, const std::vector<Token>
   std::vector<std::uint64_t> rare_first(hashed_cells);
   std::vector<std::uint64_t> rare_second(hashed_cells);
   std::vector<std::pair<std::uint64_t, const Pair*>> ordered;
+  ordered.reserve(seen.size());
   for (const auto& [hash, pair] : seen) ordered.emplace_back(hash, &pair);
   std::sort(ordered.begin(), ordered.end());
   for (const auto& [hash, pair] : ordered) {

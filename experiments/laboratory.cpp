@@ -78,7 +78,7 @@ void check_metric(const std::string& name, const std::string& path) {
 /// Printed values are text, so that their digits count, and must still be numbers.
 void check_printed(const Json& printed, const std::string& path) {
   for (const auto& [metric, value] : printed.items()) {
-    const std::string here = path + "/" + metric;
+    const std::string here = fmt::format("{}/{}", path, metric);
     check_metric(metric, here);
     const auto text = value.get<std::string>();
     double number = 0;

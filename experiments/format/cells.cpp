@@ -22,7 +22,7 @@ double tidy(double value) { return std::round(value * 1e12) / 1e12; }
 
 double number_of(const Json& axis, const char* key, const std::string& path) {
   if (!axis.contains(key) || !axis.at(key).is_number()) {
-    throw ConfigError(path + "/" + key,
+    throw ConfigError(fmt::format("{}/{}", path, key),
                       "missing or not a number; a range is {\"from\", \"to\", \"step\"} or "
                       "{\"from\", \"to\", \"count\"}");
   }
@@ -66,7 +66,7 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     for (const auto& [key, value] : axis.items()) {
       const std::vector<std::string> known{"from", "to", "step", "count"};
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        throw ConfigError(path + "/" + key,
+        throw ConfigError(fmt::format("{}/{}", path, key),
                           fmt::format("unknown key \"{}\" in a range{}", key, suggestion(key, known)));
       }
     }

@@ -39,7 +39,7 @@ Json checked_object(const Json& value, const Shape& shape, const std::string& pa
   for (const auto& [key, entry] : value.items()) {
     if (skip != nullptr && key == skip) continue;
     if (std::find(names.begin(), names.end(), key) == names.end()) {
-      throw ConfigError(path + "/" + key,
+      throw ConfigError(fmt::format("{}/{}", path, key),
                         fmt::format("unknown key \"{}\" in {}{}", key, shape.name, suggestion(key, names)));
     }
   }
@@ -141,7 +141,7 @@ Json checked(const Json& value, const Field& field, const std::string& path) {
       if (!value.is_object()) reject(path, value, "an object");
       Json result = Json::object();
       for (const auto& [key, entry] : value.items())
-        result[key] = checked(entry, *field.element, path + "/" + key);
+        result[key] = checked(entry, *field.element, fmt::format("{}/{}", path, key));
       return result;
     }
     case FieldType::prompt:

@@ -60,9 +60,13 @@ std::vector<Entry> chosen(const std::vector<Entry>& all, const std::string& only
   return picked;
 }
 
+/// Those of the working folder, else those installed with this program.
 fs::path default_configs() {
-  const fs::path here = "configs/paper";
-  return fs::exists(here) ? here : fs::path(SPECLAB_DATA_DIR) / "configs/paper";
+  fs::path here = "configs/paper";
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (fs::exists(here) || error) return here;
+  return (program.parent_path() / SPECLAB_DATA_FROM_BIN / "configs/paper").lexically_normal();
 }
 
 bool any_disagreement(const Json& result) {

@@ -213,7 +213,7 @@ import json, os, signal, subprocess, sys, time
 speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
 out = "interrupted_" + sys.argv[3]
 job = subprocess.Popen(
-    [speclab, "run", config, "--out", out, "--set", "plan.trials=64", "--set", "plan.length=1000000000"],
+    [speclab, "run", config, "--out", out, "--set", "plan.trials=256", "--set", "plan.length=10000000"],
     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL)))
 time.sleep(0.7)

@@ -216,6 +216,15 @@ TEST_CASE("n-gram models of a text") {
   CHECK(error_of(config(target, draft, empty.corpus())).starts_with("/corpus/file: " + empty.path.string()));
 }
 
+TEST_CASE("a prompt of words that an ARPA model does not know") {
+  const Text file("\\data\\\nngram 1=2\n\n\\1-grams:\n-0.30103\tyes\n-0.30103\tno\n\n\\end\\\n");
+  const std::string model = R"({"kind": "arpa", "file": ")" + file.path.string() + R"("})";
+  CHECK(build(model, model, R"("plan": {"prompt": "no yes"})").plan.prompt(0) == std::vector<Token>{1, 0});
+  const std::string error = error_of(config(model, model, R"("plan": {"prompt": "yes maybe"})"));
+  CHECK(error.starts_with("/plan/prompt: "));
+  CHECK(error.find("maybe") != std::string::npos);
+}
+
 TEST_CASE("parts are shared: two builds of one config cost one training") {
   const Text file("one two three two one three two one one two three three two one");
   const Json both = config(R"({"kind": "bigram"})", R"({"kind": "unigram"})", file.corpus());

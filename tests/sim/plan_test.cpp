@@ -33,10 +33,9 @@ TEST_CASE("batches are consecutive stretches of (trial, round): none empty, size
         for (std::uint32_t trial = 0; trial < trials; ++trial) {
           for (std::uint32_t round = 0; round < length; ++round) {
             const std::uint32_t batch = plan.batch_of(trial, round);
-            REQUIRE(batch < sizes.size());
-            ordered = ordered && (batch == last || batch == last + 1);
+            ordered = ordered && (batch == last || batch == last + 1) && batch < sizes.size();
             last = batch;
-            ++sizes[batch];
+            if (batch < sizes.size()) ++sizes[batch];
           }
         }
         CHECK(ordered);

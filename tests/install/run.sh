@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs a build under a temporary prefix, builds another project against it, and runs the installed program
+# from another folder.
+#   run.sh BUILD_DIR SOURCE_DIR CXX
+set -eu
+build=$1 source=$2 cxx=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+fail() { echo "install/consumer: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$prefix" > "$scratch/install.log" || { cat "$scratch/install.log"; fail "install"; }
+# Neither of the project's own folders may be needed by those who use the installed one.
+if grep -rlF -e "$source" -e "$build" "$prefix/lib"*/cmake "$prefix/lib"*/*/cmake 2>/dev/null; then
+  fail "an installed CMake file names the source or build folder"
+fi
+
+cp -r "$source/tests/install/consumer" "$scratch/consumer"
+cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release > "$scratch/consumer.log" 2>&1 &&
+  cmake --build "$scratch/consumer/build" >> "$scratch/consumer.log" 2>&1 ||
+  { cat "$scratch/consumer.log"; fail "the consumer does not build"; }
+"$scratch/consumer/build/consumer" > "$scratch/consumer.out"
+cat "$scratch/consumer.out"
+grep -qx "formula 3.6893" "$scratch/consumer.out" || fail "another value of Eq. 1"
+# 64000 rounds: one standard deviation of the mean is .008, and the seed is fixed.
+grep -q "^simulated 3\.[67]" "$scratch/consumer.out" || fail "the simulation is far from Eq. 1"
+
+mkdir "$scratch/elsewhere"
+cd "$scratch/elsewhere"
+"$prefix/bin/speclab" version
+"$prefix/bin/speclab" reproduce --only claims --out "$scratch/out" > "$scratch/reproduce.log" 2>&1 ||
+  { cat "$scratch/reproduce.log"; fail "the installed program cannot reproduce the claims"; }
+test -s "$scratch/out/report.html" || fail "no report"
+test -s "$scratch/out/claims/result.json" || fail "no result"
+test -z "$(ls -A .)" || fail "files were left in the working folder"
+echo "install/consumer: ok"
