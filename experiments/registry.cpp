@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <utility>
@@ -157,6 +157,8 @@ std::shared_ptr<const Corpus> Registry::corpus(const Json& config) {
       cached = std::make_shared<const Corpus>(
           load_corpus(spec.at("file").get<std::string>(), units, spec.at("vocabulary").get<int>()));
     } catch (const ModelError& error) {
+      if (std::filesystem::exists(spec.at("file").get<std::string>()))
+        throw ConfigError("/corpus", error.what());
       throw ConfigError("/corpus/file",
                         fmt::format("{}; the default corpus is made by scripts/setup.sh", error.what()));
     }
@@ -327,9 +329,15 @@ Setup Registry::build(const Json& config) {
   }
   check_same_words(target_words, vocabulary_);
   const Json& target_spec = models.at("target");
-  Model target = adjusted(
-      plain_target,
-      adjustment(target_spec.contains("sampling") ? target_spec.at("sampling") : config.at("sampling")));
+  const Json& sampling =
+      target_spec.contains("sampling") ? target_spec.at("sampling") : config.at("sampling");
+  if (config.at("verifier").at("kind") == "greedy_lenience" && sampling.at("temperature") == 0) {
+    throw ConfigError(
+        "/verifier/kind",
+        "greedy_lenience takes the argmax itself and needs the target's masses: give the target "
+        "\"sampling\": {\"temperature\": 1} of its own");
+  }
+  Model target = adjusted(plain_target, adjustment(sampling));
   AnyRule rule = build_rule(config.at("verifier"));
   const std::optional<double> alpha = exact_alpha(target, draft, rule);
 

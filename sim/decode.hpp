@@ -34,7 +34,6 @@ Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
   tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
     BatchWriter writer(plan, outcome, mutex);
     std::vector<Token> context = plan.prompt(trial);
-    context.reserve(context.size() + 2 * static_cast<std::size_t>(plan.length));
     RoundScratch<double> scratch;
     std::uint32_t told = 0;
     for (std::uint32_t round = 0; round < plan.length; ++round) {

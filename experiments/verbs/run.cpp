@@ -31,7 +31,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   if (values.count("set") > 0) {
     for (const auto& set : values["set"].as<std::vector<std::string>>()) command += " --set " + set;
   }
-  if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::uint64_t>());
+  if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
 
   const InterruptGuard guard;
   const Findings findings = in_file(file, [&] {

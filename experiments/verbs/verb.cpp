@@ -57,7 +57,7 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
 void add_run_options(po::options_description& options) {
   options.add_options()("out", po::value<std::string>(),
                         "folder for the results (default: out/<config's name>)")(
-      "seed", po::value<std::uint64_t>(), "seed, instead of the config's")(
+      "seed", po::value<std::int64_t>(), "seed, instead of the config's")(
       "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "path=value: change the config, e.g. gamma=3")(
@@ -69,7 +69,7 @@ Json load_config(const std::string& file, const po::variables_map& values) {
   return in_file(file, [&] {
     Json document = parse_json(read_text(file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
-    if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::uint64_t>();
+    if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
     if (values.count("set") > 0) {
       for (const std::string& assignment : values["set"].as<std::vector<std::string>>()) {
         apply_assignment(document, assignment);

@@ -1,14 +1,19 @@
 // How fast the reference decoder is, and why not faster.
 //
-// A round with i.i.d. models of V tokens, gamma drafted and k <= gamma + 1 emitted makes gamma + 1 picks.
-// Each pick sums its row once (8 V bytes of doubles; the residual after a rejection reads two rows) and
-// rereads one block of it. At V = 1000 a row is 8 kB: all rows stay in the first-level cache, and the limit
-// is one two-lane SSE2 addition per 16 bytes, on eight independent partial sums. At V = 32000 a row is 256 kB
-// and the limit is the second-level cache. Small V is bound by the random numbers, gamma picks + the examined
-// coins + 1, each one Philox block of ten rounds, and by calls. Reading whole rows is what the definition
-// does (core/verify.hpp); O(1) picks would be a faster version beside it.
+// A round over models of V tokens makes gamma picks from the draft and one for the last token. Each sums its
+// row once, 8 V bytes of doubles (16 V for the residual after a rejection), and rereads one block of it:
+// about 56 kB a round at V = 1000 and gamma = 5. It uses gamma + examined + 1 random numbers, a Philox block
+// each.
 //
-// The best of several repetitions is the one to quote on a machine that does other things too.
+// - V >= 32000: two-lane SSE2 additions, two a cycle, limit the sum, from the third-level cache as from the
+//   second; bytes per second do not fall with V.
+// - V = 1000: the sum is half the cost; the rest is the search for the block and the token in it, serial and
+//   unpredictable.
+// - V <= 64: random numbers and calls are most of a round.
+//
+// Reading whole rows is what the definition does (core/verify.hpp); O(1) picks would be a faster version
+// beside it. The best of several repetitions is the one to quote on a machine that does other things too, and
+// processor time rather than wall-clock time.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
