@@ -2,9 +2,11 @@
 //     acceptance(token, target, draft)   probability of keeping the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
-//     bonus(target)                      weights of the token emitted when every drafted token was kept
-// The program that applies them is core/verify.hpp. A token of draft mass zero (an injected or damaged draft) is
-// rejected. NaN masses reject, and surface as `invalid_token` when the replacement is picked.
+//     bonus(target)                      weights of the token emitted when every drafted token was kept:
+//     those of
+//                                        plain decoding
+// The program that applies them is core/verify.hpp. A token of draft mass zero (an injected or damaged draft)
+// is rejected. NaN masses reject, and surface as `invalid_token` when the replacement is picked.
 #pragma once
 
 #include "speclab/core/divergence.hpp"

@@ -102,12 +102,14 @@ EqualityReport check_equality(const Json& input) {
   }
   setup.plan.trials = static_cast<std::uint32_t>(report.samples_each);
   const auto length = static_cast<std::size_t>(report.tokens);
-  const std::vector<Token> speculative = std::visit(
+  std::vector<Token> speculative;
+  std::vector<Token> plain;
+  std::visit(
       [&](const auto& rule) {
-        return speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length);
+        speculative = speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length);
+        plain = plain_sequences(setup.target, rule, setup.plan, length);
       },
       setup.rule);
-  const std::vector<Token> plain = plain_sequences(setup.target, setup.plan, length);
 
   std::vector<std::uint64_t> first;
   std::vector<std::uint64_t> second;

@@ -157,10 +157,11 @@ std::shared_ptr<const Corpus> Registry::corpus(const Json& config) {
       cached = std::make_shared<const Corpus>(
           load_corpus(spec.at("file").get<std::string>(), units, spec.at("vocabulary").get<int>()));
     } catch (const ModelError& error) {
-      if (std::filesystem::exists(spec.at("file").get<std::string>()))
-        throw ConfigError("/corpus", error.what());
+      const bool missing = !std::filesystem::exists(spec.at("file").get<std::string>());
       throw ConfigError("/corpus/file",
-                        fmt::format("{}; the default corpus is made by scripts/setup.sh", error.what()));
+                        missing
+                            ? fmt::format("{}; the default corpus is made by scripts/setup.sh", error.what())
+                            : error.what());
     }
   }
   return cached;
@@ -331,13 +332,10 @@ Setup Registry::build(const Json& config) {
   const Json& target_spec = models.at("target");
   const Json& sampling =
       target_spec.contains("sampling") ? target_spec.at("sampling") : config.at("sampling");
-  if (config.at("verifier").at("kind") == "greedy_lenience" && sampling.at("temperature") == 0) {
-    throw ConfigError(
-        "/verifier/kind",
-        "greedy_lenience takes the argmax itself and needs the target's masses: give the target "
-        "\"sampling\": {\"temperature\": 1} of its own");
-  }
-  Model target = adjusted(plain_target, adjustment(sampling));
+  // That rule takes the argmax itself, and needs the masses for its threshold.
+  const bool greedy =
+      config.at("verifier").at("kind") == "greedy_lenience" && sampling.at("temperature") == 0;
+  Model target = greedy ? plain_target : adjusted(plain_target, adjustment(sampling));
   AnyRule rule = build_rule(config.at("verifier"));
   const std::optional<double> alpha = exact_alpha(target, draft, rule);
 

@@ -101,9 +101,10 @@ Outcome decode_speculatively(const Target& target, const Draft& draft, const Rul
 }
 
 /// One token of plain decoding, addressed by (seed, trial, round).
-inline Token plain_token(Row target_row, std::uint64_t seed, std::uint32_t trial, std::uint32_t round) {
+template <class Weights>
+Token plain_token(const Weights& weights, std::uint64_t seed, std::uint32_t trial, std::uint32_t round) {
   SampledChance chance = sampled_chance(seed, trial, round);
-  const Token token = chance.pick(Draw{Use::plain, 0}, target_row);
+  const Token token = chance.pick(Draw{Use::plain, 0}, weights);
   if (token < 0) throw_damaged_row();
   return token;
 }
@@ -119,7 +120,7 @@ Outcome measure_acceptance(const Target& target, const Draft& draft, const Rule&
                       const Row target_row = target.next(context, scratch.target_row);
                       record_overlap(
                           tally, rule.acceptance_rate(target_row, draft.next(context, scratch.extra_row)));
-                      context.push_back(plain_token(target_row, plan.seed, trial, round));
+                      context.push_back(plain_token(rule.bonus(target_row), plan.seed, trial, round));
                     });
 }
 

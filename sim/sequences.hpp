@@ -63,14 +63,15 @@ std::vector<Token> speculative_sequences(const Target& target, const Draft& draf
 
 /// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
 /// samples are independent under one seed.
-template <class Target>
-std::vector<Token> plain_sequences(const Target& target, const Plan& plan, std::size_t length) {
+template <class Target, class Rule>
+std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
+                                   std::size_t length) {
   std::vector<Token> all(plan.trials * length);
   tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
     thread_local std::vector<double> scratch;
     std::vector<Token> context = plan.prompt(trial);
     for (std::uint32_t i = 0; i < length; ++i) {
-      context.push_back(plain_token(target.next(context, scratch), plan.seed, trial, i));
+      context.push_back(plain_token(rule.bonus(target.next(context, scratch)), plan.seed, trial, i));
       all[trial * length + i] = context.back();
     }
   });

@@ -84,7 +84,7 @@ TEST_CASE("plain and speculative decoding have the target's law, and each plante
   for (const Case& now : cases()) {
     CAPTURE(now.name);
     const std::vector<double> law = exact_law(now.target);
-    CHECK(fits(plain_sequences(now.target, plan_of(1), length), law));
+    CHECK(fits(plain_sequences(now.target, TokenRule{}, plan_of(1), length), law));
     const auto sample = [&](const auto& rule, std::int32_t gamma, std::uint64_t seed) {
       return speculative_sequences(now.target, now.draft, rule, gamma, plan_of(seed), length);
     };
@@ -105,7 +105,7 @@ TEST_CASE("under one seed the plain and the speculative sample are independent")
   // Null: two independent samples of one law. Shared draws would make the samples too alike, and p too
   // near 1.
   const Model target = chain(1);
-  const auto plain = counts(plain_sequences(target, plan_of(5), length));
+  const auto plain = counts(plain_sequences(target, TokenRule{}, plan_of(5), length));
   const auto speculative =
       counts(speculative_sequences(target, chain(2), TokenRule{}, 3, plan_of(5), length));
   const FitTest test = two_sample_test(plain, speculative, least_expected);

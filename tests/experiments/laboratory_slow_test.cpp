@@ -195,5 +195,6 @@ TEST_CASE("check at temperature 0: one sequence, and a rule that keeps everythin
     "draft": {"kind": "markov", "vocab": 8, "concentration": 0.5, "seed": 4}}})";
   CHECK_FALSE(checked(R"({"kind": "token"})", argmax).different());
   CHECK_FALSE(checked(R"({"kind": "greedy_lenience", "lenience": 1})", argmax).different());
+  CHECK(checked(R"({"kind": "greedy_lenience", "lenience": 0.05})", argmax).different());
   CHECK(checked(R"({"kind": "fault_accept_all"})", argmax).different());
 }

@@ -68,7 +68,9 @@ TEST_CASE("sequences are addressed by trial: neither threads nor the number of t
   const auto speculative = [&](std::uint32_t trials) {
     return speculative_sequences(target, draft, TokenRule{}, 3, plan_of(trials), 5);
   };
-  const auto plain = [&](std::uint32_t trials) { return plain_sequences(target, plan_of(trials), 5); };
+  const auto plain = [&](std::uint32_t trials) {
+    return plain_sequences(target, TokenRule{}, plan_of(trials), 5);
+  };
   const auto check = [](const auto& sequences) {
     std::vector<Token> alone;
     {
@@ -94,6 +96,6 @@ TEST_CASE("sequences start after each trial's own prompt") {
   plan.trials = 2;
   plan.prompts = {{0}, {0, 2}};
   const std::vector<Token> expected{1, 2, 0, 0, 1, 2};
-  CHECK(plain_sequences(cycle, plan, 3) == expected);
+  CHECK(plain_sequences(cycle, TokenRule{}, plan, 3) == expected);
   CHECK(speculative_sequences(cycle, TableModel(3, 0, {1, 1, 1}), TokenRule{}, 4, plan, 3) == expected);
 }
