@@ -33,6 +33,7 @@ struct Cell {
   CellSpec spec;
   std::string experiment;
   std::shared_ptr<const Setup> setup;  ///< null for closed forms
+  Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
 };
 
@@ -45,7 +46,7 @@ Json interval_json(const Interval& interval) {
 }
 
 Cell prepare(CellSpec spec, JobList& jobs) {
-  Cell cell{std::move(spec), "", nullptr, {}};
+  Cell cell{std::move(spec), "", nullptr, Json(), {}};
   const Json& config = cell.spec.config;
   cell.experiment = config.at("experiment").get<std::string>();
   if (cell.experiment == "predict") {
@@ -120,10 +121,21 @@ void check_names(const Json& resolved) {
   }
 }
 
-std::vector<Cell> prepare_all(const Json& resolved, const Json& input, JobList& jobs) {
+/// Cells that `earlier`, an interrupted result of the same config, holds whole need no work.
+std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Json& earlier, JobList& jobs) {
   check_names(resolved);
+  std::vector<CellSpec> specs = expand(resolved, input);
+  const bool resumes = earlier.is_object() && earlier.value("config", Json()) == resolved &&
+                       earlier.value("speclab", "") == version_string() &&
+                       earlier.value("cells", Json::array()).size() == specs.size();
   std::vector<Cell> cells;
-  for (CellSpec& spec : expand(resolved, input)) cells.push_back(prepare(std::move(spec), jobs));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (resumes && !earlier.at("cells")[i].contains("partial")) {
+      cells.push_back({std::move(specs[i]), "", nullptr, earlier.at("cells")[i], {}});
+    } else {
+      cells.push_back(prepare(std::move(specs[i]), jobs));
+    }
+  }
   return cells;
 }
 
@@ -233,6 +245,7 @@ void describe_optimum(Json& out, const Cell& cell, double confidence) {
 }
 
 Json describe(const Cell& cell, double confidence, Json& timings) {
+  if (!cell.finished.is_null()) return cell.finished;
   const CellSpec& spec = cell.spec;
   Json out = Json{{"label", spec.label}, {"set", spec.set}};
   if (!spec.printed.empty()) out["printed"] = spec.printed;
@@ -280,14 +293,15 @@ Json with_sections(Json resolved) {
 
 Workload measure_workload(const Json& input) {
   JobList jobs;
-  const std::vector<Cell> cells = prepare_all(resolve(input), input, jobs);
+  const std::vector<Cell> cells = prepare_all(resolve(input), input, Json(), jobs);
   return {cells.size(), jobs.total()};
 }
 
-Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for) {
+Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
+                    const Json& earlier) {
   const Json resolved = with_sections(resolve(input));
   JobList jobs;
-  const std::vector<Cell> cells = prepare_all(resolved, input, jobs);
+  const std::vector<Cell> cells = prepare_all(resolved, input, earlier, jobs);
   const Control control = control_for(jobs.total());
   jobs.run(control);
 

@@ -28,8 +28,10 @@ struct Workload {
 };
 Workload measure_workload(const Json& input);
 
-/// Runs the config (as read from its file, with overrides applied). `control_for(total)` is asked once the
+/// Runs the config (as read from its file, with overrides applied). Cells that `earlier`, the result of an
+/// interrupted run of the same config, holds whole are taken from it. `control_for(total)` is asked once the
 /// amount of work, in rounds, is known. Throws ConfigError for a config that cannot be run.
-Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for);
+Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
+                    const Json& earlier = Json());
 
 }  // namespace speclab

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -22,12 +23,29 @@
 
 namespace speclab {
 
-void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force) {
+namespace {
+
+/// The result.json of a folder: empty when there is none, null when it is not a result.
+std::optional<Json> result_in(const std::filesystem::path& folder) {
   std::ifstream stream(folder / "result.json");
-  if (force || !stream) return;
+  if (!stream) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const Json old = Json::parse(text, nullptr, false);
-  if (!old.is_discarded() && old.contains("config") && old.at("config") == config) return;
+  Json result = Json::parse(text, nullptr, false);
+  return result.is_object() ? result : Json();
+}
+
+}  // namespace
+
+Json interrupted_result(const std::filesystem::path& folder) {
+  const std::optional<Json> result = result_in(folder);
+  const bool partial = result && result->is_object() && result->value("partial", Json()) == true;
+  return partial ? *result : Json();
+}
+
+void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force) {
+  if (force) return;
+  const std::optional<Json> old = result_in(folder);
+  if (!old || (old->is_object() && old->value("config", Json()) == config)) return;
   throw UsageError(
       fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
                   folder.string()));
@@ -91,14 +109,15 @@ std::vector<std::pair<std::string, std::string>> report_facts(const std::string&
           {"Command", command}};
 }
 
-Findings run_watched(const Json& config, const std::string& title, bool quiet) {
+Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier) {
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Progress> progress;
-  Findings findings = run_config(config, [&](std::uint64_t total) {
+  const auto control_for = [&](std::uint64_t total) {
     progress = std::make_unique<Progress>(title, total, quiet);
     return Control{.stop = [] { return interrupted(); },
                    .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
-  });
+  };
+  Findings findings = run_config(config, control_for, earlier);
   progress.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   findings.timings["seconds"] = elapsed.count();

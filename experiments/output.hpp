@@ -47,8 +47,11 @@ int thread_count();
 /// Is standard output a terminal?
 bool writes_to_terminal();
 
-/// Runs a config with a progress line on the terminal, and adds the run's seconds and the machine to the
-/// timings.
-Findings run_watched(const Json& config, const std::string& title, bool quiet);
+/// The result of an interrupted run that lies in `folder`; null when there is none, or it is complete.
+Json interrupted_result(const std::filesystem::path& folder);
+
+/// Runs a config with a progress line on the terminal, taking finished cells from `earlier` (see run_config),
+/// and adds the run's seconds and the machine to the timings.
+Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier);
 
 }  // namespace speclab

@@ -134,7 +134,8 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
     if (interrupted()) break;
     try {
       const Findings findings = in_file(entry.file.string(), [&] {
-        return run_watched(load_config(entry.file.string(), *values), entry.name, quiet);
+        return run_watched(load_config(entry.file.string(), *values), entry.name, quiet,
+                           interrupted_result(out / entry.name));
       });
       write_data(out / entry.name, findings);
       Section section = result_section(findings.result, findings.timings, entry.name,

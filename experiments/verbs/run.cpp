@@ -21,6 +21,7 @@ constexpr std::size_t rows_on_terminal = 40;
 int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep) {
   const auto file = values["config"].as<std::string>();
   const bool quiet = values.count("quiet") > 0;
+  const bool force = values.count("force") > 0;
   const bool as_json = values.count("json") > 0;
   const ThreadLimit limit(values["threads"].as<int>());
   const std::filesystem::path folder =
@@ -40,8 +41,9 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
       throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
     }
     refuse_unwritable(folder);
-    refuse_foreign_results(folder, with_sections(resolved), values.count("force") > 0);
-    return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json);
+    refuse_foreign_results(folder, with_sections(resolved), force);
+    const Json earlier = force ? Json() : interrupted_result(folder);
+    return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json, earlier);
   });
   write_data(folder, findings);
   const Section section = result_section(findings.result, findings.timings, "result", command);
@@ -75,7 +77,8 @@ int run_verb(const std::vector<std::string>& arguments) {
       .about =
           "Runs the experiment that the config describes, with its cases and its sweep, and writes\n"
           "result.json, results.csv, timings.json and report.html. result.json depends on the config\n"
-          "and the seed alone. After Ctrl-C the results so far are written, marked partial (exit 130).",
+          "and the seed alone. After Ctrl-C the results so far are written, marked partial (exit 130);\n"
+          "the same command again goes on from them.",
       .examples =
           "  speclab run configs/first.json\n"
           "  speclab run configs/first.json --set gamma=3 --set models.draft.alpha=0.9 --out out/g3\n",

@@ -62,7 +62,7 @@ void add_run_options(po::options_description& options) {
       "set", po::value<std::vector<std::string>>()->composing(),
       "path=value: change the config, e.g. gamma=3")(
       "json", "print result.json to standard output instead of a table")("quiet,q", "no table, no progress")(
-      "force", "overwrite the results of another config");
+      "force", "overwrite the results of another config, or of an interrupted run");
 }
 
 Json load_config(const std::string& file, const po::variables_map& values) {

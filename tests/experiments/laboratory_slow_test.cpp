@@ -157,6 +157,37 @@ TEST_CASE("stopped from the start: partial, and no numbers") {
   }
 }
 
+TEST_CASE("an interrupted run goes on where it stopped, to the same bytes") {
+  const Json config = config_of(R"({"sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8]}})");
+  const Json complete = run(config);
+  std::atomic<std::uint64_t> done{0};
+  const Json part = run_config(config, [&](std::uint64_t total) {
+                      Control control;
+                      control.progress = [&](std::uint64_t steps) { done += steps; };
+                      control.stop = [&done, total] { return done > total / 2; };
+                      return control;
+                    }).result;
+  REQUIRE(part.at("partial") == true);
+
+  std::uint64_t left = 0;
+  const auto count_work = [&](std::uint64_t total) {
+    left = total;
+    return Control{};
+  };
+  run_config(config, count_work);
+  const std::uint64_t whole = left;
+  // Through text, as from a file.
+  const Json resumed = run_config(config, count_work, Json::parse(part.dump(1))).result;
+  CHECK(resumed.dump(1) == complete.dump(1));
+  CHECK(left > 0);
+  CHECK(left < whole);
+
+  // Results of another config are of no use to this one.
+  const Json other = config_of(R"({"seed": 99, "sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8]}})");
+  CHECK(run_config(other, count_work, part).result.dump() == run(other).dump());
+  CHECK(left == whole);
+}
+
 TEST_CASE("progress adds up to the announced total") {
   std::atomic<std::uint64_t> done{0};
   std::uint64_t announced = 0;
