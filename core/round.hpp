@@ -11,8 +11,9 @@
 
 namespace speclab {
 
-/// A model gives, for a context of token ids, the row of its next token. `scratch` is room it may use: the row
-/// returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used again.
+/// A model gives, for a context of token ids, the row of its next token. `scratch` is room it may use: the
+/// row returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used
+/// again.
 template <class M, class Real = double>
 concept LanguageModel = requires(const M& model, std::span<const Token> context, std::vector<Real>& scratch) {
   { model.vocab() } -> std::convertible_to<std::int32_t>;
@@ -34,10 +35,11 @@ struct RoundScratch {
   }
 };
 
-/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. `watch(prefix, i, row)`
-/// sees each target row the verifier asked for, with the context it belongs to. When the verdict's token is not an
-/// id (a damaged row), nothing is appended for it.
-template <class Real, class Target, class Draft, class Rule, class Chance, class Watch>
+/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. `watch(prefix,
+/// i, row)` sees each target row the verifier asked for, with the context it belongs to. When the verdict's
+/// token is not an id (a damaged row), nothing is appended for it.
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
+          ChanceOver<BasicRow<Real>> Chance, class Watch>
 Verdict speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                           std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
                           const Watch& watch) {

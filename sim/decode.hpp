@@ -62,6 +62,16 @@ inline void record_overlap(Tally& tally, double value) {
   tally.add_overlap(value);
 }
 
+/// A model whose row is the same in every context may say so by `context_free()`.
+template <class M>
+bool is_context_free(const M& model) {
+  if constexpr (requires { model.context_free(); }) {
+    return model.context_free();
+  } else {
+    return false;
+  }
+}
+
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
 /// The rule's acceptance rate (for token verification the overlap of target and draft) is tallied at every
@@ -71,7 +81,7 @@ inline void record_overlap(Tally& tally, double value) {
 template <class Target, class Draft, class Rule>
 Outcome decode_speculatively(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                              const Plan& plan, const Control& control = {}) {
-  const bool constant = target.context_free() && draft.context_free();
+  const bool constant = is_context_free(target) && is_context_free(draft);
   std::vector<double> room_a;
   std::vector<double> room_b;
   const double constant_overlap =
