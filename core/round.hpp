@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
