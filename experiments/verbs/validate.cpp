@@ -20,7 +20,8 @@ int validate_verb(const std::vector<std::string>& arguments) {
   const auto file = (*values)["config"].as<std::string>();
   const Json config = load_config(file, *values);
   const Workload workload = in_file(file, [&] { return measure_workload(config); });
-  fmt::print("{}: valid: {} cells, {} rounds or tokens to simulate\n", file, workload.cells, workload.steps);
+  fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
+             workload.cells == 1 ? "cell" : "cells", workload.steps);
   return exit_ok;
 }
 

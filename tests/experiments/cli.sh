@@ -93,7 +93,7 @@ says err "/title/x"
 expect 2 validate "$first" --set gamma=
 says err '"" is not an integer'
 expect 0 validate "$first" --set /models/draft/alpha=0.9 --set models.target.vocab=50
-says out "valid: 1 cells"
+says out "valid: 1 cell,"
 expect 2 sweep "$first"
 says err "/sweep: missing"
 expect 2 reproduce --only tabel1 --configs "$source_dir/configs/paper" --out results
