@@ -14,14 +14,15 @@
 namespace speclab {
 
 template <class C, class Weights>
-concept ChanceOver = requires(C& chance, Draw draw, const Weights& weights, typename Weights::value_type probability) {
+concept ChanceOver = requires(C& chance, Draw draw, const Weights& weights,
+                              typename Weights::value_type probability) {
   { chance.flip(draw, probability) } -> std::same_as<bool>;
   { chance.pick(draw, weights) } -> std::same_as<Token>;
 };
 
-/// The id where the running total of `weights` first exceeds u * total, for u in [0, 1]. Ids of weight zero are
-/// never chosen. Total zero gives `no_token`, a NaN or infinite total gives `invalid_token`.
-/// One pass sums fixed blocks, one partial pass reads the block that holds the answer.
+/// The id where the running total of `weights` first exceeds u * total, for u in [0, 1]. Ids of weight zero
+/// are never chosen. Total zero gives `no_token`, a NaN or infinite total gives `invalid_token`. One pass
+/// sums fixed blocks, one partial pass reads the block that holds the answer.
 template <class Weights>
 SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   constexpr std::int32_t max_blocks = 256;
@@ -61,8 +62,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   return id;
 }
 
-/// Chance driven by uniforms in [0, 1], one per draw: `uniforms(draw) -> double`. The comparison is strict, so an
-/// event of probability 0 never happens, not even at u = 0.
+/// Chance driven by uniforms in [0, 1], one per draw: `uniforms(draw) -> double`. The comparison is strict,
+/// so an event of probability 0 never happens, not even at u = 0.
 template <class Uniforms>
 class UniformChance {
  public:

@@ -14,7 +14,8 @@ namespace speclab {
 template <class Real>
 class EnumeratedChance {
  public:
-  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as for a coin.
+  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as for a
+  /// coin.
   bool flip(Draw, const Real& probability) {
     if (!(probability > Real(0))) return false;
     if (!(probability < Real(1))) return true;

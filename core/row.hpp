@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// A view of `size` non-negative masses, one per token id. Does not own them; std::span is awkward in device code.
-/// A probability row sums to 1 up to rounding; `pick` never relies on it.
+/// A view of `size` non-negative masses, one per token id. Does not own them; std::span is awkward in device
+/// code. A probability row sums to 1 up to rounding; `pick` never relies on it.
 template <class Real>
 struct BasicRow {
   using value_type = Real;
@@ -23,8 +23,9 @@ struct BasicRow {
 using Row = BasicRow<double>;
 
 /// (target - scale * draft)+ element by element, not normalised, computed where it is read so that no V-sized
-/// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read literally;
-/// scale = 0 is the target itself. NaN passes through, so that a damaged row is noticed by whoever sums it.
+/// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read
+/// literally; scale = 0 is the target itself. NaN passes through, so that a damaged row is noticed by whoever
+/// sums it.
 template <class Real>
 struct ResidualRow {
   using value_type = Real;
@@ -42,8 +43,8 @@ struct ResidualRow {
   }
 };
 
-/// Sum of term(first) .. term(last-1). Eight partial sums in a fixed order: compilers may vectorise it without
-/// permission to reorder arithmetic, so every build gives the same bits.
+/// Sum of term(first) .. term(last-1). Eight partial sums in a fixed order: compilers may vectorise it
+/// without permission to reorder arithmetic, so every build gives the same bits.
 template <class Real, class Term>
 SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& term) {
   if constexpr (std::is_floating_point_v<Real>) {

@@ -1,5 +1,5 @@
-// Sampling options as adjusted distributions (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p and
-// argmax change the row, and everything after samples the changed row plainly. Host only.
+// Sampling options as adjusted distributions (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p
+// and argmax change the row, and everything after samples the changed row plainly. Host only.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,8 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
   if (how.top_p < 1) {
     double running = 0;
     std::size_t keep = 0;
-    while (keep < order.size() && running < how.top_p) running += row[static_cast<std::size_t>(order[keep++])];
+    while (keep < order.size() && running < how.top_p)
+      running += row[static_cast<std::size_t>(order[keep++])];
     keep_largest(row, std::max<std::size_t>(keep, 1), order);
     normalise(row);
   }

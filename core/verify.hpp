@@ -1,5 +1,5 @@
-// The verification program of one round (Leviathan et al. 2023, Algorithm 1, steps 3 and 4), over any rule and
-// any chance. This is the definition; faster versions must agree with it and never replace it.
+// The verification program of one round (Leviathan et al. 2023, Algorithm 1, steps 3 and 4), over any rule
+// and any chance. This is the definition; faster versions must agree with it and never replace it.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Verdict {
   Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
 };
 
-/// Draws from `weights`, or from `fallback` when they have no mass: a residual of exactly zero (target = draft;
-/// any rejection is then a matter of rounding and the target is the right law), or the argmax of a damaged
-/// row, whose damage the fallback reports.
+/// Draws from `weights`, or from `fallback` when they have no mass: a residual of exactly zero (target =
+/// draft; any rejection is then a matter of rounding and the target is the right law), or the argmax of a
+/// damaged row, whose damage the fallback reports.
 template <class Chance, class Weights, class Fallback>
 SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = chance.pick(draw, weights);
@@ -28,8 +28,8 @@ SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, cons
 /// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, and is called once for each
 /// position reached, in order; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
 template <class Rule, class Targets, class Drafts, class Chance>
-SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
-                          std::int32_t gamma, Chance& chance) {
+SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
+                          const Token* drafted, std::int32_t gamma, Chance& chance) {
   for (std::int32_t i = 0; i < gamma; ++i) {
     const auto slot = static_cast<std::uint16_t>(i);
     const auto target = targets(i);

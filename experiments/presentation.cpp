@@ -272,12 +272,15 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
                      {},
                      held == judged ? "good" : "bad"}});
   } else if (rows.empty()) {
-    rows.push_back(
-        {{fmt::format("{}: {}", name, cells_text(result)), {}, ""},
-         {"", {}, ""},
-         {"", {}, ""},
-         {"", {}, ""},
-         {result.at("partial").get<bool>() ? "interrupted: partial" : "measured here", {}, "note"}});
+    const bool drawn = result.at("config").at("experiment") == "trace";
+    const std::string outcome = result.at("partial").get<bool>() ? "interrupted: partial"
+                                : drawn                          ? "drawn from recorded rounds"
+                                                                 : "measured here";
+    rows.push_back({{fmt::format("{}: {}", name, cells_text(result)), {}, ""},
+                    {"", {}, ""},
+                    {"", {}, ""},
+                    {"", {}, ""},
+                    {outcome, {}, "note"}});
   }
   return rows;
 }

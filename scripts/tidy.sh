@@ -3,4 +3,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset dev -DSPECLAB_TESTS=OFF -DSPECLAB_BENCHMARKS=OFF >/dev/null
-git ls-files 'sim/*.cpp' 'analysis/*.cpp' 'experiments/*.cpp' ':!*benchmark*' | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p build/dev
+find sim analysis experiments -name '*.cpp' ! -path '*benchmark*' | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p build/dev

@@ -17,7 +17,7 @@ if grep -rlF -e "$source" -e "$build" "$prefix/lib"*/cmake "$prefix/lib"*/*/cmak
 fi
 
 cp -r "$source/tests/install/consumer" "$scratch/consumer"
-cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
+cmake -G Ninja -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release > "$scratch/consumer.log" 2>&1 &&
   cmake --build "$scratch/consumer/build" >> "$scratch/consumer.log" 2>&1 ||
   { cat "$scratch/consumer.log"; fail "the consumer does not build"; }
