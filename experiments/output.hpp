@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, std::string>> report_facts(const std::string&
 /// Processor, cores and system, in words.
 std::string machine_description();
 
-/// While it lives, at most `threads` threads work; 0 or less: as many as there are cores.
+/// While it lives, at most `threads` threads work; 0: as many as there are cores.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);

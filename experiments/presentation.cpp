@@ -52,7 +52,8 @@ std::vector<std::string> measured_names(const Json& cells) {
 
 std::string cells_text(const Json& result) {
   const std::size_t cells = result.at("cells").size();
-  return fmt::format("{} {}", cells, cells == 1 ? "cell" : "cells");
+  const char* partial = result.at("partial").get<bool>() ? " (interrupted: partial)" : "";
+  return fmt::format("{} {}{}", cells, cells == 1 ? "cell" : "cells", partial);
 }
 
 std::string interval_note(const Json& result) {
@@ -273,9 +274,7 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
                      held == judged ? "good" : "bad"}});
   } else if (rows.empty()) {
     const bool drawn = result.at("config").at("experiment") == "trace";
-    const std::string outcome = result.at("partial").get<bool>() ? "interrupted: partial"
-                                : drawn                          ? "drawn from recorded rounds"
-                                                                 : "measured here";
+    const std::string outcome = drawn ? "drawn from recorded rounds" : "measured here";
     rows.push_back({{fmt::format("{}: {}", name, cells_text(result)), {}, ""},
                     {"", {}, ""},
                     {"", {}, ""},

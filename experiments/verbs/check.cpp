@@ -28,7 +28,7 @@ int check_verb(const std::vector<std::string>& arguments) {
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
-  const ThreadLimit limit((*values)["threads"].as<int>());
+  const ThreadLimit limit(thread_option(*values));
   const Json config = load_config(file, *values);
   const EqualityReport report = in_file(file, [&] { return check_equality(config); });
   if (values->count("json") > 0) {

@@ -111,7 +111,7 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const bool quiet = values->count("quiet") > 0;
-  const ThreadLimit limit((*values)["threads"].as<int>());
+  const ThreadLimit limit(thread_option(*values));
   const fs::path out = (*values)["out"].as<std::string>();
   const auto only = (*values)["only"].as<std::string>();
   const std::vector<Entry> todo = chosen(entries((*values)["configs"].as<std::string>()), only);

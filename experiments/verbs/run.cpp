@@ -23,7 +23,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const bool quiet = values.count("quiet") > 0;
   const bool force = values.count("force") > 0;
   const bool as_json = values.count("json") > 0;
-  const ThreadLimit limit(values["threads"].as<int>());
+  const ThreadLimit limit(thread_option(values));
   const std::filesystem::path folder =
       values.count("out") > 0 ? std::filesystem::path(values["out"].as<std::string>())
                               : std::filesystem::path("out") / std::filesystem::path(file).stem();

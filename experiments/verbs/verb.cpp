@@ -65,6 +65,12 @@ void add_run_options(po::options_description& options) {
       "force", "overwrite the results of another config, or of an interrupted run");
 }
 
+int thread_option(const po::variables_map& values) {
+  const int threads = values["threads"].as<int>();
+  if (threads < 0) throw UsageError(fmt::format("--threads {}: expected 0 (all cores) or more", threads));
+  return threads;
+}
+
 Json load_config(const std::string& file, const po::variables_map& values) {
   return in_file(file, [&] {
     Json document = parse_json(read_text(file));

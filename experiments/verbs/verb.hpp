@@ -47,6 +47,9 @@ std::optional<boost::program_options::variables_map> parse(Usage& usage,
 /// Options of verbs that run a config.
 void add_run_options(boost::program_options::options_description& options);
 
+/// --threads: 0 is all cores. Throws UsageError below 0.
+int thread_option(const boost::program_options::variables_map& values);
+
 /// The config of a file with --seed and --set applied, not yet checked.
 Json load_config(const std::string& file, const boost::program_options::variables_map& values);
 

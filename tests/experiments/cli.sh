@@ -84,6 +84,7 @@ expect 2 run "$first" "$first"
 expect 2 list everything
 expect 2 run "$first" --thre 1
 expect 2 run "$first" --threads many
+expect 2 run "$first" --threads -1
 expect 2 validate "$first" --set gamma
 says err "expected path=value"
 expect 2 validate "$first" --set gama=3
