@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "config_error_of.hpp"
 #include "speclab/experiments/format/document.hpp"
 #include "speclab/experiments/format/validate.hpp"
 
@@ -19,16 +19,6 @@ std::string values(const std::string& axis) { return Json(axis_values(parse_json
 std::vector<CellSpec> cells(const std::string& text) {
   const Json input = parse_json(text);
   return expand(resolve(input), input);
-}
-
-template <class Work>
-std::string error_of(const Work& work) {
-  try {
-    work();
-  } catch (const ConfigError& error) {
-    return error.sentence();
-  }
-  return "";
 }
 
 }  // namespace
@@ -57,7 +47,7 @@ TEST_CASE("a list is taken as it stands") {
 }
 
 TEST_CASE("malformed axes") {
-  const auto error = [](const std::string& axis) { return error_of([&] { values(axis); }); };
+  const auto error = [](const std::string& axis) { return config_error_of([&] { values(axis); }); };
   CHECK(error("[]") == "/sweep/x: has no values");
   CHECK(error("5").starts_with("/sweep/x: 5 is not a list of values or a range"));
   CHECK(error(R"({"from": 0, "to": 1, "stp": 1})") ==
@@ -119,30 +109,31 @@ TEST_CASE("one case's values do not leak into the next") {
 }
 
 TEST_CASE("an error in a cell names the path and the cell") {
-  CHECK(error_of([] { cells(R"({"title": "t", "sweep": {"/alpha": [0.5, 1.5], "/gamma": [1]}})"); }) ==
+  CHECK(config_error_of([] { cells(R"({"title": "t", "sweep": {"/alpha": [0.5, 1.5], "/gamma": [1]}})"); }) ==
         "/alpha: 1.5 is not a number >= 0 and <= 1 (in the cell alpha = 1.5, gamma = 1)");
-  CHECK(error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/alhpa": 1}}]})"); }) ==
+  CHECK(config_error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/alhpa": 1}}]})"); }) ==
         "/alhpa: unknown key \"alhpa\" in config; did you mean \"alpha\"? (in the cell alhpa = 1)");
-  CHECK(error_of([] {
+  CHECK(config_error_of([] {
           cells(R"({"title": "t", "cases": [{}, {"set": {"alpha": 1}}]})");
         }).starts_with("/cases/1/set: \"alpha\" is not a path into the config"));
-  CHECK(error_of([] {
+  CHECK(config_error_of([] {
           cells(R"({"title": "t", "sweep": {"alpha": [1]}})");
         }).starts_with("/sweep: \"alpha\" is not a path into the config"));
 }
 
 TEST_CASE("keys of the config as a whole cannot differ between cells") {
-  CHECK(error_of([] { cells(R"({"title": "t", "sweep": {"/confidence": [0.9]}})"); }) ==
+  CHECK(config_error_of([] { cells(R"({"title": "t", "sweep": {"/confidence": [0.9]}})"); }) ==
         "/sweep//confidence: \"/confidence\" is the same for all cells of a config");
-  CHECK(error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/experiment": "trace"}}]})"); }) ==
+  CHECK(config_error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/experiment": "trace"}}]})"); }) ==
         "/cases/0/set: \"/experiment\" is the same for all cells of a config");
-  CHECK_FALSE(error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/sweep/x": [1]}}]})"); }).empty());
+  CHECK_FALSE(
+      config_error_of([] { cells(R"({"title": "t", "cases": [{"set": {"/sweep/x": [1]}}]})"); }).empty());
 }
 
 TEST_CASE("too many cells, and none") {
-  CHECK(error_of([] {
+  CHECK(config_error_of([] {
           cells(R"({"title": "t", "sweep": {"/alpha": {"from": 0, "to": 1, "count": 2000},
                                             "/cost/c": {"from": 0, "to": 1, "count": 2000}}})");
         }).starts_with("/sweep: 4000000 cells"));
-  CHECK(error_of([] { cells(R"({"title": "t", "sweep": {}})"); }).starts_with("/sweep: has no paths"));
+  CHECK(config_error_of([] { cells(R"({"title": "t", "sweep": {}})"); }).starts_with("/sweep: has no paths"));
 }

@@ -5,25 +5,14 @@
 #include <filesystem>
 #include <string>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "config_error_of.hpp"
 
 using namespace speclab;
 
 namespace {
 
-/// "path: problem" of the ConfigError that `work` throws, or "" without one.
-template <class Work>
-std::string error_of(const Work& work) {
-  try {
-    work();
-  } catch (const ConfigError& error) {
-    return error.sentence();
-  }
-  return "";
-}
-
 std::string parse_error(const std::string& text) {
-  return error_of([&] { parse_json(text); });
+  return config_error_of([&] { parse_json(text); });
 }
 
 bool begins(const std::string& text, const std::string& start) { return text.starts_with(start); }
@@ -59,10 +48,11 @@ TEST_CASE("depth has a limit, so that no document can exhaust the stack") {
 TEST_CASE("keys keep their order") { CHECK(parse_json(R"({"z": 1, "a": 2})").dump() == R"({"z":1,"a":2})"); }
 
 TEST_CASE("a file that cannot be read says why") {
-  CHECK(error_of([] { read_text("no/such/file.json"); }) == "/: cannot be read: No such file or directory");
-  CHECK(error_of([] { read_text(std::filesystem::temp_directory_path()); }) ==
+  CHECK(config_error_of([] { read_text("no/such/file.json"); }) ==
+        "/: cannot be read: No such file or directory");
+  CHECK(config_error_of([] { read_text(std::filesystem::temp_directory_path()); }) ==
         "/: is a folder; a file is needed");
-  CHECK(error_of([] {
+  CHECK(config_error_of([] {
           in_file("config.json", [] { return parse_json("[1,]"); });
         }).starts_with("config.json: /: not JSON"));
 }
@@ -84,7 +74,7 @@ TEST_CASE("set_at refuses paths that lead nowhere, at the place that gave the pa
   for (const char* path : {"gamma", "/gamma/x", "/plan/prompt/3", "/plan/prompt/999999999999",
                            "/plan/prompt/x", "/plan/prompt/-1", "/plan/prompt/5/kind", "/a~2b"}) {
     CAPTURE(path);
-    const std::string error = error_of([&] { set_at(config, path, 1, "/cases/0/set"); });
+    const std::string error = config_error_of([&] { set_at(config, path, 1, "/cases/0/set"); });
     CHECK(begins(error, "/cases/0/set: \"" + std::string(path) + "\" is not a path into the config"));
     CHECK(error.find("json.exception") == std::string::npos);
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "config_error_of.hpp"
 #include "speclab/experiments/format/document.hpp"
 #include "speclab/experiments/format/validate.hpp"
 
@@ -28,12 +28,7 @@ Setup build(const std::string& target, const std::string& draft, const std::stri
 }
 
 std::string error_of(const Json& resolved) {
-  try {
-    Registry().build(resolved);
-  } catch (const ConfigError& error) {
-    return error.sentence();
-  }
-  return "";
+  return config_error_of([&] { Registry().build(resolved); });
 }
 
 double mass(const Model& model, Token token) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "config_error_of.hpp"
 #include "speclab/experiments/format/document.hpp"
 
 using namespace speclab;
@@ -13,12 +13,7 @@ namespace {
 
 /// "path: problem" of resolving the config, or "" when it is valid.
 std::string error_of(const std::string& text) {
-  try {
-    resolve(parse_json(text));
-  } catch (const ConfigError& error) {
-    return error.sentence();
-  }
-  return "";
+  return config_error_of([&] { resolve(parse_json(text)); });
 }
 
 }  // namespace
