@@ -118,6 +118,7 @@ Figure heat_map(const Json& cells, const Json& spec) {
     for (const double x : heat.x) z.push_back(row.contains(x) ? row.at(x) : nothing);
   }
   heat.z_label = metric_label(metric);
+  heat.log_z = spec.at("log_z").get<bool>();
   Figure figure;
   figure.heat = std::move(heat);
   figure.y_label = axis_label(y_path);
@@ -146,7 +147,8 @@ Json default_figures(const Json& config) {
               {"y_label", ""},
               {"series_label", ""},
               {"log_x", false},
-              {"log_y", false}};
+              {"log_y", false},
+              {"log_z", false}};
   if (axes.size() == 2) {
     figure["series"] = axes[1].first;
     if (axes[1].second > most_curves) figure["style"] = "heat_map";

@@ -284,7 +284,8 @@ const Shape& config_shape() {
        choice("style", "Curves, or a heat map of x against series.", {"curves", "heat_map"}, "curves"),
        text("x_label", "Axis label.", ""), text("y_label", "Axis label.", ""),
        text("series_label", "Legend label.", ""), boolean("log_x", "Logarithmic axis.", false),
-       boolean("log_y", "Logarithmic axis.", false)}};
+       boolean("log_y", "Logarithmic axis.", false),
+       boolean("log_z", "Logarithmic colours of a heat map.", false)}};
   static const Field a_figure{.name = "", .type = FieldType::object, .doc = "A figure.", .shape = &figure};
   static const Shape rounding{"input_rounding",
                               "Half a unit of the last printed digit of the inputs.",

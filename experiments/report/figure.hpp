@@ -30,6 +30,7 @@ struct HeatMap {
   std::vector<double> y;               ///< the rows' centres, increasing
   std::vector<std::vector<double>> z;  ///< z[row][column]; not finite: left blank
   std::string z_label;
+  bool log_z = false;  ///< colours by the logarithm; cells that are not positive are left blank
 };
 
 /// A coloured stretch of a timeline.

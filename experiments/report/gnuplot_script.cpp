@@ -154,12 +154,14 @@ void write_heat(Out out, const Figure& figure, std::vector<std::string>& element
   const HeatMap& heat = *figure.heat;
   const auto x = cell_borders(heat.x, figure.log_x);
   const auto y = cell_borders(heat.y, figure.log_y);
-  fmt::format_to(out, "{}set cblabel {}\nset colorbox\nunset grid\nset tics out\n$heat << EOD\n", viridis,
-                 gnuplot_quoted(heat.z_label));
+  // The offset keeps the label clear of numbers as wide as 0.001.
+  fmt::format_to(out,
+                 "{}set cblabel {} offset 2.5,0\nset colorbox\n{}unset grid\nset tics out\n$heat << EOD\n",
+                 viridis, gnuplot_quoted(heat.z_label), heat.log_z ? "set logscale cb\n" : "");
   for (std::size_t row = 0; row < heat.y.size(); ++row) {
     for (std::size_t column = 0; column < heat.x.size(); ++column) {
       const double z = heat.z[row][column];
-      if (!std::isfinite(z)) continue;
+      if (!std::isfinite(z) || (heat.log_z && z <= 0)) continue;
       fmt::format_to(out, "{} {} {} {} {} {} {}\n", heat.x[column], heat.y[row], x[column], x[column + 1],
                      y[row], y[row + 1], z);
     }

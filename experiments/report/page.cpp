@@ -175,11 +175,15 @@ void write_opening(Out out, const Page& page) {
     }
     fmt::format_to(out, "</dl>\n");
   }
-  fmt::format_to(out, "</header>\n<nav aria-label=\"Sections\"><ol>\n");
-  for (const Section& section : page.sections) {
-    fmt::format_to(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, escape_markup(section.title));
+  fmt::format_to(out, "</header>\n");
+  if (page.sections.size() > 1) {
+    fmt::format_to(out, "<nav aria-label=\"Sections\"><ol>\n");
+    for (const Section& section : page.sections) {
+      fmt::format_to(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, escape_markup(section.title));
+    }
+    fmt::format_to(out, "</ol></nav>\n");
   }
-  fmt::format_to(out, "</ol></nav>\n<main>\n");
+  fmt::format_to(out, "<main>\n");
 }
 
 }  // namespace
