@@ -1,11 +1,11 @@
 #include "speclab/experiments/simulation.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <variant>
 
 #include "speclab/sim/decode.hpp"
+#include "speclab/sim/parallel.hpp"
 
 namespace speclab {
 
@@ -54,7 +54,7 @@ std::uint64_t JobList::total() const {
 }
 
 void JobList::run(const Control& control) {
-  tbb::parallel_for(std::size_t{0}, jobs_.size(), [&](std::size_t i) {
+  for_each_index(jobs_.size(), [&](std::size_t i) {
     if (!control.stop()) run_job(jobs_[i], control);
   });
 }

@@ -3,8 +3,6 @@
 // of threads.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include "speclab/core/round.hpp"
 #include "speclab/sim/control.hpp"
 #include "speclab/sim/error.hpp"
+#include "speclab/sim/parallel.hpp"
 #include "speclab/sim/plan.hpp"
 
 namespace speclab {
@@ -31,7 +30,8 @@ Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
   outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
+  for_each_index(plan.trials, [&](std::size_t index) {
+    const auto trial = static_cast<std::uint32_t>(index);
     BatchWriter writer(plan, outcome, mutex);
     std::vector<Token> context = plan.prompt(trial);
     RoundScratch<double> scratch;

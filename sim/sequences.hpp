@@ -46,7 +46,8 @@ template <class Target, class Draft, class Rule>
 std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
                                          std::int32_t gamma, const Plan& plan, std::size_t length) {
   std::vector<Token> all(plan.trials * length);
-  tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
+  for_each_index(plan.trials, [&](std::size_t index) {
+    const auto trial = static_cast<std::uint32_t>(index);
     thread_local RoundScratch<double> scratch;
     std::vector<Token> context = plan.prompt(trial);
     const std::size_t start = context.size();
@@ -67,7 +68,8 @@ template <class Target, class Rule>
 std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
                                    std::size_t length) {
   std::vector<Token> all(plan.trials * length);
-  tbb::parallel_for(std::uint32_t{0}, plan.trials, [&](std::uint32_t trial) {
+  for_each_index(plan.trials, [&](std::size_t index) {
+    const auto trial = static_cast<std::uint32_t>(index);
     thread_local std::vector<double> scratch;
     std::vector<Token> context = plan.prompt(trial);
     for (std::uint32_t i = 0; i < length; ++i) {

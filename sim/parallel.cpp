@@ -1,0 +1,11 @@
+#include "speclab/sim/parallel.hpp"
+
+#include <tbb/parallel_for.h>
+
+namespace speclab {
+
+void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body) {
+  tbb::parallel_for(std::size_t{0}, count, [=](std::size_t index) { call(body, index); });
+}
+
+}  // namespace speclab

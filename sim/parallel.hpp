@@ -1,0 +1,55 @@
+// The one place where threads are used: an index space in parallel, by oneTBB.
+#pragma once
+
+#include <cstddef>
+
+// libtbb is not built for ThreadSanitizer, which therefore cannot see that a loop starts before its bodies
+// and ends after them. These tell it; sim/parallel.cpp itself is left uninstrumented.
+#if defined(__SANITIZE_THREAD__)
+extern "C" {
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+}
+#define SPECLAB_TSAN_ACQUIRE(address) __tsan_acquire(address)
+#define SPECLAB_TSAN_RELEASE(address) __tsan_release(address)
+#else
+#define SPECLAB_TSAN_ACQUIRE(address) static_cast<void>(address)
+#define SPECLAB_TSAN_RELEASE(address) static_cast<void>(address)
+#endif
+
+namespace speclab {
+
+/// call(body, i) for i = 0..count-1; see for_each_index.
+void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body);
+
+/// body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are done.
+/// Loops may nest. An exception of a body ends the loop and comes out here.
+template <class Body>
+void for_each_index(std::size_t count, const Body& body) {
+  struct Loop {
+    const Body& body;
+    mutable char started = 0;
+    mutable char finished = 0;
+  };
+  // In destructors, so that they hold for exceptions too.
+  struct BodyEnds {
+    const Loop& loop;
+    ~BodyEnds() { SPECLAB_TSAN_RELEASE(&loop.finished); }
+  };
+  struct LoopEnds {
+    const Loop& loop;
+    ~LoopEnds() { SPECLAB_TSAN_ACQUIRE(&loop.finished); }
+  };
+  const Loop loop{body};
+  const auto call = [](const void* erased, std::size_t index) {
+    const Loop& here = *static_cast<const Loop*>(erased);
+    SPECLAB_TSAN_ACQUIRE(&here.started);
+    const BodyEnds end{here};
+    here.body(index);
+  };
+  SPECLAB_TSAN_RELEASE(&loop.started);
+  const LoopEnds end{loop};
+  run_indices(count, call, &loop);
+}
+
+}  // namespace speclab
