@@ -83,7 +83,10 @@ EqualityReport check_equality(const Json& input) {
   const Json config = resolve(input);
   for (const char* many : {"sweep", "cases"}) {
     if (config.contains(many)) {
-      throw ConfigError(std::string("/") + many, "check tests one configuration; choose it with --set");
+      throw ConfigError(std::string("/") + many,
+                        fmt::format("check tests one configuration: leave this out with --set {}=null, and "
+                                    "choose values with --set",
+                                    many));
     }
   }
   const Json settings = section(config, "check");

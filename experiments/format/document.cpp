@@ -109,6 +109,14 @@ void apply_assignment(Json& document, const std::string& assignment) {
     path.insert(path.begin(), '/');
   }
   const std::string text = assignment.substr(equals + 1);
+  if (text == "null") {
+    // Setting first refuses what is not a path, as for any other value.
+    set_at(document, path, nullptr, path);
+    const Json::json_pointer pointer(path);
+    Json& parent = document.at(pointer.parent_pointer());
+    if (parent.is_object()) parent.erase(pointer.back());
+    return;
+  }
   set_at(document, path, Json::accept(text) ? parse_json(text) : Json(text), path);
 }
 

@@ -20,7 +20,7 @@ std::string read_text(const std::filesystem::path& file);
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
 /// "path=value" of --set: the path with or without a leading slash, dots or slashes between names; the value
-/// as JSON, or as text when it is not JSON. Throws UsageError without "=".
+/// as JSON, or as text when it is not JSON; null removes the key. Throws UsageError without "=".
 void apply_assignment(Json& document, const std::string& assignment);
 
 }  // namespace speclab

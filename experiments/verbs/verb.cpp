@@ -60,7 +60,7 @@ void add_run_options(po::options_description& options) {
       "seed", po::value<std::int64_t>(), "seed, instead of the config's")(
       "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
       "set", po::value<std::vector<std::string>>()->composing(),
-      "path=value: change the config, e.g. gamma=3")(
+      "path=value: change the config, e.g. gamma=3; path=null: leave it out")(
       "json", "print result.json to standard output instead of a table")("quiet,q", "no table, no progress")(
       "force", "overwrite the results of another config, or of an interrupted run");
 }

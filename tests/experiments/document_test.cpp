@@ -92,6 +92,11 @@ TEST_CASE("--set takes dots or slashes, and JSON or text") {
   apply_assignment(config, "source=");
   CHECK(config == parse_json(R"({"gamma": 3, "models": {"draft": {"alpha": 0.9, "kind": "mixture"}},
                                  "title": "5", "about": "a = b", "plan": {"prompt": [1, 2]}, "source": ""})"));
+  apply_assignment(config, "models.draft.alpha=null");
+  apply_assignment(config, "/sweep=null");
+  CHECK(config["models"] == parse_json(R"({"draft": {"kind": "mixture"}})"));
+  CHECK_FALSE(config.contains("sweep"));
+  CHECK_THROWS_AS(apply_assignment(config, "gamma.x=null"), ConfigError);
   CHECK_THROWS_AS(apply_assignment(config, "gamma"), UsageError);
   CHECK_THROWS_AS(apply_assignment(config, "=3"), UsageError);
   CHECK_THROWS_AS(apply_assignment(config, "gamma.x=3"), ConfigError);
