@@ -48,6 +48,7 @@ std::vector<Entry> entries(const fs::path& folder) {
 std::vector<Entry> chosen(const std::vector<Entry>& all, const std::string& only) {
   if (only.empty()) return all;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const Entry& entry : all) names.push_back(entry.name);
   std::vector<Entry> picked;
   std::istringstream words(only);
