@@ -71,7 +71,9 @@ Cell prepare(CellSpec spec, JobList& jobs) {
 std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Json& earlier, JobList& jobs) {
   check_names(resolved);
   std::vector<CellSpec> specs = expand(resolved, input);
-  const bool resumes = earlier.is_object() && earlier.value("config", Json()) == resolved &&
+  // Timings lie outside the result, so that what was timed before the interrupt is timed again.
+  const bool resumes = resolved.at("experiment") != "walltime" && earlier.is_object() &&
+                       earlier.value("config", Json()) == resolved &&
                        earlier.value("speclab", "") == version_string() &&
                        earlier.value("cells", Json::array()).size() == specs.size();
   std::vector<Cell> cells;
@@ -190,7 +192,7 @@ void describe_optimum(Json& out, const Cell& cell, double confidence) {
   out["capped"] = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
 }
 
-Json describe(const Cell& cell, double confidence, Json& timings) {
+Json describe(const Cell& cell, double confidence, const Control& control, Json& timings) {
   if (!cell.finished.is_null()) return cell.finished;
   const CellSpec& spec = cell.spec;
   Json out = Json{{"label", spec.label}, {"set", spec.set}};
@@ -206,7 +208,11 @@ Json describe(const Cell& cell, double confidence, Json& timings) {
              return t.rounds == 0 && t.overlap_contexts == 0;
            });
   });
-  if (empty) return out;
+  // These two work here, not in jobs; an interrupt ends the run before the next of them.
+  const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime";
+  const bool stopped = works_here && control.stop();
+  if (stopped) out["partial"] = true;
+  if (empty || stopped) return out;
 
   if (cell.experiment == "predict") {
     const CostRatios cost = cost_of(spec.config);
@@ -266,7 +272,7 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   findings.timings = Json{{"walltime", Json::array()}};
   Json& described = result["cells"] = Json::array();
   for (const Cell& cell : cells) {
-    described.push_back(describe(cell, confidence, findings.timings["walltime"]));
+    described.push_back(describe(cell, confidence, control, findings.timings["walltime"]));
     if (described.back().contains("partial")) result["partial"] = true;
   }
   return findings;
