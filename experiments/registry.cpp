@@ -158,10 +158,10 @@ std::shared_ptr<const Corpus> Registry::corpus(const Json& config) {
           load_corpus(spec.at("file").get<std::string>(), units, spec.at("vocabulary").get<int>()));
     } catch (const ModelError& error) {
       const bool missing = !std::filesystem::exists(spec.at("file").get<std::string>());
-      throw ConfigError("/corpus/file",
-                        missing
-                            ? fmt::format("{}; the default corpus is made by scripts/setup.sh", error.what())
-                            : error.what());
+      throw ConfigError("/corpus/file", missing ? fmt::format("{}; scripts/setup.sh makes the default corpus "
+                                                              "from the Debian package r-cran-janeaustenr",
+                                                              error.what())
+                                                : error.what());
     }
   }
   return cached;

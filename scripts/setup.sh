@@ -26,20 +26,26 @@ if [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-# Six novels of Jane Austen, from a Debian package of R data; R itself is not needed.
+# Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works,
+# and the experiments that need them say so.
+fetch_corpus() {
+  root=$PWD
+  cd "$1"
+  apt-get download -qq r-cran-janeaustenr 2>/dev/null || {
+    [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get download -qq r-cran-janeaustenr
+  } || return 1
+  dpkg-deb -x r-cran-janeaustenr_*.deb package
+  mkdir -p "$root/data"
+  python3 "$root/scripts/extract_austen.py" package/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb \
+    "$root/data/austen.txt"
+}
 if [ ! -s data/austen.txt ]; then
   echo "Extracting data/austen.txt from the package r-cran-janeaustenr"
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   chmod 755 "$folder"
-  root=$PWD
-  (cd "$folder" && { apt-get download -qq r-cran-janeaustenr 2>/dev/null ||
-    { [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get download -qq r-cran-janeaustenr; }; }) || {
-    echo "The package r-cran-janeaustenr cannot be downloaded: run apt-get update as root and try again." >&2
-    exit 1
+  (fetch_corpus "$folder") || {
+    echo "data/austen.txt could not be made: the package r-cran-janeaustenr cannot be downloaded." >&2
+    echo "Run apt-get update as root and try again; until then its experiments will not run." >&2
   }
-  dpkg-deb -x "$folder"/r-cran-janeaustenr_*.deb "$folder/package"
-  mkdir -p data
-  python3 "$root/scripts/extract_austen.py" \
-    "$folder/package/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb" data/austen.txt
 fi
