@@ -117,10 +117,7 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   const auto only = (*values)["only"].as<std::string>();
   const std::vector<Entry> todo = chosen(entries((*values)["configs"].as<std::string>()), only);
   refuse_unwritable(out);
-  std::string changes;
-  if (values->count("set") > 0) {
-    for (const auto& set : (*values)["set"].as<std::vector<std::string>>()) changes += " --set " + set;
-  }
+  const std::string changes = set_arguments(*values);
   const std::string command =
       (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + changes;
 

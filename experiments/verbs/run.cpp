@@ -28,10 +28,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
       values.count("out") > 0 ? std::filesystem::path(values["out"].as<std::string>())
                               : std::filesystem::path("out") / std::filesystem::path(file).stem();
   const Json config = load_config(file, values);
-  std::string command = fmt::format("speclab {} {}", verb, file);
-  if (values.count("set") > 0) {
-    for (const auto& set : values["set"].as<std::vector<std::string>>()) command += " --set " + set;
-  }
+  std::string command = fmt::format("speclab {} {}{}", verb, file, set_arguments(values));
   if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
 
   const InterruptGuard guard;

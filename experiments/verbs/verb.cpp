@@ -71,6 +71,13 @@ int thread_option(const po::variables_map& values) {
   return threads;
 }
 
+std::string set_arguments(const po::variables_map& values) {
+  std::string arguments;
+  if (values.count("set") == 0) return arguments;
+  for (const auto& set : values["set"].as<std::vector<std::string>>()) arguments += " --set " + set;
+  return arguments;
+}
+
 Json load_config(const std::string& file, const po::variables_map& values) {
   return in_file(file, [&] {
     Json document = parse_json(read_text(file));

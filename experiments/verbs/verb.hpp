@@ -50,6 +50,9 @@ void add_run_options(boost::program_options::options_description& options);
 /// --threads: 0 is all cores. Throws UsageError below 0.
 int thread_option(const boost::program_options::variables_map& values);
 
+/// The --set options as they were typed, each after a space: for the command that redraws a figure.
+std::string set_arguments(const boost::program_options::variables_map& values);
+
 /// The config of a file with --seed and --set applied, not yet checked.
 Json load_config(const std::string& file, const boost::program_options::variables_map& values);
 
