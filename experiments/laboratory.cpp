@@ -59,10 +59,11 @@ Cell prepare(CellSpec spec, JobList& jobs) {
                       "optimal_gamma compares with a formula, which needs models of one exact alpha");
   }
   if (cell.experiment == "decode" || cell.experiment == "acceptance") {
-    cell.jobs.push_back(&jobs.add(config, config.at("gamma").get<int>()));
+    cell.jobs.push_back(
+        &jobs.add(cell.setup, config.at("gamma").get<int>(), cell.experiment == "acceptance"));
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();
-    for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(config, gamma));
+    for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(cell.setup, gamma, false));
   }
   return cell;
 }
@@ -73,6 +74,7 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Jso
   std::vector<CellSpec> specs = expand(resolved, input);
   // Timings lie outside the result, so that what was timed before the interrupt is timed again.
   const bool resumes = resolved.at("experiment") != "walltime" && earlier.is_object() &&
+                       earlier.value("partial", Json()) == true &&
                        earlier.value("config", Json()) == resolved &&
                        earlier.value("speclab", "") == version_string() &&
                        earlier.value("cells", Json::array()).size() == specs.size();

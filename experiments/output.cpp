@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -23,10 +22,7 @@
 
 namespace speclab {
 
-namespace {
-
-/// The result.json of a folder: empty when there is none, null when it is not a result.
-std::optional<Json> result_in(const std::filesystem::path& folder) {
+std::optional<Json> earlier_result(const std::filesystem::path& folder) {
   std::ifstream stream(folder / "result.json");
   if (!stream) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -34,18 +30,8 @@ std::optional<Json> result_in(const std::filesystem::path& folder) {
   return result.is_object() ? result : Json();
 }
 
-}  // namespace
-
-Json interrupted_result(const std::filesystem::path& folder) {
-  const std::optional<Json> result = result_in(folder);
-  const bool partial = result && result->is_object() && result->value("partial", Json()) == true;
-  return partial ? *result : Json();
-}
-
-void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force) {
-  if (force) return;
-  const std::optional<Json> old = result_in(folder);
-  if (!old || (old->is_object() && old->value("config", Json()) == config)) return;
+void refuse_foreign_result(const std::filesystem::path& folder, const Json& earlier, const Json& config) {
+  if (earlier.is_object() && earlier.value("config", Json()) == config) return;
   throw UsageError(
       fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
                   folder.string()));

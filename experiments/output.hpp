@@ -4,6 +4,7 @@
 #include <tbb/global_control.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,11 @@
 
 namespace speclab {
 
-/// Throws UsageError when `folder` holds the results of a config other than `config`, unless `force`.
-void refuse_foreign_results(const std::filesystem::path& folder, const Json& config, bool force);
+/// The result.json of a folder: empty when there is none, null when it is not a result.
+std::optional<Json> earlier_result(const std::filesystem::path& folder);
+
+/// Throws UsageError when `earlier`, what lies in `folder`, is not a result of `config`.
+void refuse_foreign_result(const std::filesystem::path& folder, const Json& earlier, const Json& config);
 
 /// Throws UsageError when nothing can be written into `folder`, or where it would be made: better said before
 /// the work than after it.
@@ -46,9 +50,6 @@ int thread_count();
 
 /// Is standard output a terminal?
 bool writes_to_terminal();
-
-/// The result of an interrupted run that lies in `folder`; null when there is none, or it is complete.
-Json interrupted_result(const std::filesystem::path& folder);
 
 /// Runs a config with a progress line on the terminal, taking finished cells from `earlier` (see run_config),
 /// and adds the run's seconds and the machine to the timings.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "speclab/experiments/metrics.hpp"
@@ -83,11 +82,10 @@ Cell verdict_cell(const Json& cell) {
     }
   }
   if (cell.contains("agreement")) {
-    std::size_t held = 0;
-    for (const auto& [metric, ok] : cell.at("agreement").items()) held += ok.get<bool>() ? 1 : 0;
-    const std::size_t all = cell.at("agreement").size();
-    text += fmt::format("{}formula inside {} of {} intervals", text.empty() ? "" : "; ", held, all);
-    if (held < all) css = "bad";
+    const Agreement agreement = cell_agreement(cell);
+    text += fmt::format("{}formula inside {} of {} intervals", text.empty() ? "" : "; ", agreement.held,
+                        agreement.judged);
+    if (agreement.held < agreement.judged) css = "bad";
   }
   if (cell.contains("capped") && cell.at("capped").get<bool>()) text += "; beyond the largest γ simulated";
   if (cell.contains("partial")) {
@@ -98,6 +96,24 @@ Cell verdict_cell(const Json& cell) {
 }
 
 }  // namespace
+
+Agreement cell_agreement(const Json& cell) {
+  Agreement agreement;
+  if (!cell.contains("agreement")) return agreement;
+  agreement.judged = cell.at("agreement").size();
+  for (const auto& [metric, ok] : cell.at("agreement").items()) agreement.held += ok.get<bool>() ? 1 : 0;
+  return agreement;
+}
+
+Agreement result_agreement(const Json& result) {
+  Agreement all;
+  for (const Json& cell : result.at("cells")) {
+    const Agreement one = cell_agreement(cell);
+    all.held += one.held;
+    all.judged += one.judged;
+  }
+  return all;
+}
 
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "–";
@@ -127,11 +143,13 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
   table.id = id;
   table.caption = result.at("title").get<std::string>();
   table.columns.emplace_back("case");
+  std::vector<std::pair<const char*, std::string>> numbers;
   for (const std::string& metric : shown) {
-    const std::string label = metric_label(metric);
-    if (any_cell_has(cells, "printed", metric)) table.columns.push_back(label + ", printed");
-    if (any_cell_has(cells, "formula", metric)) table.columns.push_back(label + ", formula");
-    if (any_cell_has(cells, "simulated", metric)) table.columns.push_back(label + ", simulated");
+    for (const char* kind : {"printed", "formula", "simulated"}) {
+      if (!any_cell_has(cells, kind, metric)) continue;
+      numbers.emplace_back(kind, metric);
+      table.columns.push_back(fmt::format("{}, {}", metric_label(metric), kind));
+    }
   }
   for (const std::string& name : measured) table.columns.push_back(name);
   table.columns.emplace_back("verdict");
@@ -139,22 +157,14 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
   for (const Json& cell : cells) {
     if (table.rows.size() == most_rows) break;
     std::vector<Cell> row{{cell.at("label").get<std::string>(), std::nullopt, ""}};
-    for (const std::string& metric : shown) {
-      if (any_cell_has(cells, "printed", metric)) {
-        const bool has = cell.contains("printed") && cell.at("printed").contains(metric);
-        const std::string text = has ? cell.at("printed").at(metric).get<std::string>() : "";
-        row.push_back(has ? Cell{text, std::stod(text), ""} : Cell{});
-      }
-      for (const char* kind : {"formula", "simulated"}) {
-        if (!any_cell_has(cells, kind, metric)) continue;
-        const bool has = cell.contains(kind) && cell.at(kind).contains(metric);
-        if (!has) {
-          row.emplace_back();
-        } else if (cell.at(kind).at(metric).is_array()) {
-          row.push_back(interval_cell(cell.at(kind).at(metric)));
-        } else {
-          row.push_back(number_cell(cell.at(kind).at(metric).get<double>()));
-        }
+    for (const auto& [kind, metric] : numbers) {
+      const Json value = cell.contains(kind) ? cell.at(kind).value(metric, Json()) : Json();
+      if (value.is_null()) {
+        row.emplace_back();
+      } else if (value.is_string()) {
+        row.push_back({value.get<std::string>(), std::stod(value.get<std::string>()), ""});
+      } else {
+        row.push_back(value.is_array() ? interval_cell(value) : number_cell(value.get<double>()));
       }
     }
     for (const std::string& name : measured) {
@@ -236,15 +246,7 @@ std::string result_csv(const Json& result) {
 
 std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::string& name) {
   std::vector<std::vector<Cell>> rows;
-  std::size_t held = 0;
-  std::size_t judged = 0;
   for (const Json& cell : result.at("cells")) {
-    if (cell.contains("agreement")) {
-      for (const auto& [metric, ok] : cell.at("agreement").items()) {
-        ++judged;
-        held += ok.get<bool>() ? 1 : 0;
-      }
-    }
     if (!cell.contains("verdict")) continue;
     for (const auto& [metric, verdict] : cell.at("verdict").items()) {
       const auto words = verdict.get<std::string>();
@@ -264,14 +266,15 @@ std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::strin
            {words, {}, css}});
     }
   }
-  if (judged > 0) {
+  const Agreement agreement = result_agreement(result);
+  if (agreement.judged > 0) {
     rows.push_back({{fmt::format("{}: all {}", name, cells_text(result)), {}, ""},
                     {"", {}, ""},
                     {"", {}, ""},
                     {"", {}, ""},
-                    {fmt::format("formula inside {} of {} intervals", held, judged),
+                    {fmt::format("formula inside {} of {} intervals", agreement.held, agreement.judged),
                      {},
-                     held == judged ? "good" : "bad"}});
+                     agreement.held == agreement.judged ? "good" : "bad"}});
   } else if (rows.empty()) {
     const bool drawn = result.at("config").at("experiment") == "trace";
     const std::string outcome = drawn ? "drawn from recorded rounds" : "measured here";

@@ -30,6 +30,14 @@ Section result_section(const Json& result, const Json& timings, const std::strin
 /// One row a cell, every number in full.
 std::string result_csv(const Json& result);
 
+/// How many simulated intervals of a cell, or of all cells of a result, hold the formula.
+struct Agreement {
+  std::size_t held = 0;
+  std::size_t judged = 0;
+};
+Agreement cell_agreement(const Json& cell);
+Agreement result_agreement(const Json& result);
+
 /// Rows "what / paper / formula / simulated ± interval / verdict", for one result.
 std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::string& name);
 Table summary_table(std::vector<std::vector<Cell>> rows);

@@ -28,6 +28,11 @@ Adjustment adjustment(const Json& sampling) {
           .top_p = sampling.at("top_p").get<double>()};
 }
 
+/// A model's own sampling options, or the config's.
+const Json& sampling_of(const Json& spec, const Json& config) {
+  return spec.contains("sampling") ? spec.at("sampling") : config.at("sampling");
+}
+
 std::int32_t vocab_of(const Json& spec, const std::string& path, const Model* target) {
   if (spec.contains("vocab")) return spec.at("vocab").get<std::int32_t>();
   if (target != nullptr) return target->vocab();
@@ -282,7 +287,7 @@ Model Registry::build_unadjusted(const Json& spec, const std::string& path, cons
 
 Model Registry::build_model(const Json& spec, const std::string& path, const Json& config,
                             const Model* target) {
-  const Json& sampling = spec.contains("sampling") ? spec.at("sampling") : config.at("sampling");
+  const Json& sampling = sampling_of(spec, config);
   return adjusted(build_unadjusted(spec, path, config, target), adjustment(sampling));
 }
 
@@ -329,9 +334,7 @@ Setup Registry::build(const Json& config) {
                                   draft.vocab(), plain_target.vocab()));
   }
   check_same_words(target_words, vocabulary_);
-  const Json& target_spec = models.at("target");
-  const Json& sampling =
-      target_spec.contains("sampling") ? target_spec.at("sampling") : config.at("sampling");
+  const Json& sampling = sampling_of(models.at("target"), config);
   // That rule takes the argmax itself, and needs the masses for its threshold.
   const bool greedy =
       config.at("verifier").at("kind") == "greedy_lenience" && sampling.at("temperature") == 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "speclab/experiments/metrics.hpp"
@@ -99,7 +100,7 @@ Figure heat_map(const Json& cells, const Json& spec) {
   const auto y_path = spec.at("series").get<std::string>();
   const auto metric = spec.at("y").get<std::string>();
   std::map<double, std::map<double, double>> values;
-  std::map<double, bool> columns;
+  std::set<double> columns;
   for (const Json& cell : cells) {
     const Json& set = cell.at("set");
     if (!set.contains(x_path) || !set.contains(y_path)) continue;
@@ -108,10 +109,10 @@ Figure heat_map(const Json& cells, const Json& spec) {
     const double z =
         simulated.is_array() ? as_double(simulated[0]) : as_double(number_of(cell, "formula", metric));
     values[set.at(y_path).get<double>()][set.at(x_path).get<double>()] = z;
-    columns[set.at(x_path).get<double>()] = true;
+    columns.insert(set.at(x_path).get<double>());
   }
   HeatMap heat;
-  for (const auto& [x, unused] : columns) heat.x.push_back(x);
+  heat.x.assign(columns.begin(), columns.end());
   for (const auto& [y, row] : values) {
     heat.y.push_back(y);
     std::vector<double>& z = heat.z.emplace_back();

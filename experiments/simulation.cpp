@@ -1,7 +1,5 @@
 #include "speclab/experiments/simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <variant>
 
 #include "speclab/sim/decode.hpp"
@@ -40,10 +38,9 @@ std::shared_ptr<const Setup> JobList::setup(const Json& config) {
   return setup;
 }
 
-Job& JobList::add(const Json& config, int gamma) {
-  const bool acceptance = config.at("experiment") == "acceptance";
-  Job*& job = by_key_[fmt::format("{} {} {}", acceptance, acceptance ? 0 : gamma, setup_key(config))];
-  if (job == nullptr) job = &jobs_.emplace_back(Job{setup(config), gamma, acceptance, {}, false});
+Job& JobList::add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance) {
+  Job*& job = by_key_[{setup.get(), acceptance ? 0 : gamma, acceptance}];
+  if (job == nullptr) job = &jobs_.emplace_back(Job{setup, gamma, acceptance, {}, false});
   return *job;
 }
 

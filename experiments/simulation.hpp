@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "speclab/experiments/registry.hpp"
 #include "speclab/sim/control.hpp"
@@ -24,11 +25,12 @@ struct Job {
 
 class JobList {
  public:
-  /// The job of this resolved config at `gamma`, new or shared. References stay valid.
-  Job& add(const Json& config, int gamma);
-
-  /// The set-up of this config, built once for all its gammas.
+  /// The set-up of this resolved config: one for all configs that differ only in what it does not depend on.
   std::shared_ptr<const Setup> setup(const Json& config);
+
+  /// The job of this set-up, new or shared: decoding at `gamma`, or an acceptance measurement, which has no
+  /// gamma. References stay valid.
+  Job& add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance);
 
   /// Rounds (or tokens) in all.
   std::uint64_t total() const;
@@ -39,7 +41,7 @@ class JobList {
  private:
   Registry registry_;
   std::map<std::string, std::shared_ptr<const Setup>> setups_;
-  std::map<std::string, Job*> by_key_;
+  std::map<std::tuple<const Setup*, int, bool>, Job*> by_key_;
   std::deque<Job> jobs_;
 };
 

@@ -70,16 +70,6 @@ fs::path default_configs() {
   return (program.parent_path() / SPECLAB_DATA_FROM_BIN / "configs/paper").lexically_normal();
 }
 
-bool any_disagreement(const Json& result) {
-  for (const Json& cell : result.at("cells")) {
-    if (!cell.contains("agreement")) continue;
-    for (const auto& [metric, ok] : cell.at("agreement").items()) {
-      if (!ok.get<bool>()) return true;
-    }
-  }
-  return false;
-}
-
 std::string summary_csv(const Table& table) {
   std::vector<std::vector<CsvValue>> rows;
   for (const auto& row : table.rows) {
@@ -133,7 +123,7 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
     try {
       const Findings findings = in_file(entry.file.string(), [&] {
         return run_watched(load_config(entry.file.string(), *values), entry.name, quiet,
-                           interrupted_result(out / entry.name));
+                           earlier_result(out / entry.name).value_or(Json()));
       });
       write_data(out / entry.name, findings);
       Section section = result_section(findings.result, findings.timings, entry.name,
@@ -146,7 +136,8 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
       }
       page.sections.push_back(std::move(section));
       for (auto& row : summary_rows(findings.result, entry.name)) summary.push_back(std::move(row));
-      if (any_disagreement(findings.result)) code = std::max<int>(code, exit_failed_check);
+      const Agreement agreement = result_agreement(findings.result);
+      if (agreement.held < agreement.judged) code = std::max<int>(code, exit_failed_check);
     } catch (const ConfigError& error) {
       summary.push_back({{entry.name, {}, ""}, {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
       fmt::print(stderr, "error: {}\n", error.sentence());

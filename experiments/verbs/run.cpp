@@ -38,9 +38,10 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
       throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
     }
     refuse_unwritable(folder);
-    refuse_foreign_results(folder, with_sections(resolved), force);
-    const Json earlier = force ? Json() : interrupted_result(folder);
-    return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json, earlier);
+    const std::optional<Json> earlier = force ? std::nullopt : earlier_result(folder);
+    if (earlier) refuse_foreign_result(folder, *earlier, with_sections(resolved));
+    return run_watched(config, std::filesystem::path(file).stem().string(), quiet || as_json,
+                       earlier.value_or(Json()));
   });
   write_data(folder, findings);
   const Section section = result_section(findings.result, findings.timings, "result", command);
