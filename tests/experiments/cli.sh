@@ -105,7 +105,7 @@ expect 0 version
 says out "speclab "
 expect 0 --version
 expect 0 list
-says out "fault_resample_target"
+says out "fault-resample-target"
 
 # predict
 keys="'alpha gamma c c_hat tokens_per_round speed operations optimal_gamma speed_at_optimum operations_at_optimum \
@@ -142,8 +142,8 @@ python "assert data['\$schema'].startswith('https://json-schema.org/')" out
 # check: 0 equal, 1 different
 expect 0 check "$check" --set check.samples=20000
 says out "verdict   equal"
-for fault in accept_all resample_target swapped_residual; do
-  expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault_$fault" --json
+for fault in accept-all resample-target swapped-residual; do
+  expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault-$fault" --json
   python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6" out
 done
 
