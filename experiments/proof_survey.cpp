@@ -157,6 +157,13 @@ std::string short_fraction(const Json& fraction) {
   return text.size() <= longest ? text : fmt::format("{:.12g}", as_double(fraction));
 }
 
+/// What stands at the end of a row that a reader should look at twice.
+const char* remark(const Json& row) {
+  if (!row.at("kept").get<bool>()) return "   PROMISE BROKEN";
+  const bool refuted = row.contains("counterexample");
+  return row.at("promise") == "lossy" && !refuted ? "   not refuted" : "";
+}
+
 /// What a survey keeps of one proof.
 struct Finding {
   Rational distance;
@@ -199,7 +206,7 @@ Json summary(const SurveyedVerifier& verifier, std::uint64_t seed, const std::ve
            {"promise", lossy                                           ? "lossy"
                        : verifier.promise == Promise::lossless_at_zero ? "lossless at temperature 0"
                                                                        : "lossless"},
-           {"kept", lossy ? lossless < findings.size() : lossless == findings.size()},
+           {"kept", lossy || lossless == findings.size()},
            {"instances", findings.size()},
            {"lossless", lossless},
            {"worst_tv", findings[worst].distance.str()},
@@ -320,8 +327,7 @@ std::string survey_text(const Json& survey) {
     out += fmt::format("{:<34}{:>6} of {:<5}  {:<10.4g}{:>12.4f}{:>10.4f}{:>12}{}\n", label,
                        row.at("lossless").get<int>(), instances, as_double(row.at("worst_tv")),
                        row.at("mean_acceptance").get<double>(), row.at("mean_optimum").get<double>(),
-                       row.at("branches").get<std::uint64_t>(),
-                       row.at("kept").get<bool>() ? "" : "   PROMISE BROKEN");
+                       row.at("branches").get<std::uint64_t>(), remark(row));
     if (row.contains("within_p_over_l")) {
       bounds += fmt::format("{:<34}{:>6} of {}\n", label, row.at("within_p_over_l").get<int>(), instances);
     }

@@ -29,7 +29,7 @@ ProofTask survey_instance(const SurveyedVerifier& verifier, std::uint64_t seed, 
 
 /// Every surveyed verifier on `instances` instances. For each: how often it was lossless, the worst distance
 /// with a counterexample, mean acceptance beside the mean optimum, and whether its promise was kept ("kept"):
-/// lossless means distance 0 on every instance, lossy that it was refuted at least once. For lenience also
+/// lossless means distance 0 on every instance. For lenience also
 /// on how many instances the first token stayed at or below p / l ("within_p_over_l"). `steps` are
 /// instances; a stop leaves the result partial.
 Json prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control);
