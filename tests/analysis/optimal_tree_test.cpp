@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <queue>
 #include <vector>
@@ -241,10 +241,10 @@ TEST_CASE("drafting that costs more than it saves: no tree at all") {
 
 TEST_CASE("512 nodes, 16 levels and 16 siblings take well under a second") {
   const std::vector<double> ranks = random_ranks(9, 16, true);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // processor time: other programs do not count
   const OptimalTree tree = optimal_tree(512, 16, ranks);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(tree.parents.size() == 512);
   CHECK(tree.expected_tokens == doctest::Approx(greedy_value(512, 16, ranks)).epsilon(1e-12));
-  CHECK(took.count() < 0.9);
+  CHECK(seconds < 0.9);
 }

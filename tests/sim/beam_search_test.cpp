@@ -203,6 +203,9 @@ TEST_CASE("without a draft, or with drafts that are never right, the search is t
   CHECK(search.beam == plain.beam);
   CHECK(search.tally.accepted == 0);
   CHECK(search.tally.rounds == 9);
+  // The first guess ends a round; the last round, of one step, drafts none.
+  CHECK(search.tally.examined == 8);
+  CHECK(search.tally.drafted == 7 * 2 + 1);
 }
 
 TEST_CASE("a perfect draft of the target's width has every step accepted: the count formulas") {
