@@ -10,6 +10,7 @@
 
 #include "speclab/analysis/estimates.hpp"
 #include "speclab/analysis/optimal_gamma.hpp"
+#include "speclab/experiments/beam_experiment.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
@@ -53,6 +54,7 @@ Cell prepare(CellSpec spec, JobList& jobs) {
     if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; predict needs an acceptance rate");
     return cell;
   }
+  if (cell.experiment == "beam") check_beam(config);
   cell.setup = jobs.setup(config);
   if (cell.experiment == "trace" || cell.experiment == "walltime") {
     require_one_draft(cell.setup->rule, cell.experiment);
@@ -90,6 +92,15 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Jso
     }
   }
   return cells;
+}
+
+/// Rounds, tokens or steps of beam searches in all.
+std::uint64_t work(const std::vector<Cell>& cells, const JobList& jobs) {
+  std::uint64_t total = jobs.total();
+  for (const Cell& cell : cells) {
+    if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
+  }
+  return total;
 }
 
 void add_formulas(Json& out, const FormulaInputs& inputs, const char* alpha_from) {
@@ -213,8 +224,9 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
              return t.rounds == 0 && t.overlap_contexts == 0;
            });
   });
-  // These two work here, not in jobs; an interrupt ends the run before the next of them.
-  const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime";
+  // These work here, not in jobs; an interrupt ends the run before the next of them.
+  const bool works_here =
+      cell.experiment == "trace" || cell.experiment == "walltime" || cell.experiment == "beam";
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
   if (empty || stopped) return out;
@@ -227,6 +239,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
     add_verdicts(out, spec, inputs);
   } else if (cell.experiment == "optimal_gamma") {
     describe_optimum(out, cell, confidence);
+  } else if (cell.experiment == "beam") {
+    describe_beams(out, *cell.setup, spec.config, confidence, control);
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
@@ -241,8 +255,10 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
 }  // namespace
 
 Json with_sections(Json resolved) {
-  for (const auto& [experiment, name] :
-       {std::pair{"trace", "trace"}, {"walltime", "walltime"}, {"optimal_gamma", "search"}}) {
+  for (const auto& [experiment, name] : {std::pair{"trace", "trace"},
+                                         {"walltime", "walltime"},
+                                         {"optimal_gamma", "search"},
+                                         {"beam", "beam"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }
   return resolved;
@@ -251,7 +267,7 @@ Json with_sections(Json resolved) {
 Workload measure_workload(const Json& input) {
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolve(input), input, Json(), jobs);
-  return {cells.size(), jobs.total()};
+  return {cells.size(), work(cells, jobs)};
 }
 
 Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
@@ -259,7 +275,7 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   const Json resolved = with_sections(resolve(input));
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolved, input, earlier, jobs);
-  const Control control = control_for(jobs.total());
+  const Control control = control_for(work(cells, jobs));
   jobs.run(control);
 
   const int comparisons = static_cast<int>(cells.size()) * independent_judgements;

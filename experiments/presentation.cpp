@@ -28,6 +28,8 @@ std::vector<std::string> shown_metrics(const Json& result) {
   if (experiment == "acceptance") return {"alpha_overlap"};
   if (experiment == "predict") return {"tokens_per_round", "speed", "operations", "optimal_gamma"};
   if (experiment == "optimal_gamma") return {"optimal_gamma", "best_speed"};
+  if (experiment == "beam")
+    return {"accepted_per_round", "tokens_per_round", "speed", "target_rows", "identical_beams"};
   if (experiment == "decode") return {"alpha_overlap", "tokens_per_round", "speed", "operations"};
   return {};
 }

@@ -212,6 +212,14 @@ same grid1/results.csv grid2/results.csv
 python "assert len(data['cells']) == 15
 assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
 
+# Beam search: identical beams, and a planted fault that is seen.
+beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
+expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
+expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2
+says out "identical beams"
+same beam1/result.json beam2/result.json
+python "assert data['cells'][0]['counts']['identical'] == data['cells'][0]['counts']['searches'] == 1" beam1/result.json
+
 # A folder belongs to its config.
 expect 0 run "$first" "${small[@]}" --out two -q
 expect 2 run "$first" "${small[@]}" --out two -q --seed 9
