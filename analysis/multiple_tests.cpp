@@ -98,7 +98,10 @@ double upper_tail(std::size_t n, double distance) {
   if (distance <= 0.5 / count) return 1;
   if (distance >= 1) return 0;
   const double root = std::sqrt(count);
-  if (n > most_exact_values) return kolmogorov_tail((root + 0.12 + 0.11 / root) * distance);
+  if (n > most_exact_values) {
+    const double x = root * distance;
+    return kolmogorov_tail(x + 1 / (6 * root) + (x - 1) / (4 * count));
+  }
   const double square = distance * distance * count;
   if (square > 7.24 || (square > 3.76 && n > 99)) {
     return 2 * std::exp(-(2.000071 + 0.331 / root + 1.409 / count) * square);

@@ -23,9 +23,9 @@ struct UniformityTest {
 
 /// The two-sided Kolmogorov-Smirnov test. p is exact up to 10,000 values, by Marsaglia, Tsang and Wang 2003
 /// ("Evaluating Kolmogorov's Distribution", J. Stat. Soft. 8(18)), with their seven-digit approximation in
-/// the right tail; with more values it is Kolmogorov's limit with Stephens' 1970 correction. p-values of
-/// counts are slightly discrete: with few samples D is at least the largest jump, and p too small. Values in
-/// [0, 1], asserted.
+/// the right tail; with more values it is Kolmogorov's limit at x + 1/(6 sqrt(n)) + (x - 1)/(4 n) for x =
+/// sqrt(n) D (Vrbik 2018). p-values of counts are slightly discrete: with few samples D is at least the
+/// largest jump, and p too small. Values in [0, 1], asserted.
 UniformityTest kolmogorov_smirnov(std::span<const double> values);
 
 /// P(D < distance) for the distance D of n >= 1 uniform values (asserted), as above.

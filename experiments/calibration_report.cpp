@@ -97,7 +97,7 @@ Figure deviation(const Json& calibration, const std::string& label) {
   figure.title = titled("distance of the p-values from uniform", label);
   const double band = ks_one_percent / std::sqrt(calibration.at("repeats").get<double>());
   for (const double side : {band, -band}) {
-    Series edge = line_of(side > 0 ? "99% of uniform samples stay between" : "", SeriesStyle::line);
+    Series edge = line_of(side > 0 ? "99% band" : "", SeriesStyle::line);
     add_point(edge, 0, side);
     add_point(edge, 1, side);
     if (side < 0) edge.colour_of = 0;
@@ -186,6 +186,7 @@ Table power_table(const Json& calibration, const std::string& label, const std::
                             rate_cell(point.at("g"), true)});
     }
   }
+  table.folded = true;
   table.note = fmt::format(
       "Shares of {} tests. The prediction is asymptotic: it takes the statistic's spread for that of a small "
       "effect.",

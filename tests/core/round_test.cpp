@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "../bounds.hpp"
 #include "speclab/core/divergence.hpp"
 
 using namespace speclab;
@@ -121,6 +122,7 @@ TEST_CASE("sampled: acceptance is the overlap, and the first token has the targe
   // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). 6.5 sigma, about
   // 1e-10 each.
   constexpr std::uint32_t n = 200000;
+  const std::uint64_t seed = test_seed(2211);
   const auto within = [](double count, double probability) {
     return std::abs(count - n * probability) < 6.5 * std::sqrt(n * probability * (1 - probability));
   };
@@ -130,7 +132,7 @@ TEST_CASE("sampled: acceptance is the overlap, and the first token has the targe
     std::vector<Token> context;
     for (std::uint32_t trial = 0; trial < n; ++trial) {
       context.clear();
-      auto chance = sampled_chance(2211, trial, 0);
+      auto chance = sampled_chance(seed, trial, 0);
       const Verdict verdict =
           speculative_round(golden_target, golden_draft, rule, 1, context, chance, scratch, NoWatch{});
       ++counts[static_cast<std::size_t>(context.front())];
