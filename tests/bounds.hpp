@@ -23,8 +23,8 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
   return Philox(fixed, Site{static_cast<std::uint32_t>(number), 0, Draw{Use::world, 0xffff}})() >> 12U;
 }
 
-/// p-values of chi-squared tests are held against this: a suite of ten tests alarms falsely at 1e-9.
-inline constexpr double p_value_bound = 1e-10;
+/// p-values are held against this: a suite of a hundred tests alarms falsely at 1e-9.
+inline constexpr double p_value_bound = 1e-11;
 
 /// Is a mean of `samples` values with this expectation and standard deviation where it should be?
 inline bool mean_agrees(double mean, double expected, double deviation, double samples) {

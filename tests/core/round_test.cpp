@@ -119,13 +119,11 @@ TEST_CASE("a damaged draft leaves the context as it was") {
 }
 
 TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's law") {
-  // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). 6.5 sigma, about
-  // 1e-10 each.
+  // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). Four
+  // comparisons at seven sigma.
   constexpr std::uint32_t n = 200000;
   const std::uint64_t seed = test_seed(2211);
-  const auto within = [](double count, double probability) {
-    return std::abs(count - n * probability) < 6.5 * std::sqrt(n * probability * (1 - probability));
-  };
+  const auto within = [](double count, double probability) { return count_agrees(count, n, probability); };
   const auto count_with = [&](const auto& rule) {
     std::array<double, 4> counts{};
     RoundScratch<double> scratch;

@@ -66,7 +66,7 @@ double with_wrong_degrees(FitTest test) {
 }  // namespace
 
 TEST_CASE("p-values under the null are uniform; those of a wrong statistic are not") {
-  // Null: 2,000 checks of token verification, 1,000 sequences of two tokens each. Eight KS tests at 1e-10,
+  // Null: 2,000 checks of token verification, 1,000 sequences of two tokens each. Eight KS tests at 1e-11,
   // and rejections at .05 at seven sigma. Power: one degree of freedom too many (4, not 3, for the first
   // token) moves the distribution by .15, where .08 is found.
   for (const bool exact : {true, false}) {
