@@ -183,7 +183,9 @@ std::string equality_text(const EqualityReport& report) {
     text += fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test\n", untested,
                         report.tokens);
   }
-  text += fmt::format("power     a total variation of {:.4f} or more", report.detectable_distance);
+  text += fmt::format(report.detectable_distance < 0.001 ? "power     a total variation of {:.2g} or more"
+                                                         : "power     a total variation of {:.4f} or more",
+                      report.detectable_distance);
   if (joint.degrees > 0) text += fmt::format(" (effect w = {:.4f})", report.detectable_effect);
   text += fmt::format(" is found with probability {}", report.power);
   if (report.samples_for_one_percent > 0) {
