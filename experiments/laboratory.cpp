@@ -11,6 +11,7 @@
 #include "speclab/analysis/estimates.hpp"
 #include "speclab/analysis/optimal_gamma.hpp"
 #include "speclab/experiments/beam_experiment.hpp"
+#include "speclab/experiments/calibration.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
@@ -36,6 +37,7 @@ struct Cell {
   std::shared_ptr<const Setup> setup;  ///< null for closed forms
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
+  Calibration calibration{};           ///< for calibration
 };
 
 CostRatios cost_of(const Json& config) {
@@ -44,6 +46,18 @@ CostRatios cost_of(const Json& config) {
 
 Json interval_json(const Interval& interval) {
   return Json::array({interval.estimate, interval.low, interval.high});
+}
+
+Calibration prepare_calibration(const std::shared_ptr<const Setup>& setup, const Json& config,
+                                JobList& jobs) {
+  Calibration calibration{setup, {}, config.at("gamma").get<int>(), section(config, "calibration")};
+  for (const Json& fault : calibration.settings.at("faults")) {
+    Json faulty = config;
+    faulty["verifier"] = fault;
+    calibration.faults.push_back(jobs.setup(faulty));
+  }
+  check_calibration(calibration);
+  return calibration;
 }
 
 Cell prepare(CellSpec spec, JobList& jobs) {
@@ -69,8 +83,29 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();
     for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(cell.setup, gamma, false));
+  } else if (cell.experiment == "calibration") {
+    cell.calibration = prepare_calibration(cell.setup, config, jobs);
   }
   return cell;
+}
+
+/// Rounds, tokens, sequences or steps of beam searches to simulate.
+std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
+  std::uint64_t total = jobs.total();
+  for (const Cell& cell : cells) {
+    if (cell.experiment == "calibration") total += cell.calibration.sequences();
+    if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
+  }
+  return total;
+}
+
+/// Intervals that hold together when they are to be simultaneous.
+int comparisons(const std::vector<Cell>& cells) {
+  int total = 0;
+  for (const Cell& cell : cells) {
+    total += cell.experiment == "calibration" ? cell.calibration.intervals() : independent_judgements;
+  }
+  return total;
 }
 
 /// Cells that `earlier`, an interrupted result of the same config, holds whole need no work.
@@ -92,15 +127,6 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Jso
     }
   }
   return cells;
-}
-
-/// Rounds, tokens or steps of beam searches in all.
-std::uint64_t work(const std::vector<Cell>& cells, const JobList& jobs) {
-  std::uint64_t total = jobs.total();
-  for (const Cell& cell : cells) {
-    if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
-  }
-  return total;
 }
 
 void add_formulas(Json& out, const FormulaInputs& inputs, const char* alpha_from) {
@@ -225,8 +251,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
            });
   });
   // These work here, not in jobs; an interrupt ends the run before the next of them.
-  const bool works_here =
-      cell.experiment == "trace" || cell.experiment == "walltime" || cell.experiment == "beam";
+  const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
+                          cell.experiment == "beam" || cell.experiment == "calibration";
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
   if (empty || stopped) return out;
@@ -246,6 +272,13 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   } else if (cell.experiment == "walltime") {
     timings.push_back(time_walltime(*cell.setup, spec.config.at("gamma").get<int>(),
                                     section(spec.config, "walltime"), spec.label));
+  } else if (cell.experiment == "calibration") {
+    Json calibration = calibrate(cell.calibration, confidence, control);
+    if (calibration.is_null()) {
+      out["partial"] = true;
+    } else {
+      out["calibration"] = std::move(calibration);
+    }
   } else {
     describe_simulation(out, cell, confidence);
   }
@@ -258,7 +291,8 @@ Json with_sections(Json resolved) {
   for (const auto& [experiment, name] : {std::pair{"trace", "trace"},
                                          {"walltime", "walltime"},
                                          {"optimal_gamma", "search"},
-                                         {"beam", "beam"}}) {
+                                         {"beam", "beam"},
+                                         {"calibration", "calibration"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }
   return resolved;
@@ -267,7 +301,7 @@ Json with_sections(Json resolved) {
 Workload measure_workload(const Json& input) {
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolve(input), input, Json(), jobs);
-  return {cells.size(), work(cells, jobs)};
+  return {cells.size(), total_steps(cells, jobs)};
 }
 
 Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
@@ -275,13 +309,12 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   const Json resolved = with_sections(resolve(input));
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolved, input, earlier, jobs);
-  const Control control = control_for(work(cells, jobs));
+  const Control control = control_for(total_steps(cells, jobs));
   jobs.run(control);
 
-  const int comparisons = static_cast<int>(cells.size()) * independent_judgements;
   const auto stated = resolved.at("confidence").get<double>();
   const double confidence =
-      resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons) : stated;
+      resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons(cells)) : stated;
 
   Findings findings;
   Json& result = findings.result;

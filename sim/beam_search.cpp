@@ -11,23 +11,23 @@ namespace speclab {
 
 namespace {
 
-struct Choice {
+struct Continuation {
   double mass;
   Token token;
 };
 
-bool larger(const Choice& a, const Choice& b) {
+bool larger(const Continuation& a, const Continuation& b) {
   return a.mass > b.mass || (a.mass == b.mass && a.token < b.token);
 }
 
 /// The `count` largest positive masses, in order, lower ids first among equals. One comparison an id, since
 /// few of them enter.
-void find_largest(Row row, std::size_t count, std::vector<Choice>& largest) {
+void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest) {
   largest.clear();
   double enough = 0;  // what a mass must exceed; ids ascend, so that an equal mass comes too late
   for (Token id = 0; id < row.size; ++id) {
     if (!(row[id] > enough)) continue;
-    const Choice choice{row[id], id};
+    const Continuation choice{row[id], id};
     if (largest.size() == count) largest.pop_back();
     largest.insert(std::upper_bound(largest.begin(), largest.end(), choice, larger), choice);
     if (largest.size() == count) enough = largest.back().mass;
@@ -37,7 +37,7 @@ void find_largest(Row row, std::size_t count, std::vector<Choice>& largest) {
 struct Extension {
   double score;
   std::size_t parent;
-  Choice choice;
+  Continuation choice;
 };
 
 bool better(const Extension& a, const Extension& b) {
@@ -73,14 +73,14 @@ Beam start_from(std::span<const Token> prompt) { return {{{prompt.begin(), promp
 
 Beam extended(const Model& model, const Beam& beam, std::size_t width) {
   std::vector<double> scratch;
-  std::vector<Choice> largest;
+  std::vector<Continuation> largest;
   std::vector<Extension> extensions;
   for (std::size_t parent = 0; parent < beam.size(); ++parent) {
     const Row row = model.next(beam[parent].tokens, scratch);
     refuse_damaged(row);
     // Within one parent the order is that of the masses: no more than `width` of them can be chosen.
     find_largest(row, width, largest);
-    for (const Choice& choice : largest)
+    for (const Continuation& choice : largest)
       extensions.push_back({beam[parent].score + std::log(choice.mass), parent, choice});
   }
   const std::size_t kept = std::min(width, extensions.size());

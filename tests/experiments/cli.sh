@@ -182,8 +182,13 @@ expect 0 check "$check" --set check.samples=20000
 says out "verdict   equal"
 for fault in accept-all resample-target swapped-residual; do
   expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault-$fault" --json
-  python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6" out
+  python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6 and data['adjusted_p'] < 1e-6" out
 done
+expect 0 check "$check" --set check.samples=20000 --json
+python "assert data['against'] == 'exact law' and len(data['positions']) == 3
+assert data['samples_for_total_variation_0.01'] > 20000" out
+expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
+says out "seen in a second sample"
 
 # run: files, and the same bytes at any number of threads
 expect 0 run "$first" "${small[@]}" --out one --threads 1
@@ -219,6 +224,17 @@ expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2
 says out "identical beams"
 same beam1/result.json beam2/result.json
 python "assert data['cells'][0]['counts']['identical'] == data['cells'][0]['counts']['searches'] == 1" beam1/result.json
+
+# calibration: tables, figures, and the same bytes at any number of threads
+calibration=(run "$source_dir/configs/calibration.json" --set calibration.repeats=200 --set calibration.power_repeats=50
+  --set 'calibration.power_samples=[100, 400]')
+expect 0 "${calibration[@]}" --out calibration1 --threads 1
+says out "tests under the null"
+expect 0 "${calibration[@]}" --out calibration2 --threads 2 -q
+same calibration1/result.json calibration2/result.json
+python "assert [len(cell['calibration']['null']) for cell in data['cells']] == [4, 4]" calibration1/result.json
+checks=$((checks + 1))
+[[ -s calibration1/result-figure-6.svg ]] || fail "calibration draws fewer than six figures"
 
 # A folder belongs to its config.
 expect 0 run "$first" "${small[@]}" --out two -q
@@ -277,6 +293,22 @@ assert data["partial"] is True
 for name in "results.csv", "timings.json", "report.html":
     assert os.path.getsize(out + "/" + name) > 0, name
 PYTHON
+# check has nothing to keep, and says so.
+cat >interrupt_check.py <<'PYTHON'
+import signal, subprocess, sys, time
+
+job = subprocess.Popen(
+    [sys.argv[1], "check", sys.argv[2], "--set", "check.samples=50000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(0.7)
+assert job.poll() is None, "ended by itself"
+job.send_signal(signal.SIGINT)
+stdout, stderr = job.communicate(timeout=20)
+assert job.returncode == 130, job.returncode
+assert stdout == b"" and stderr == b"interrupted: nothing was tested\n", (stdout, stderr)
+PYTHON
+checks=$((checks + 1))
+python3 interrupt_check.py "$speclab" "$check" >python_out 2>&1 || fail "check: $(tail -1 python_out)"
 for signal in SIGINT SIGTERM; do
   checks=$((checks + 1))
   python3 interrupt.py "$speclab" "$first" "$signal" >python_out 2>&1 || fail "$signal: $(tail -1 python_out)"
