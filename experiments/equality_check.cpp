@@ -82,9 +82,12 @@ void state_power(EqualityReport& report, std::int32_t vocab) {
 
 std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens) {
   const bool one_prompt = setup.plan.prompts.size() == 1;
-  if (!one_prompt || std::holds_alternative<GreedyLenienceRule>(setup.rule)) return std::nullopt;
-  if (std::pow(setup.target.vocab(), tokens) > most_exact_sequences) return std::nullopt;
-  return plain_law<double>(setup.target, setup.plan.prompt(0), static_cast<std::size_t>(tokens));
+  if (!one_prompt || std::pow(setup.target.vocab(), tokens) > most_exact_sequences) return std::nullopt;
+  return std::visit(
+      [&](const auto& rule) {
+        return plain_law<double>(setup.target, setup.plan.prompt(0), static_cast<std::size_t>(tokens), rule);
+      },
+      setup.rule);
 }
 
 EqualityReport check_equality(const Json& input,

@@ -35,8 +35,7 @@ struct EqualityReport {
 };
 
 /// The law of the first `tokens` tokens of plain decoding, computed from the target's rows: for one prompt
-/// and at most 100,000 sequences. Empty for more, and for greedy lenience, whose rule takes the argmax
-/// itself.
+/// and at most 100,000 sequences. Empty for more.
 std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens);
 
 /// `control_for(total)` is asked once, with the number of sequences to come. Throws ConfigError when the
