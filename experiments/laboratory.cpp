@@ -171,6 +171,8 @@ void describe_simulation(Json& out, const Cell& cell, double confidence) {
   add_formulas(out, inputs, cell.setup->exact_alpha ? "exact" : "measured");
   if (cell.setup->exact_alpha) out["exact_alpha"] = *cell.setup->exact_alpha;
   out["simulated"] = simulated;
+  // What was measured to choose a tree belongs to the result.
+  if (cell.setup->verifier != config.at("verifier")) out["verifier"] = cell.setup->verifier;
   if (job.acceptance) {
     out["counts"] = Json{{"contexts", total.overlap_contexts}};
     add_verdicts(out, cell.spec, inputs);

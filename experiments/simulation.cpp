@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "speclab/experiments/tree_choice.hpp"
 #include "speclab/sim/decode.hpp"
 #include "speclab/sim/parallel.hpp"
 
@@ -15,6 +16,7 @@ std::string setup_key(const Json& config) {
   for (const char* name : {"models", "corpus", "sampling", "verifier", "plan", "seed"}) {
     if (config.contains(name)) key += config.at(name).dump() + "\n";
   }
+  if (has_tree(config.at("verifier"))) key += config.at("gamma").dump() + config.at("cost").dump();
   return key;
 }
 
