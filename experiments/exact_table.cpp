@@ -114,8 +114,8 @@ std::string exact_text(const Json& result) {
     std::string caption =
         fmt::format("{}, γ = {}", result.at("title").get<std::string>(), config.at("gamma").get<int>());
     if (closed > 1) {
-      caption += fmt::format("\nclosed class {} of {}, {} contexts; simulated from context {}", i + 1, closed,
-                             one.at("contexts").get<std::size_t>(), one.at("simulated_from").dump());
+      caption += fmt::format("\nclosed class {} of {}, {} contexts, starting from {}", i + 1, closed,
+                             one.at("contexts").get<std::size_t>(), one.at("start").dump());
     }
     out += terminal(class_table(one, caption));
     for (const Json& remark : one.at("remarks")) out += remark.get<std::string>() + "\n";
@@ -135,15 +135,16 @@ std::string exact_text(const Json& result) {
     out += fmt::format(
         "Plain decoding never leaves any of {} closed classes of contexts; each is analysed by itself{}. "
         "Which one "
-        "a text ends in depends on its start.\n",
+        "a text ends in depends on its start, and on chance.\n",
         closed, closed > classes.size() ? fmt::format(" (the first {})", classes.size()) : "");
   }
-  out += fmt::format(
-      "The simulation starts from the prompts without burn-in: {} trials of {} rounds. \"The same over the "
-      "plan's "
-      "rounds\" is the exact mean for just these; intervals hold with confidence {:.6g}.\n",
-      config.at("plan").at("trials").get<std::uint64_t>(),
-      config.at("plan").at("length").get<std::uint64_t>(), result.at("interval_confidence").get<double>());
+  if (classes[0].contains("simulated")) {
+    out += fmt::format(
+        "The simulation starts from the prompts without burn-in: {} trials of {} rounds. \"The same over the "
+        "plan's rounds\" is the exact mean for just these; intervals hold with confidence {:.6g}.\n",
+        config.at("plan").at("trials").get<std::uint64_t>(),
+        config.at("plan").at("length").get<std::uint64_t>(), result.at("interval_confidence").get<double>());
+  }
   return out;
 }
 
