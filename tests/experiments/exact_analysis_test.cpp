@@ -134,7 +134,8 @@ TEST_CASE("rounds that remember their start say so") {
   // Greedy lenience: 0 keeps 1 and comes back (N = 2); 2 rejects and goes to 3, which keeps 4 and comes back
   // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its law puts 1/3 on the first and 2/3 on
   // the second.
-  const Json one = only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "greedy_lenience", "lenience": 0.5},
+  const Json one =
+      only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "greedy_lenience", "lenience": 0.5},
       "sampling": {"temperature": 0}, "plan": {"trials": 16, "length": 200, "prompt": [2]}, "models": {
       "target": {"kind": "table", "rows": [[0, 0.4, 0.6, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0],
                                            [0.6, 0, 0, 0, 0.4], [0, 0, 1, 0, 0]]},
@@ -164,11 +165,8 @@ TEST_CASE("what cannot be analysed is refused with its place and a remedy") {
   CHECK(says(refusal(R"({"sweep": {"/gamma": [1, 2]}})"), "/sweep: exact analyses one configuration"));
   CHECK(says(refusal(R"({"models": {"target": {"kind": "zipf", "vocab": 9}, "draft": {"kind": "copy"}}})"),
              "/models/draft: reads contexts of any length"));
-  const std::string large = refusal(
-      R"({"models": {"target": {"kind": "markov", "vocab": 8192}, "draft": {"kind": "zipf", "exponent": 1}},
-          "sampling": {"top_k": 0}, "search": {"max_gamma": 0}})");
-  CHECK(says(large, "/search/max_gamma"));
-  CHECK(refusal(R"({"experiment": "predict", "models": null})") != "");
+  CHECK(says(refusal(R"({"models": null})"), "/models"));
+  CHECK(says(refusal(R"({"search": {"max_gamma": 0}})"), "/search/max_gamma"));
 }
 
 TEST_CASE("an order that makes too many contexts is refused, and top_k makes it possible") {
