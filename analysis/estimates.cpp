@@ -34,7 +34,7 @@ double reaching(const Tally& batch, std::size_t length) {
 }  // namespace
 
 double batch_speed(const Tally& batch, double c) {
-  return real(batch.emitted) / (real(batch.rounds) + c * real(batch.drafted));
+  return real(batch.emitted) / (real(batch.rounds) + c * real(batch.draft_runs));
 }
 
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost,

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "speclab/core/enumerated_chance.hpp"
-#include "speclab/core/round.hpp"
+#include "speclab/core/rules.hpp"
 
 namespace speclab {
 
@@ -57,6 +58,8 @@ struct RoundLaw {
   Law<Real> emitted;           ///< the tokens it appends: an accepted prefix and one more
   std::vector<Real> accepted;  ///< accepted[k] = P(exactly k drafted tokens accepted), k = 0..gamma
   Real expected_tokens{0};     ///< mean number of tokens emitted
+  Real rejected{0};            ///< P(the verifier refused something)
+  std::uint64_t branches = 0;  ///< leaves of the program
 };
 
 /// The law of one round from `context`. A round that ends in a damaged row emits its accepted prefix alone.
@@ -66,13 +69,16 @@ RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& r
   struct Outcome {
     std::vector<Token> emitted;
     std::int32_t accepted;
+    bool rejected;
   };
   RoundScratch<Real> scratch;
   std::vector<Token> tokens;
   const auto program = [&](EnumeratedChance<Real>& chance) {
     tokens.assign(context.begin(), context.end());
-    const Verdict verdict = speculative_round(target, draft, rule, gamma, tokens, chance, scratch, NoWatch{});
-    return Outcome{{tokens.begin() + std::ssize(context), tokens.end()}, verdict.accepted};
+    const Round round = speculative_round(target, draft, rule, gamma, tokens, chance, scratch, NoWatch{});
+    return Outcome{{tokens.begin() + std::ssize(context), tokens.end()},
+                   round.accepted,
+                   round.examined > round.accepted};
   };
 
   RoundLaw<Real> law;
@@ -81,6 +87,8 @@ RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& r
     law.emitted[outcome.emitted] += probability;
     law.accepted[static_cast<std::size_t>(outcome.accepted)] += probability;
     law.expected_tokens += probability * Real(outcome.emitted.size());
+    if (outcome.rejected) law.rejected += probability;
+    ++law.branches;
   });
   return law;
 }
@@ -120,13 +128,15 @@ Law<Real> sequence_law(const Target& target, const Draft& draft, const Rule& rul
   });
 }
 
-/// The law of the first `length` tokens sampled one at a time from `target`: what a lossless rule must
-/// reproduce.
-template <class Real, class Target>
-Law<Real> plain_law(const Target& target, std::span<const Token> context, std::size_t length) {
+/// The law of the first `length` tokens of plain decoding, one at a time from `target`: what a lossless rule
+/// must reproduce. `rule` says what plain decoding means to it (core/verify.hpp, plain_weights).
+template <class Real, class Target, class Rule = TokenRule>
+Law<Real> plain_law(const Target& target, std::span<const Token> context, std::size_t length,
+                    const Rule& rule = {}) {
   std::vector<Real> scratch;
   return grow_law<Real>(context, length, [&](std::span<const Token> seen) {
-    const BasicRow<Real> row = target.next(seen, scratch);
+    const BasicRow<Real> given = target.next(seen, scratch);
+    const auto row = plain_weights(rule, given);
     const Real total = total_mass(row);
     Law<Real> law;
     if (!(total > Real(0))) {

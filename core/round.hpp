@@ -21,62 +21,90 @@ concept LanguageModel = requires(const M& model, std::span<const Token> context,
   { model.next(context, scratch) } -> std::convertible_to<BasicRow<Real>>;
 };
 
-/// Room for the rows of one round; reuse it to avoid allocation.
+/// What one round did.
+struct Round {
+  std::int32_t drafted = 0;     ///< tokens drafted
+  std::int32_t draft_runs = 0;  ///< draft runs one after the other; the tokens of one depth share a run
+  std::int32_t examined = 0;    ///< positions the verifier reached: accepted, plus the rejected one if any
+  std::int32_t accepted = 0;    ///< drafted tokens kept
+  Token next = invalid_token;   ///< the token after them; not an id when a row was damaged
+};
+
+/// Room for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or as
+/// the kind of round says.
 template <class Real>
 struct RoundScratch {
   std::vector<std::vector<Real>> draft_rows;
   std::vector<BasicRow<Real>> drafts;
-  std::vector<Real> target_row;
+  std::vector<std::vector<Real>> target_rows;
+  std::vector<BasicRow<Real>> targets;
   std::vector<Real> extra_row;  ///< for whoever watches the round
+  std::vector<Token> tokens;
+  std::vector<std::vector<Real>> changed_targets;  ///< rows that verification of a tree changes
+  std::vector<std::vector<Real>> changed_drafts;
 
-  void reserve(std::int32_t gamma) {
-    const auto wanted = static_cast<std::size_t>(gamma);
-    if (draft_rows.size() < wanted) draft_rows.resize(wanted);
-    if (drafts.size() < wanted) drafts.resize(wanted);
+  void reserve(std::size_t draft_count, std::size_t target_count) {
+    const auto grow = [](auto& rows, std::size_t count) {
+      if (rows.size() < count) rows.resize(count);
+    };
+    grow(draft_rows, draft_count);
+    grow(drafts, draft_count);
+    grow(target_rows, target_count);
+    grow(targets, target_count);
   }
 };
 
-/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. `watch(prefix,
-/// i, row)` sees each target row the verifier asked for, with the context it belongs to. When the verdict's
-/// token is not an id (a damaged row), nothing is appended for it.
-template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
-          ChanceOver<BasicRow<Real>> Chance, class Watch>
-Verdict speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                          std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
-                          const Watch& watch) {
-  assert(gamma >= 0);
-  const std::size_t start = context.size();
-  const auto cut_after = [&](std::size_t length) {
-    context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
-  };
-  scratch.reserve(gamma);
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
-    const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
-    if (token < 0) return cut_after(start), Verdict{0, 0, invalid_token};
-    context.push_back(token);
-  }
-
-  const std::span<const Token> drafted(context);
-  const auto target_rows = [&](std::int32_t i) {
-    const auto prefix = drafted.first(start + static_cast<std::size_t>(i));
-    const BasicRow<Real> row = target.next(prefix, scratch.target_row);
-    watch(prefix, i, row);
-    return row;
-  };
-  const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };
-  const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, chance);
-
-  cut_after(start + static_cast<std::size_t>(verdict.accepted));
-  if (verdict.next >= 0) context.push_back(verdict.next);
-  return verdict;
+/// Shortens a context to `length` tokens.
+inline void cut(std::vector<Token>& context, std::size_t length) {
+  context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
 }
 
 /// A watch that looks away.
 struct NoWatch {
   template <class Real>
-  void operator()(std::span<const Token>, std::int32_t, BasicRow<Real>) const {}
+  void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
 };
+
+/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards
+/// `watch(prefix, target, draft)` sees, in order, each context that a token was emitted from, with the
+/// target's row and the draft's (null at the bonus position, where nothing was drafted). When the next token
+/// is not an id (a damaged row), nothing is appended for it.
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
+          ChanceOver<BasicRow<Real>> Chance, class Watch>
+Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        const Watch& watch) {
+  assert(gamma >= 0);
+  const std::size_t start = context.size();
+  const auto wanted = static_cast<std::size_t>(gamma);
+  scratch.reserve(wanted, wanted + 1);
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
+    const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
+    if (token < 0) return cut(context, start), Round{};
+    context.push_back(token);
+  }
+
+  const std::span<const Token> drafted(context);
+  std::size_t asked = 0;
+  const auto target_rows = [&](std::int32_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    for (; asked <= at; ++asked) {
+      scratch.targets[asked] = target.next(drafted.first(start + asked), scratch.target_rows[asked]);
+    }
+    return scratch.targets[at];
+  };
+  const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };
+  const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, chance);
+
+  for (std::int32_t i = 0; i <= verdict.accepted; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    watch(drafted.first(start + at), target_rows(i), i < gamma ? &scratch.drafts[at] : nullptr);
+  }
+  cut(context, start + static_cast<std::size_t>(verdict.accepted));
+  if (verdict.next >= 0) context.push_back(verdict.next);
+  return {gamma, gamma, verdict.examined, verdict.accepted, verdict.next};
+}
 
 }  // namespace speclab

@@ -43,6 +43,26 @@ struct ResidualRow {
   }
 };
 
+/// All mass on one id.
+template <class Real>
+struct PointRow {
+  using value_type = Real;
+  Token id;
+  std::int32_t size;
+  SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
+};
+
+/// Lowest id of largest mass; `invalid_token` when any mass is NaN.
+template <class Weights>
+SPECLAB_HD Token argmax(const Weights& weights) {
+  Token best = 0;
+  for (Token id = 0; id < weights.size; ++id) {
+    if (!(weights[id] == weights[id])) return invalid_token;
+    if (weights[id] > weights[best]) best = id;
+  }
+  return best;
+}
+
 /// Sum of term(first) .. term(last-1). Eight partial sums in a fixed order: compilers may vectorise it
 /// without permission to reorder arithmetic, so every build gives the same bits.
 template <class Real, class Term>

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "speclab/core/row.hpp"
-#include "speclab/core/rules.hpp"
 
 namespace speclab {
 

@@ -2,10 +2,12 @@
 // and any chance. This is the definition; faster versions must agree with it and never replace it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "speclab/core/chance.hpp"
-#include "speclab/core/rules.hpp"
+#include "speclab/core/rules/token.hpp"
 
 namespace speclab {
 
@@ -25,8 +27,26 @@ SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, cons
   return token == no_token ? chance.pick(draw, fallback) : token;
 }
 
-/// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, and is called once for each
-/// position reached, in order; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
+/// What plain decoding samples: the target, unless the rule says what it stands for (argmax decoding).
+template <class Rule, class Real>
+SPECLAB_HD auto plain_weights(const Rule& rule, BasicRow<Real> target) {
+  if constexpr (requires { rule.plain(target); }) {
+    return rule.plain(target);
+  } else {
+    return target;
+  }
+}
+
+/// A rule that draws the emitted token given the drafted one, and keeps the draft when both agree
+/// (core/rules/match.hpp), rather than flipping a coin for it (core/rules/token.hpp).
+template <class Rule, class Real>
+concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> row) {
+  { rule.coupled(token, row, row)[token] } -> std::convertible_to<Real>;
+};
+
+/// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, asked for in order and only
+/// as far as the verdict needs them; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
+/// A rule that is neither coins nor a coupling overloads this function (core/rules/block.hpp).
 template <class Rule, class Targets, class Drafts, class Chance>
 SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
                           const Token* drafted, std::int32_t gamma, Chance& chance) {
@@ -34,8 +54,15 @@ SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts
     const auto slot = static_cast<std::uint16_t>(i);
     const auto target = targets(i);
     const auto draft = drafts(i);
-    if (chance.flip(Draw{Use::accept, slot}, rule.acceptance(drafted[i], target, draft))) continue;
-    return {i, i + 1, pick_or(chance, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
+    using Real = typename std::remove_cvref_t<decltype(target)>::value_type;
+    if constexpr (CouplingRule<Rule, Real>) {
+      const Token emitted =
+          pick_or(chance, Draw{Use::accept, slot}, rule.coupled(drafted[i], target, draft), target);
+      if (emitted != drafted[i]) return {i, i + 1, emitted};
+    } else {
+      if (chance.flip(Draw{Use::accept, slot}, rule.acceptance(drafted[i], target, draft))) continue;
+      return {i, i + 1, pick_or(chance, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
+    }
   }
   const auto target = targets(gamma);
   const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};

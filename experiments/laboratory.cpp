@@ -54,6 +54,9 @@ Cell prepare(CellSpec spec, JobList& jobs) {
     return cell;
   }
   cell.setup = jobs.setup(config);
+  if (cell.experiment == "trace" || cell.experiment == "walltime") {
+    require_one_draft(cell.setup->rule, cell.experiment);
+  }
   if (cell.experiment == "optimal_gamma" && !cell.setup->exact_alpha) {
     throw ConfigError("/models",
                       "optimal_gamma compares with a formula, which needs models of one exact alpha");

@@ -13,6 +13,7 @@
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/table_file.hpp"
+#include "speclab/experiments/verifiers.hpp"
 #include "speclab/sim/arpa.hpp"
 #include "speclab/sim/error.hpp"
 #include "speclab/sim/kneser_ney.hpp"
@@ -74,34 +75,22 @@ Model build_table(const Json& spec, const std::string& path) {
       TableModel(static_cast<std::int32_t>(vocab), table_order(rows.size(), vocab, here), std::move(mass)));
 }
 
-AnyRule build_rule(const Json& spec) {
-  const auto kind = spec.at("kind").get<std::string>();
-  if (kind == "lenience") {
-    const auto reading = spec.at("residual").get<std::string>();
-    const Residual residual = reading == "literal"  ? Residual::literal
-                              : reading == "target" ? Residual::target
-                                                    : Residual::target_minus_draft;
-    return LenienceRule{spec.at("lenience").get<double>(), residual};
-  }
-  if (kind == "greedy_lenience") return GreedyLenienceRule{spec.at("lenience").get<double>()};
-  if (kind == "fault_accept_all") return AcceptAllFault{};
-  if (kind == "fault_resample_target") return ResampleTargetFault{};
-  if (kind == "fault_swapped_residual") return SwappedResidualFault{};
-  return TokenRule{};
-}
-
 std::optional<double> exact_alpha(const Model& target, const Model& draft, const AnyRule& rule) {
   if (target.table() == nullptr || draft.table() == nullptr) return std::nullopt;
   const TableModel& a = *target.table();
   const TableModel& b = *draft.table();
   std::optional<double> alpha;
   for (std::size_t context = 0; context < std::max(a.contexts(), b.contexts()); ++context) {
-    const double here = std::visit(
-        [&](const auto& r) {
-          return r.acceptance_rate(a.row(context % a.contexts()), b.row(context % b.contexts()));
+    const std::optional<double> here = std::visit(
+        [&](const auto& r) -> std::optional<double> {
+          const Row p = a.row(context % a.contexts());
+          const Row q = b.row(context % b.contexts());
+          if constexpr (requires { r.acceptance_rate(p, q); }) return r.acceptance_rate(p, q);
+          return std::nullopt;
         },
         rule);
-    if (alpha && std::abs(*alpha - here) > 1e-12) return std::nullopt;
+    if (!here) return std::nullopt;
+    if (alpha && std::abs(*alpha - *here) > 1e-12) return std::nullopt;
     alpha = here;
   }
   return alpha;
@@ -336,10 +325,9 @@ Setup Registry::build(const Json& config) {
   check_same_words(target_words, vocabulary_);
   const Json& sampling = sampling_of(models.at("target"), config);
   // That rule takes the argmax itself, and needs the masses for its threshold.
-  const bool greedy =
-      config.at("verifier").at("kind") == "greedy_lenience" && sampling.at("temperature") == 0;
+  const bool greedy = config.at("verifier").at("kind") == "lenient-greedy" && sampling.at("temperature") == 0;
   Model target = greedy ? plain_target : adjusted(plain_target, adjustment(sampling));
-  AnyRule rule = build_rule(config.at("verifier"));
+  AnyRule rule = make_rule(config.at("verifier"), config.at("gamma").get<std::int32_t>());
   const std::optional<double> alpha = exact_alpha(target, draft, rule);
 
   const Json& plan_spec = config.at("plan");

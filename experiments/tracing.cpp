@@ -4,6 +4,7 @@
 
 #include <variant>
 
+#include "speclab/experiments/format/config_error.hpp"
 #include "speclab/sim/sequences.hpp"
 #include "speclab/sim/walltime.hpp"
 
@@ -17,14 +18,28 @@ std::string token_text(const Setup& setup, Token token) {
 
 }  // namespace
 
+void require_one_draft(const AnyRule& rule, const std::string& experiment) {
+  const bool one = std::visit([]<class Rule>(const Rule&) { return ChainRule<Rule>; }, rule);
+  if (one) return;
+  throw ConfigError(
+      "/verifier/kind",
+      fmt::format("experiment \"{}\" shows rounds of one drafted sequence, and this verifier drafts several; "
+                  "use \"decode\", or a verifier of one draft",
+                  experiment));
+}
+
 Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost) {
   Json traces = Json::array();
   for (const Json& each : trace.at("gammas")) {
     const int gamma = each.get<int>();
     const auto records = std::visit(
-        [&](const auto& rule) {
-          return record_rounds(setup.target, setup.draft, rule, gamma, setup.plan.prompt(0),
-                               trace.at("tokens").get<std::size_t>(), setup.plan.seed);
+        [&]<class Rule>(const Rule& rule) -> std::vector<RoundRecord> {
+          if constexpr (ChainRule<Rule>) {
+            return record_rounds(setup.target, setup.draft, rule, gamma, setup.plan.prompt(0),
+                                 trace.at("tokens").get<std::size_t>(), setup.plan.seed);
+          } else {
+            return {};  // refused by require_one_draft
+          }
         },
         setup.rule);
     Json rounds = Json::array();

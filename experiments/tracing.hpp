@@ -9,6 +9,9 @@
 
 namespace speclab {
 
+/// Both need a verifier of one drafted sequence. Throws ConfigError for the others.
+void require_one_draft(const AnyRule& rule, const std::string& experiment);
+
 /// Rounds of one sequence for each gamma of the trace section: drafted tokens as text, how many were
 /// accepted, the token that followed; and the totals of runs and virtual time.
 Json trace_rounds(const Setup& setup, const Json& trace, const CostRatios& cost);

@@ -11,7 +11,7 @@
 
 #include "speclab/core/chance.hpp"
 #include "speclab/core/divergence.hpp"
-#include "speclab/core/round.hpp"
+#include "speclab/core/rules.hpp"
 #include "speclab/sim/control.hpp"
 #include "speclab/sim/error.hpp"
 #include "speclab/sim/parallel.hpp"
@@ -72,41 +72,51 @@ bool is_context_free(const M& model) {
   }
 }
 
+/// The rule's acceptance rate in one context; for rules without one (blocks, several drafts, trees) the
+/// overlap, which is what token verification would accept.
+template <class Rule, class Real>
+Real context_acceptance(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
+  if constexpr (requires { rule.acceptance_rate(target, draft); }) {
+    return rule.acceptance_rate(target, draft);
+  } else {
+    return overlap(target, draft);
+  }
+}
+
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
-/// The rule's acceptance rate (for token verification the overlap of target and draft) is tallied at every
-/// emitted token's context: the positions the verifier reached, and the bonus position, for which the draft
-/// is asked once more. Under a lossless rule these are exactly contexts that the target generates, which is
-/// what alpha is defined over (Cor. 3.6).
+/// The acceptance rate (for token verification the overlap of target and draft) is tallied at every emitted
+/// token's context: the positions the verifier reached, and the bonus position, for which the draft is asked
+/// once more. Under a lossless rule these are exactly contexts that the target generates, which is what alpha
+/// is defined over (Cor. 3.6).
 template <class Target, class Draft, class Rule>
 Outcome decode_speculatively(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                              const Plan& plan, const Control& control = {}) {
   const bool constant = is_context_free(target) && is_context_free(draft);
   std::vector<double> room_a;
   std::vector<double> room_b;
-  const double constant_overlap =
-      constant ? rule.acceptance_rate(target.next(plan.prompt(0), room_a), draft.next(plan.prompt(0), room_b))
-               : 0;
+  const double constant_overlap = constant ? context_acceptance(rule, target.next(plan.prompt(0), room_a),
+                                                                draft.next(plan.prompt(0), room_b))
+                                           : 0;
 
   return run_trials(
       plan, control,
-      [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
+      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
-        const auto watch = [&](std::span<const Token> prefix, std::int32_t i, Row target_row) {
+        const auto watch = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
           if (constant) {
             record_overlap(tally, constant_overlap);
-          } else if (i < gamma) {
-            record_overlap(tally,
-                           rule.acceptance_rate(target_row, scratch.drafts[static_cast<std::size_t>(i)]));
           } else {
-            record_overlap(tally, rule.acceptance_rate(target_row, draft.next(prefix, scratch.extra_row)));
+            record_overlap(tally,
+                           context_acceptance(
+                               rule, target_row,
+                               draft_row != nullptr ? *draft_row : draft.next(prefix, scratch.extra_row)));
           }
         };
-        SampledChance chance = sampled_chance(plan.seed, trial, round);
-        const Verdict verdict =
-            speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-        if (verdict.next < 0) throw_damaged_row();
-        tally.add_round(gamma, verdict);
+        SampledChance chance = sampled_chance(plan.seed, trial, number);
+        const Round round = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
+        if (round.next < 0) throw_damaged_row();
+        tally.add_round(round);
       });
 }
 
@@ -124,14 +134,15 @@ Token plain_token(const Weights& weights, std::uint64_t seed, std::uint32_t tria
 template <class Target, class Draft, class Rule>
 Outcome measure_acceptance(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
                            const Control& control = {}) {
-  return run_trials(plan, control,
-                    [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
-                        RoundScratch<double>& scratch) {
-                      const Row target_row = target.next(context, scratch.target_row);
-                      record_overlap(
-                          tally, rule.acceptance_rate(target_row, draft.next(context, scratch.extra_row)));
-                      context.push_back(plain_token(rule.bonus(target_row), plan.seed, trial, round));
-                    });
+  return run_trials(
+      plan, control,
+      [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
+          RoundScratch<double>& scratch) {
+        scratch.reserve(0, 1);
+        const Row target_row = target.next(context, scratch.target_rows[0]);
+        record_overlap(tally, context_acceptance(rule, target_row, draft.next(context, scratch.extra_row)));
+        context.push_back(plain_token(plain_weights(rule, target_row), plan.seed, trial, round));
+      });
 }
 
 }  // namespace speclab

@@ -7,7 +7,11 @@
 
 namespace speclab {
 
-using AnyRule = std::variant<TokenRule, LenienceRule, GreedyLenienceRule, AcceptAllFault, ResampleTargetFault,
-                             SwappedResidualFault>;
+using AnyRule =
+    std::variant<TokenRule, MatchRule, GumbelRule, RejectionRule, GreedyRule, BlockRule, LenienceRule,
+                 GreedyLenienceRule, TypicalRule, CascadeRule, SigmoidRule, RecursiveRule, KSeqRule,
+                 ImportanceRule, TreeRule, GrownTreeRule, TraversalRule, AcceptAllFault, ResampleTargetFault,
+                 SwappedResidualFault, SharedNoiseFault, UnwrittenBonusFault, ClosedCoinFault,
+                 DraftBonusFault, LateContextFault, BlockPrefixFault, StaleSiblingsFault>;
 
 }  // namespace speclab

@@ -17,8 +17,12 @@ struct RoundRecord {
   bool corrected() const { return accepted < static_cast<std::int32_t>(drafted.size()); }
 };
 
+/// Rules that draft one sequence of gamma tokens.
+template <class Rule>
+concept ChainRule = !PathsRule<Rule> && !AnyTreeRule<Rule>;
+
 /// Rounds of one trial until at least `tokens` are emitted.
-template <class Target, class Draft, class Rule>
+template <class Target, class Draft, ChainRule Rule>
 std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft, const Rule& rule,
                                        std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
                                        std::uint64_t seed) {
@@ -29,13 +33,13 @@ std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft,
     const std::size_t start = context.size();
     std::vector<Token> drafted;
     SampledChance chance = sampled_chance(seed, 0, round);
-    // The context still ends in all the drafted tokens while the verifier asks for rows.
-    const auto watch = [&](std::span<const Token> prefix, std::int32_t i, Row) {
-      if (i == 0) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
+    // The context still ends in all the drafted tokens while the round is watched.
+    const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
+      if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
     };
-    const Verdict verdict = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-    if (verdict.next < 0) throw_damaged_row();
-    records.push_back({std::move(drafted), verdict.accepted, verdict.next});
+    const Round done = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
+    if (done.next < 0) throw_damaged_row();
+    records.push_back({std::move(drafted), done.accepted, done.next});
   }
   return records;
 }
@@ -73,7 +77,7 @@ std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const
     thread_local std::vector<double> scratch;
     std::vector<Token> context = plan.prompt(trial);
     for (std::uint32_t i = 0; i < length; ++i) {
-      context.push_back(plain_token(rule.bonus(target.next(context, scratch)), plan.seed, trial, i));
+      context.push_back(plain_token(plain_weights(rule, target.next(context, scratch)), plan.seed, trial, i));
       all[trial * length + i] = context.back();
     }
   });

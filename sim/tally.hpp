@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/verify.hpp"
+#include "speclab/core/round.hpp"
 
 namespace speclab {
 
@@ -14,6 +14,7 @@ namespace speclab {
 struct Tally {
   std::uint64_t rounds = 0;
   std::uint64_t drafted = 0;
+  std::uint64_t draft_runs = 0;  ///< one after the other: tokens of one depth of a tree share a run
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
@@ -24,13 +25,14 @@ struct Tally {
 
   static constexpr double quantum = 0x1p-32;
 
-  void add_round(std::int32_t gamma, const Verdict& verdict) {
-    const auto kept = static_cast<std::uint64_t>(verdict.accepted);
+  void add_round(const Round& round) {
+    const auto kept = static_cast<std::uint64_t>(round.accepted);
     if (accepted_lengths.size() <= kept) accepted_lengths.resize(kept + 1);
     ++accepted_lengths[kept];
     ++rounds;
-    drafted += static_cast<std::uint64_t>(gamma);
-    examined += static_cast<std::uint64_t>(verdict.examined);
+    drafted += static_cast<std::uint64_t>(round.drafted);
+    draft_runs += static_cast<std::uint64_t>(round.draft_runs);
+    examined += static_cast<std::uint64_t>(round.examined);
     accepted += kept;
     emitted += kept + 1;
     emitted_squared += (kept + 1) * (kept + 1);
@@ -47,6 +49,7 @@ struct Tally {
   Tally& operator+=(const Tally& other) {
     rounds += other.rounds;
     drafted += other.drafted;
+    draft_runs += other.draft_runs;
     examined += other.examined;
     accepted += other.accepted;
     emitted += other.emitted;

@@ -61,7 +61,7 @@ Walltime measure_walltime(const Target& target, const Draft& draft, const Rule& 
     auto start = Clock::now();
     for (std::uint32_t i = 0; i < tokens; ++i) {
       target_work.run();
-      context.push_back(plain_token(rule.bonus(target.next(context, scratch)), seed, repeat, i));
+      context.push_back(plain_token(plain_weights(rule, target.next(context, scratch)), seed, repeat, i));
     }
     plain += Clock::now() - start;
     plain_count += tokens;

@@ -1,82 +1,10 @@
 // The config format. One entry per key: type, range, default, and the sentence that `schema` and `list`
 // print.
-#include "speclab/experiments/format/shape.hpp"
+#include "speclab/experiments/format/fields.hpp"
 
 namespace speclab {
 
 namespace {
-
-Field number(std::string name, std::string doc, double least, double most, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::number,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .least = least,
-          .most = most};
-}
-Field integer(std::string name, std::string doc, double least, double most, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::integer,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .least = least,
-          .most = most};
-}
-Field text(std::string name, std::string doc, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::text,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback)};
-}
-Field boolean(std::string name, std::string doc, bool fallback) {
-  return {.name = std::move(name), .type = FieldType::boolean, .doc = std::move(doc), .fallback = fallback};
-}
-Field choice(std::string name, std::string doc, std::vector<std::string> choices, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::choice,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .choices = std::move(choices)};
-}
-Field object(std::string name, std::string doc, const Shape& shape, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::object,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .shape = &shape};
-}
-Field kind_of(std::string name, std::string doc, const Family& family, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::family,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .family = &family};
-}
-Field list(std::string name, std::string doc, const Field& element, double least, double most,
-           Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::list,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .least = least,
-          .most = most,
-          .element = &element};
-}
-Field map(std::string name, std::string doc, const Field& element, Json fallback = nullptr) {
-  return {.name = std::move(name),
-          .type = FieldType::map,
-          .doc = std::move(doc),
-          .fallback = std::move(fallback),
-          .element = &element};
-}
-Field required(Field field) {
-  field.required = true;
-  return field;
-}
-Field positive(Field field) {
-  field.above_least = true;
-  return field;
-}
 
 constexpr double max_vocab = 1 << 20;
 
@@ -167,24 +95,6 @@ const Family& model_family() {
           {base, required(kind_of("other", "The model mixed in.", family)),
            number("epsilon", "Weight of \"other\".", 0, 1), number("alpha", "Overlap with the base.", 0, 1)}),
   };
-  return family;
-}
-
-const Family& verifier_family() {
-  static const Family family{
-      "verifier",
-      {{"token", "Algorithm 1: keep with min(1, p/q), else sample norm((p-q)+). Lossless.", {}},
-       {"lenience",
-        "A.5 at temperature > 0: keep with min(1, p/(l q)). Lossy for l < 1.",
-        {positive(number("lenience", "l in (0, 1].", 0, 1, 1.0)),
-         choice("residual", "Which reading of the residual.", {"target_minus_draft", "literal", "target"},
-                "target_minus_draft")}},
-       {"greedy_lenience",
-        "A.5 at temperature 0, over the target's unadjusted row: keep iff p(x) >= l max p. Lossy.",
-        {positive(number("lenience", "l in (0, 1].", 0, 1, 1.0))}},
-       {"fault_accept_all", "Planted fault: keeps everything.", {}},
-       {"fault_resample_target", "Planted fault: after a rejection samples p instead of the residual.", {}},
-       {"fault_swapped_residual", "Planted fault: residual (q-p)+ instead of (p-q)+.", {}}}};
   return family;
 }
 

@@ -19,7 +19,7 @@ int check_verb(const std::vector<std::string>& arguments) {
           "Exit code: 0 equal, 1 different, 2 unusable.",
       .examples =
           "  speclab check configs/check_token.json\n"
-          "  speclab check configs/check_token.json --set verifier.kind=fault_resample_target\n",
+          "  speclab check configs/check_token.json --set verifier.kind=fault-resample-target\n",
       .positional = "config"};
   usage.options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's")(
       "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(

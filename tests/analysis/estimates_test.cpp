@@ -28,7 +28,7 @@ std::map<std::string, Interval> by_name(const std::vector<Tally>& batches, const
 void add_round(Tally& tally, Philox& stream, double alpha, std::int32_t gamma) {
   std::int32_t accepted = 0;
   while (accepted < gamma && open_unit(stream()) < alpha) ++accepted;
-  tally.add_round(gamma, Verdict{accepted, std::min(accepted + 1, gamma), 0});
+  tally.add_round(Round{gamma, gamma, std::min(accepted + 1, gamma), accepted, 0});
 }
 
 std::vector<Tally> simulate(std::uint32_t repeat, std::size_t batches, int rounds, double alpha,
@@ -46,10 +46,10 @@ std::vector<Tally> simulate(std::uint32_t repeat, std::size_t batches, int round
 TEST_CASE("estimators by hand") {
   // gamma = 2. Batch one: all accepted, then none. Batch two: one accepted, then all.
   std::vector<Tally> batches(2);
-  batches[0].add_round(2, Verdict{2, 2, 0});
-  batches[0].add_round(2, Verdict{0, 1, 0});
-  batches[1].add_round(2, Verdict{1, 2, 0});
-  batches[1].add_round(2, Verdict{2, 2, 0});
+  batches[0].add_round(Round{2, 2, 2, 2, 0});
+  batches[0].add_round(Round{2, 2, 1, 0, 0});
+  batches[1].add_round(Round{2, 2, 2, 1, 0});
+  batches[1].add_round(Round{2, 2, 2, 2, 0});
   for (const double overlap : {0.5, 0.25, 0.75, 0.5}) batches[0].add_overlap(overlap);
   batches[1].add_overlap(1);
   const auto found = by_name(batches, {0.1, 0.25}, 0.95);
@@ -89,7 +89,7 @@ TEST_CASE("an acceptance measurement has alpha_overlap alone; nothing has nothin
   CHECK(found.at("alpha_overlap").estimate == doctest::Approx(0.75));
   CHECK(by_name({}, {}, 0.95).empty());
   std::vector<Tally> rejecting(2);
-  for (Tally& tally : rejecting) tally.add_round(2, Verdict{0, 1, 0});
+  for (Tally& tally : rejecting) tally.add_round(Round{2, 2, 1, 0, 0});
   const auto positions = acceptance_by_position(rejecting, 2, 0.95);
   CHECK(positions[0].unconditional.has_value());
   CHECK_FALSE(positions[1].conditional.has_value());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "speclab/core/divergence.hpp"
+#include "speclab/core/rules.hpp"
 
 using namespace speclab;
 
@@ -39,8 +40,8 @@ struct Injected {
 const Constant golden_target{{0.5, 0.3, 0.2}};
 const Constant golden_draft{{0.1, 0.3, 0.6}};
 
-Verdict injected_round(const std::map<std::pair<Use, int>, double>& uniforms, std::int32_t gamma,
-                       std::vector<Token>& context) {
+Round injected_round(const std::map<std::pair<Use, int>, double>& uniforms, std::int32_t gamma,
+                     std::vector<Token>& context) {
   UniformChance<Injected> chance(Injected{&uniforms});
   RoundScratch<double> scratch;
   return speculative_round(golden_target, golden_draft, TokenRule{}, gamma, context, chance, scratch,
@@ -52,36 +53,36 @@ Verdict injected_round(const std::map<std::pair<Use, int>, double>& uniforms, st
 TEST_CASE("injected: two drafted, the second rejected, replaced from the residual") {
   // Draft ids: u = .2 -> 1 (below .4), u = .9 -> 2. p/q of token 2 is 1/3. The residual is all on 0.
   std::vector<Token> context{2};
-  const Verdict verdict = injected_round({{{Use::draft, 0}, 0.2},
-                                          {{Use::draft, 1}, 0.9},
-                                          {{Use::accept, 0}, 0.99},
-                                          {{Use::accept, 1}, 0.34},
-                                          {{Use::replace, 1}, 0.99}},
-                                         2, context);
-  CHECK(verdict.accepted == 1);
-  CHECK(verdict.examined == 2);
-  CHECK(verdict.next == 0);
+  const Round round = injected_round({{{Use::draft, 0}, 0.2},
+                                      {{Use::draft, 1}, 0.9},
+                                      {{Use::accept, 0}, 0.99},
+                                      {{Use::accept, 1}, 0.34},
+                                      {{Use::replace, 1}, 0.99}},
+                                     2, context);
+  CHECK(round.accepted == 1);
+  CHECK(round.examined == 2);
+  CHECK(round.next == 0);
   CHECK(context == std::vector<Token>{2, 1, 0});
 }
 
 TEST_CASE("injected: all accepted, the bonus from the target at slot gamma") {
   std::vector<Token> context;
-  const Verdict verdict = injected_round({{{Use::draft, 0}, 0.05},
-                                          {{Use::draft, 1}, 0.9},
-                                          {{Use::accept, 0}, 0.5},
-                                          {{Use::accept, 1}, 0.33},
-                                          {{Use::bonus, 2}, 0.7}},
-                                         2, context);
-  CHECK(verdict.accepted == 2);
-  CHECK(verdict.examined == 2);
+  const Round round = injected_round({{{Use::draft, 0}, 0.05},
+                                      {{Use::draft, 1}, 0.9},
+                                      {{Use::accept, 0}, 0.5},
+                                      {{Use::accept, 1}, 0.33},
+                                      {{Use::bonus, 2}, 0.7}},
+                                     2, context);
+  CHECK(round.accepted == 2);
+  CHECK(round.examined == 2);
   CHECK(context == std::vector<Token>{0, 2, 1});
 }
 
 TEST_CASE("injected: gamma = 0 is plain sampling from the target") {
   std::vector<Token> context;
-  const Verdict verdict = injected_round({{{Use::bonus, 0}, 0.81}}, 0, context);
-  CHECK(verdict.accepted == 0);
-  CHECK(verdict.examined == 0);
+  const Round round = injected_round({{{Use::bonus, 0}, 0.81}}, 0, context);
+  CHECK(round.accepted == 0);
+  CHECK(round.examined == 0);
   CHECK(context == std::vector<Token>{2});
 }
 
@@ -92,15 +93,15 @@ TEST_CASE("the watch sees each row the verifier reached, with its own context") 
   RoundScratch<double> scratch;
   auto chance = sampled_chance(1, 0, 0);
   std::vector<std::vector<Token>> seen;
-  const auto watch = [&](std::span<const Token> prefix, std::int32_t i, Row row) {
-    CHECK(static_cast<std::size_t>(i) == seen.size());
+  const auto watch = [&](std::span<const Token> prefix, Row row, const Row* draft_row) {
+    CHECK(draft_row != nullptr);
     CHECK(row[(prefix.back() + 1) % 3] == 1);
     seen.emplace_back(prefix.begin(), prefix.end());
   };
   // Drafts 1, 1, 1: the first is right, the second is not, so the third is never reached.
-  const Verdict verdict = speculative_round(target, wrong, TokenRule{}, 3, context, chance, scratch, watch);
-  CHECK(verdict.accepted == 1);
-  CHECK(verdict.examined == 2);
+  const Round round = speculative_round(target, wrong, TokenRule{}, 3, context, chance, scratch, watch);
+  CHECK(round.accepted == 1);
+  CHECK(round.examined == 2);
   CHECK(context == std::vector<Token>{0, 1, 2});
   CHECK(seen == std::vector<std::vector<Token>>{{0}, {0, 1}});
 }
@@ -111,9 +112,8 @@ TEST_CASE("a damaged draft leaves the context as it was") {
   std::vector<Token> context{1};
   RoundScratch<double> scratch;
   auto chance = sampled_chance(1, 0, 0);
-  const Verdict verdict =
-      speculative_round(sound, damaged, TokenRule{}, 2, context, chance, scratch, NoWatch{});
-  CHECK(verdict.next == invalid_token);
+  const Round round = speculative_round(sound, damaged, TokenRule{}, 2, context, chance, scratch, NoWatch{});
+  CHECK(round.next == invalid_token);
   CHECK(context == std::vector<Token>{1});
 }
 
@@ -131,10 +131,10 @@ TEST_CASE("sampled: acceptance is the overlap, and the first token has the targe
     for (std::uint32_t trial = 0; trial < n; ++trial) {
       context.clear();
       auto chance = sampled_chance(2211, trial, 0);
-      const Verdict verdict =
+      const Round round =
           speculative_round(golden_target, golden_draft, rule, 1, context, chance, scratch, NoWatch{});
       ++counts[static_cast<std::size_t>(context.front())];
-      counts[3] += verdict.accepted;
+      counts[3] += round.accepted;
     }
     return counts;
   };

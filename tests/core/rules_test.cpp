@@ -5,8 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "speclab/core/verify.hpp"
-
 using namespace speclab;
 
 namespace {
@@ -16,7 +14,7 @@ struct Given {
   double operator()(Draw) const { return value; }
 };
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double just_below_one = 1 - 0x1p-53;
 
 Row row(const std::vector<double>& masses) {
@@ -54,8 +52,8 @@ TEST_CASE("acceptance edges: p = 0, q = 0, both, NaN") {
   CHECK(acceptance_ratio(0.0, 0.5, 1.0) == 0);
   CHECK(acceptance_ratio(0.5, 0.0, 1.0) == 0);
   CHECK(acceptance_ratio(0.0, 0.0, 1.0) == 0);
-  CHECK(acceptance_ratio(nan, 0.5, 1.0) == 0);
-  CHECK(acceptance_ratio(0.5, nan, 1.0) == 0);
+  CHECK(acceptance_ratio(not_a_number, 0.5, 1.0) == 0);
+  CHECK(acceptance_ratio(0.5, not_a_number, 1.0) == 0);
   CHECK(acceptance_ratio(0.5, 0.5, 1.0) == 1);
   CHECK(acceptance_ratio(0.25, 0.5, 0.5) == 1);
 }
@@ -91,7 +89,7 @@ TEST_CASE("a damaged row never becomes an id") {
   const std::vector<double> sound{0.2, 0.3, 0.5};
   for (Token at = 0; at < 3; ++at) {
     std::vector<double> damaged = sound;
-    damaged[static_cast<std::size_t>(at)] = nan;
+    damaged[static_cast<std::size_t>(at)] = not_a_number;
     CAPTURE(at);
     // The damaged mass is that of the drafted token: rejected, and no replacement can be drawn.
     CHECK(verify_one(TokenRule{}, damaged, sound, at, 0.0).accepted == 0);
@@ -135,7 +133,7 @@ TEST_CASE("greedy lenience keeps p >= l max p and otherwise emits the lowest arg
   const Verdict verdict = verify_one(GreedyLenienceRule{1}, tied, golden_draft, 0, 0.5);
   CHECK(verdict.accepted == 0);
   CHECK(verdict.next == 1);
-  CHECK(argmax(row({nan, 1})) == invalid_token);
+  CHECK(argmax(row({not_a_number, 1})) == invalid_token);
 }
 
 TEST_CASE("every rule's acceptance rate is the mean of its acceptance over the draft") {

@@ -105,7 +105,7 @@ expect 0 version
 says out "speclab "
 expect 0 --version
 expect 0 list
-says out "fault_resample_target"
+says out "fault-resample-target"
 
 # predict
 keys="'alpha gamma c c_hat tokens_per_round speed operations optimal_gamma speed_at_optimum operations_at_optimum \
@@ -139,11 +139,49 @@ done
 expect 0 schema
 python "assert data['\$schema'].startswith('https://json-schema.org/')" out
 
+# prove: 0 lossless, 1 not
+golden=(--target .5,.3,.2 --draft .1,.3,.6)
+expect 0 prove --verifier token "${golden[@]}" --exact --json
+python "assert (data['lossless'], data['tv'], data['acceptance'], data['expected_emitted']) == (True, '0', '3/5', '8/5')
+assert {'verifier', 'expected_accepted', 'rejection', 'law', 'target_law', 'branches', 'arithmetic'} <= set(data)
+assert data['law']['2,0'] == '1/10'" out
+expect 1 prove --verifier lenient --lenience .5 --residual target "${golden[@]}" --exact --json
+python "assert data['tv'] == '3/10' and data['counterexample']['tokens']" out
+expect 0 prove --verifier block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact --json
+python "assert data['expected_accepted'] == '11/9'" out
+expect 1 prove --verifier cascade --param slack=0.5 "${golden[@]}"
+says out "counterexample"
+expect 0 prove "$source_dir/configs/prove_markov.json" --exact
+expect 1 prove "$source_dir/configs/prove_markov.json" --set verifier.kind=fault-late-context
+expect 0 prove --all --instances 3 --json --threads 1
+cp out survey
+expect 0 prove --all --instances 3 --json --threads 2
+checks=$((checks + 1))
+cmp -s out survey || fail "prove --all depends on the number of threads"
+expect 2 prove --verifier tokn "${golden[@]}"
+says err 'did you mean "token"?'
+expect 2 prove --verifier token --target .5,.5 --draft .1,.3,.6
+says err "2 tokens"
+expect 2 prove --verifier token --target .5,x --draft .1,.9
+says err '"x" is not a mass'
+expect 2 prove --verifier token --drafts 2 "${golden[@]}"
+says err 'unknown key "drafts"'
+expect 2 prove --verifier tree --drafts 3 --gamma 3 "${golden[@]}"
+says err "branches"
+expect 2 prove --verifier token "${golden[@]}" --gamma 65
+expect 2 prove --verifier token "${golden[@]}" --gamma 20
+says err "lower gamma"
+expect 2 prove
+says err "missing --verifier"
+expect 2 prove --all --verifier token
+expect 2 prove --all --instances 0
+expect 2 prove "$source_dir/configs/austen_words.json" --set sweep=null --set models.target='{"kind":"copy","vocab":5}'
+
 # check: 0 equal, 1 different
 expect 0 check "$check" --set check.samples=20000
 says out "verdict   equal"
-for fault in accept_all resample_target swapped_residual; do
-  expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault_$fault" --json
+for fault in accept-all resample-target swapped-residual; do
+  expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault-$fault" --json
   python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6" out
 done
 

@@ -104,7 +104,7 @@ TEST_CASE("cells of Table 1: the simulated intervals hold the formulas") {
 TEST_CASE("a planted fault is caught by the agreement of a decode") {
   // Resampling the target keeps acceptance i.i.d., and so the formulas: this fault is for `check` to find. A
   // rule that keeps everything changes alpha itself. What the agreement must catch is a wrong alpha, above.
-  const Json result = run(config_of(R"({"verifier": {"kind": "fault_accept_all"}})"));
+  const Json result = run(config_of(R"({"verifier": {"kind": "fault-accept-all"}})"));
   CHECK(result.at("cells")[0].at("exact_alpha") == doctest::Approx(1));
   CHECK(result.at("cells")[0].at("simulated").at("tokens_per_round")[0] == 4);
 }
@@ -206,12 +206,12 @@ TEST_CASE("check accepts token verification, and rejects each planted fault on t
   CHECK_FALSE(checked(R"({"kind": "token"})").different());
   CHECK_FALSE(
       checked(R"({"kind": "token"})", R"({"sampling": {"temperature": 0.7, "top_p": 0.9}})").different());
-  CHECK_FALSE(checked(R"({"kind": "lenience", "lenience": 1})").different());
+  CHECK_FALSE(checked(R"({"kind": "lenient", "lenience": 1})").different());
   for (const char* verifier :
-       {R"({"kind": "fault_accept_all"})", R"({"kind": "fault_resample_target"})",
-        R"({"kind": "fault_swapped_residual"})", R"({"kind": "lenience", "lenience": 0.5})",
-        R"({"kind": "lenience", "lenience": 0.5, "residual": "literal"})",
-        R"({"kind": "lenience", "lenience": 0.5, "residual": "target"})"}) {
+       {R"({"kind": "fault-accept-all"})", R"({"kind": "fault-resample-target"})",
+        R"({"kind": "fault-swapped-residual"})", R"({"kind": "lenient", "lenience": 0.5})",
+        R"({"kind": "lenient", "lenience": 0.5, "residual": "literal"})",
+        R"({"kind": "lenient", "lenience": 0.5, "residual": "target"})"}) {
     CAPTURE(std::string(verifier));
     CHECK(checked(verifier).different());
   }
@@ -225,7 +225,7 @@ TEST_CASE("check at temperature 0: one sequence, and a rule that keeps everythin
     "target": {"kind": "markov", "vocab": 8, "concentration": 0.5, "seed": 3},
     "draft": {"kind": "markov", "vocab": 8, "concentration": 0.5, "seed": 4}}})";
   CHECK_FALSE(checked(R"({"kind": "token"})", argmax).different());
-  CHECK_FALSE(checked(R"({"kind": "greedy_lenience", "lenience": 1})", argmax).different());
-  CHECK(checked(R"({"kind": "greedy_lenience", "lenience": 0.05})", argmax).different());
-  CHECK(checked(R"({"kind": "fault_accept_all"})", argmax).different());
+  CHECK_FALSE(checked(R"({"kind": "lenient-greedy", "lenience": 1})", argmax).different());
+  CHECK(checked(R"({"kind": "lenient-greedy", "lenience": 0.05})", argmax).different());
+  CHECK(checked(R"({"kind": "fault-accept-all"})", argmax).different());
 }

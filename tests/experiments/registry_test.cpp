@@ -137,14 +137,14 @@ TEST_CASE("the acceptance rate is that of the rule") {
   constexpr const char* draft = R"({"kind": "table", "rows": [[0.2, 0.3, 0.5]]})";
   CHECK(*build(skewed, draft).exact_alpha == doctest::Approx(0.7).epsilon(1e-12));
   // Lenience 0.5: sum of min(q, p / l) = min(.2, 1) + min(.3, .6) + min(.5, .4).
-  CHECK(*build(skewed, draft, R"("verifier": {"kind": "lenience", "lenience": 0.5})").exact_alpha ==
+  CHECK(*build(skewed, draft, R"("verifier": {"kind": "lenient", "lenience": 0.5})").exact_alpha ==
         doctest::Approx(0.9).epsilon(1e-12));
-  CHECK(*build(skewed, draft, R"("verifier": {"kind": "lenience", "lenience": 1})").exact_alpha ==
+  CHECK(*build(skewed, draft, R"("verifier": {"kind": "lenient", "lenience": 1})").exact_alpha ==
         doctest::Approx(0.7).epsilon(1e-12));
   // Greedy lenience 0.5: kept where p >= 0.25, tokens 0 and 1.
-  CHECK(*build(skewed, draft, R"("verifier": {"kind": "greedy_lenience", "lenience": 0.5})").exact_alpha ==
+  CHECK(*build(skewed, draft, R"("verifier": {"kind": "lenient-greedy", "lenience": 0.5})").exact_alpha ==
         doctest::Approx(0.5).epsilon(1e-12));
-  CHECK(*build(skewed, draft, R"("verifier": {"kind": "fault_accept_all"})").exact_alpha == 1);
+  CHECK(*build(skewed, draft, R"("verifier": {"kind": "fault-accept-all"})").exact_alpha == 1);
 }
 
 TEST_CASE("tables: orders by the number of rows, and from a file") {

@@ -68,7 +68,7 @@ TEST_CASE("a writer hands each tally to its batch, also across trials") {
   std::mutex mutex;
   for (const std::uint32_t trial : {2U, 0U, 3U, 1U}) {
     BatchWriter writer(plan, outcome, mutex);
-    for (std::uint32_t round = 0; round < 5; ++round) writer.at(trial, round).add_round(1, Verdict{0, 1, 0});
+    for (std::uint32_t round = 0; round < 5; ++round) writer.at(trial, round).add_round(Round{1, 1, 1, 0, 0});
   }
   CHECK(outcome.batches[0].rounds == 7);
   CHECK(outcome.batches[1].rounds == 7);

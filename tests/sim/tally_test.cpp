@@ -12,8 +12,8 @@ using namespace speclab;
 
 TEST_CASE("a round is counted in the design's words") {
   Tally tally;
-  tally.add_round(5, Verdict{2, 3, 7});
-  tally.add_round(5, Verdict{5, 5, 7});
+  tally.add_round(Round{5, 5, 3, 2, 7});
+  tally.add_round(Round{5, 5, 5, 5, 7});
   CHECK(tally.rounds == 2);
   CHECK(tally.drafted == 10);
   CHECK(tally.examined == 8);
@@ -39,7 +39,7 @@ TEST_CASE("the order and grouping of merging cannot matter") {
   for (Tally& part : parts) {
     for (std::uint64_t round = stream() % 20; round > 0; --round) {
       const auto accepted = static_cast<std::int32_t>(stream() % 8);
-      part.add_round(7, Verdict{accepted, std::min(accepted + 1, 7), 0});
+      part.add_round(Round{7, 7, std::min(accepted + 1, 7), accepted, 0});
       part.add_overlap(open_unit(stream()));
     }
   }

@@ -1,0 +1,150 @@
+// Planted faults: mistakes that implementations have made, as rules, so that proofs and tests can be shown to
+// fail. Not for decoding.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/core/rules/block.hpp"
+#include "speclab/core/rules/recursive.hpp"
+#include "speclab/core/rules/token.hpp"
+#include "speclab/core/verify.hpp"
+
+namespace speclab {
+
+/// Keeps every drafted token.
+struct AcceptAllFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
+    return Real(1);
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real>, BasicRow<Real>) const {
+    return Real(1);
+  }
+};
+
+/// After a rejection, samples the target instead of the residual.
+struct ResampleTargetFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
+    return target;
+  }
+};
+
+/// The residual with target and draft exchanged.
+struct SwappedResidualFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return {draft, target, Real(1)};
+  }
+};
+
+/// The coin compares p/q with the very uniform u that drew the token by inverse CDF: given x, u is uniform on
+/// [F(x-1), F(x)) of the draft, and the token is kept iff u < p/q.
+struct SharedNoiseFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    Real below(0);
+    for (Token id = 0; id < token; ++id) below += draft[id];
+    const Real ratio = acceptance_ratio(target[token], draft[token], Real(1));
+    const Real inside = ratio - below;
+    return acceptance_ratio(inside, draft[token], Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    Real below(0);
+    Real rate(0);
+    for (Token id = 0; id < draft.size; ++id) {
+      const Real inside = acceptance_ratio(target[id], draft[id], Real(1)) - below;
+      rate += draft[id] * acceptance_ratio(inside, draft[id], Real(1));
+      below += draft[id];
+    }
+    return rate;
+  }
+};
+
+/// The bonus is never written: its place in a buffer of zeros becomes token 0.
+struct UnwrittenBonusFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD PointRow<Real> bonus(BasicRow<Real> target) const {
+    return {0, target.size};
+  }
+};
+
+/// Uniforms on the grid {0, 1/levels, ...} and a coin that also accepts at equality: u <= p/q, so that u = 0
+/// keeps a token which the target excludes. 2^24 levels are the usual float.
+struct ClosedCoinFault : TokenRule {
+  std::int32_t levels = 1 << 24;
+
+  ClosedCoinFault() = default;
+  SPECLAB_HD explicit ClosedCoinFault(std::int32_t grid) : levels(grid) {}
+
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    const Real ratio = acceptance_ratio(target[token], draft[token], Real(1));
+    const auto below = static_cast<std::int64_t>(Real(ratio * Real(levels)));
+    return below >= levels ? Real(1) : Real(Real(below + 1) / Real(levels));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return sum_terms<Real>(0, draft.size,
+                           [&](Token id) { return Real(draft[id] * acceptance(id, target, draft)); });
+  }
+};
+
+/// The bonus comes from the draft's last row.
+struct DraftBonusFault : TokenRule {};
+
+template <class Targets, class Drafts, class Chance>
+SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const Drafts& drafts,
+                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+  const auto wrong = [&](std::int32_t i) {
+    const auto row = targets(i);
+    return i > 0 && i == gamma ? drafts(i - 1) : row;
+  };
+  return verify(TokenRule{}, wrong, drafts, drafted, gamma, chance);
+}
+
+/// Target rows are read one position late: token i + 1 is judged by the context of token i.
+struct LateContextFault : TokenRule {};
+
+template <class Targets, class Drafts, class Chance>
+SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const Drafts& drafts,
+                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+  const auto late = [&](std::int32_t i) { return targets(i > 0 ? i - 1 : 0); };
+  return verify(TokenRule{}, late, drafts, drafted, gamma, chance);
+}
+
+/// Block verification that keeps a prefix with its own p_i, forgetting what a rejection leaves over.
+struct BlockPrefixFault : BlockRule {
+  template <class Real>
+  SPECLAB_HD Real keep_probability(const Real&, const Real& prefix) const {
+    return prefix;
+  }
+};
+
+template <class Targets, class Drafts, class Chance>
+SPECLAB_HD Verdict verify(const BlockPrefixFault& rule, const Targets& targets, const Drafts& drafts,
+                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+  return verify_block(rule, targets, drafts, drafted, gamma, chance);
+}
+
+/// Recursive rejection whose later candidates are held against the target instead of what is left of it.
+struct StaleSiblingsFault : RecursiveRule {
+  using RecursiveRule::RecursiveRule;
+
+  template <class Real, class Chance>
+  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                std::uint16_t slot, Chance& chance) const {
+    OwnedRow<Real> left = copy_of(target);
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      const Token token = candidates[j];
+      const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
+      if (chance.flip(coin, acceptance_ratio(target[token], draft[token], Real(1)))) return {token, true};
+      subtract_draft(left.mass, draft, Real(1));
+    }
+    return {pick_or(chance, Draw{Use::replace, slot}, left.view(), target), false};
+  }
+};
+
+}  // namespace speclab

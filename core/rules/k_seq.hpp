@@ -1,0 +1,88 @@
+// K-SEQ (Sun et al. 2023, "SpecTr", Algorithm 2): sequential selection among k i.i.d. drafts with one common
+// scale rho, which trades acceptance for simplicity against the optimal transport.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "speclab/core/rules/recursive.hpp"
+
+namespace speclab {
+
+/// (p - rho_share * min(q, p/rho))+ where it is read.
+template <class Real>
+struct KSeqResidual {
+  using value_type = Real;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  Real rho;
+  Real share;
+  std::int32_t size;
+
+  Real operator[](Token id) const {
+    const Real capped = target[id] / rho;
+    const Real difference = target[id] - share * (draft[id] < capped ? draft[id] : capped);
+    return difference <= Real(0) ? Real(0) : difference;
+  }
+};
+
+template <class Real>
+Real one_minus_power(const Real& base, std::size_t exponent) {
+  Real power(1);
+  for (std::size_t i = 0; i < exponent; ++i) power *= base;
+  return Real(1) - power;
+}
+
+/// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
+/// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
+/// smallest of them and accepts most, at least 1 - 1/e of the optimum (SpecTr, Thm 2).
+struct KSeqRule : BonusFromTarget {
+  std::int32_t paths = 2;
+
+  KSeqRule() = default;
+  explicit KSeqRule(std::int32_t drafts) : paths(drafts) {}
+
+  /// rho*, by bisection on [1, k] in double, taken from the side where the rule is lossless. Checked in
+  /// `Real`, so that exact arithmetic finds exact losslessness.
+  template <class Real>
+  static Real scale(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
+    const auto lossless = [&](const Real& rho) {
+      const Real beta = lenient_overlap(target, draft, rho);
+      return one_minus_power(Real(Real(1) - beta), drafts) <= rho * beta;
+    };
+    if (lossless(Real(1))) return Real(1);
+    double low = 1;
+    auto high = static_cast<double>(drafts);
+    for (int step = 0; step < 60 && high - low > 1e-15 * high; ++step) {
+      const double middle = low + (high - low) / 2;
+      (lossless(Real(middle)) ? high : low) = middle;
+    }
+    return Real(high);
+  }
+
+  /// P(one of `drafts` is kept) = 1 - (1 - beta(rho*))^drafts.
+  template <class Real>
+  static Real kept_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
+    const Real beta = lenient_overlap(target, draft, scale(target, draft, drafts));
+    return one_minus_power(Real(Real(1) - beta), drafts);
+  }
+
+  template <class Real, class Chance>
+  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                std::uint16_t slot, Chance& chance) const {
+    const Real rho = scale(target, draft, candidates.size());
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      const Token token = candidates[j];
+      const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
+      if (chance.flip(coin, acceptance_ratio(target[token], draft[token], rho))) return {token, true};
+    }
+    const Real beta = lenient_overlap(target, draft, rho);
+    const Real share =
+        beta > Real(0) ? Real(one_minus_power(Real(Real(1) - beta), candidates.size()) / beta) : Real(0);
+    const KSeqResidual<Real> residual{target, draft, rho, share, target.size};
+    return {pick_or(chance, Draw{Use::replace, slot}, residual, target), false};
+  }
+};
+
+}  // namespace speclab

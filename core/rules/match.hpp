@@ -1,0 +1,24 @@
+// Coupling rules draw the emitted token itself, given the drafted one, and keep the draft when both agree:
+//     coupled(token, target, draft)   weights of the emitted token when `token` was drafted
+//     acceptance_rate, bonus          as for coin rules
+// The rule is lossless when the mean of these rows over the draft is the target.
+#pragma once
+
+#include "speclab/core/rules/token.hpp"
+
+namespace speclab {
+
+/// Same-sample verification: draw Y ~ p whatever was drafted, keep iff Y = x, emit Y. What an engine does
+/// that samples the target first and then compares. Lossless; accepts with sum p q.
+struct MatchRule : BonusFromTarget {
+  template <class Real>
+  SPECLAB_HD BasicRow<Real> coupled(Token, BasicRow<Real> target, BasicRow<Real>) const {
+    return target;
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return sum_terms<Real>(0, target.size, [&](Token id) { return Real(target[id] * draft[id]); });
+  }
+};
+
+}  // namespace speclab

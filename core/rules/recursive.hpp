@@ -1,0 +1,45 @@
+// Several drafts for one position. A rule for `paths` i.i.d. drafts of one row says
+//     choose(candidates, target, draft, slots, chance) -> Choice
+// the token to emit, and whether it is a candidate that was kept. core/paths_round.hpp runs it along drafted
+// paths: those that begin with the kept token stay in play. Host only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speclab/core/chance.hpp"
+#include "speclab/core/owned_row.hpp"
+#include "speclab/core/rules/token.hpp"
+#include "speclab/core/verify.hpp"
+
+namespace speclab {
+
+struct Choice {
+  Token token;
+  bool kept;  ///< a candidate was kept; else `token` replaces them all
+};
+
+/// Recursive rejection (Miao et al. 2024, "SpecInfer", Algorithm 2): try the candidates in turn with
+/// min(1, p/q); after each rejection p <- norm((p - q)+). Lossless.
+struct RecursiveRule : BonusFromTarget {
+  std::int32_t paths = 2;
+
+  RecursiveRule() = default;
+  explicit RecursiveRule(std::int32_t drafts) : paths(drafts) {}
+
+  template <class Real, class Chance>
+  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                std::uint16_t slot, Chance& chance) const {
+    OwnedRow<Real> left = copy_of(target);
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      const Token token = candidates[j];
+      const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
+      if (chance.flip(coin, acceptance_ratio(left[token], draft[token], Real(1)))) return {token, true};
+      subtract_draft(left.mass, draft, Real(1));
+    }
+    return {pick_or(chance, Draw{Use::replace, slot}, left.view(), target), false};
+  }
+};
+
+}  // namespace speclab

@@ -1,0 +1,68 @@
+// Draft trees. A rule for trees says
+//     verify_tree(view, chance) -> TreeVerdict
+// where the view holds the drafted tokens and, for each node and the context (node -1), the rows of target
+// and draft after it. core/tree_round.hpp drafts the tree and applies the verdict. Host only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "speclab/core/chance.hpp"
+#include "speclab/core/owned_row.hpp"
+#include "speclab/core/rules/token.hpp"
+#include "speclab/core/tree.hpp"
+#include "speclab/core/verify.hpp"
+
+namespace speclab {
+
+struct TreeVerdict {
+  std::int32_t node;      ///< the last kept token, -1 for none; its ancestors are kept too
+  std::int32_t examined;  ///< positions reached: kept tokens, and one more if children were refused there
+  Token next;
+};
+
+inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std::uint16_t>(node + 1)}; }
+
+/// Recursive rejection on a tree whose siblings were drawn without replacement (Chen et al. 2024, "Sequoia",
+/// Algorithm 2; Yang et al. 2024, "Multi-candidate speculative decoding"): at each node the children are
+/// tried in turn with min(1, p/q); after each rejection p <- norm((p - q)+), and q loses the refused token.
+/// Lossless.
+struct TreeRule : BonusFromTarget {
+  std::shared_ptr<const DraftTree> tree = std::make_shared<const DraftTree>();
+
+  TreeRule() = default;
+  explicit TreeRule(DraftTree shape) : tree(std::make_shared<const DraftTree>(std::move(shape))) {}
+
+  template <class View, class Chance>
+  TreeVerdict verify_tree(View& view, Chance& chance) const {
+    using Real = typename View::Real;
+    std::int32_t node = -1;
+    for (std::int32_t depth = 0;; ++depth) {
+      const auto target = view.target(node);
+      const auto children = view.children(node);
+      if (children.empty()) {
+        return {node, depth, pick_or(chance, node_draw(Use::bonus, node), bonus(target), target)};
+      }
+      auto left = copy_of(target);
+      auto draft = copy_of(view.draft(node));
+      std::int32_t kept = -1;
+      for (const std::int32_t child : children) {
+        const Token token = view.token(child);
+        if (chance.flip(node_draw(Use::accept, child),
+                        acceptance_ratio(left[token], draft[token], Real(1)))) {
+          kept = child;
+          break;
+        }
+        subtract_draft(left.mass, draft.view(), Real(1));
+        draft.mass[static_cast<std::size_t>(token)] = Real(0);
+        normalise(draft.mass);
+      }
+      if (kept < 0)
+        return {node, depth + 1, pick_or(chance, node_draw(Use::replace, node), left.view(), target)};
+      node = kept;
+    }
+  }
+};
+
+}  // namespace speclab

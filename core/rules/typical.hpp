@@ -1,0 +1,47 @@
+// Typical acceptance (Cai et al. 2024, "Medusa", section 2.3.1): keep whatever the target finds likely
+// enough, where "enough" depends on how sure the target is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "speclab/core/rules/token.hpp"
+
+namespace speclab {
+
+/// Keep iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection sample the
+/// target. Lossy. The threshold is a real function, computed in double whatever the arithmetic; branch
+/// weights stay exact. Host only.
+struct TypicalRule : BonusFromTarget {
+  double epsilon = 0.3;
+  double delta = 0.09;
+
+  TypicalRule() = default;
+  TypicalRule(double hard, double relative) : epsilon(hard), delta(relative) {}
+
+  template <class Real>
+  double threshold(BasicRow<Real> target) const {
+    const double minus_entropy = sum_terms<double>(0, target.size, [&](Token id) {
+      const auto mass = static_cast<double>(target[id]);
+      return mass > 0 ? mass * std::log(mass) : mass;
+    });
+    return std::min(epsilon, delta * std::exp(minus_entropy));
+  }
+
+  template <class Real>
+  Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
+    return static_cast<double>(target[token]) > threshold(target) ? Real(1) : Real(0);
+  }
+  template <class Real>
+  Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    const double bar = threshold(target);
+    return sum_terms<Real>(
+        0, draft.size, [&](Token id) { return static_cast<double>(target[id]) > bar ? draft[id] : Real(0); });
+  }
+  template <class Real>
+  BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
+    return target;
+  }
+};
+
+}  // namespace speclab

@@ -1,0 +1,15 @@
+// From the name and parameters of a verifier to its rule.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/experiments/format/shape.hpp"
+#include "speclab/sim/rule.hpp"
+
+namespace speclab {
+
+/// The rule that a checked verifier object names. gamma is the depth of trees. Throws ConfigError at
+/// /verifier for a tree that is too large or that contradicts itself.
+AnyRule make_rule(const Json& spec, std::int32_t gamma);
+
+}  // namespace speclab
