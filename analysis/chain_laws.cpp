@@ -49,7 +49,7 @@ Vector round_step(const ContextChain& chain, int gamma, const Vector& law) {
     rejecting += accepted;
     accepted = left_product(accepted, chain.kept);
   }
-  Vector after = left_product(accepted, chain.plain);
+  Vector after = left_product(accepted, chain.bonus);
   if (gamma > 0) after += left_product(rejecting, chain.corrected);
   return after;
 }
@@ -83,7 +83,7 @@ StationaryLaw settle(std::vector<double> start, const Step& step) {
 }  // namespace
 
 std::vector<double> after_token(const ContextChain& chain, std::span<const double> law) {
-  return copied(left_product(view(law), chain.plain));
+  return copied(left_product(view(law), chain.plain()));
 }
 
 std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> law) {
@@ -92,7 +92,7 @@ std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<
 }
 
 StationaryLaw stationary_plain(const ContextChain& chain, std::vector<double> start) {
-  return settle(std::move(start), [&](const Vector& law) { return left_product(law, chain.plain); });
+  return settle(std::move(start), [&](const Vector& law) { return left_product(law, chain.plain()); });
 }
 
 StationaryLaw stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start) {

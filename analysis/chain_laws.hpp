@@ -23,7 +23,7 @@ struct StationaryLaw {
   bool converged = false;  ///< residual below 1e-13 within 20,000 iterations
 };
 
-/// One token of plain decoding: law * B.
+/// One token of plain decoding.
 std::vector<double> after_token(const ContextChain& chain, std::span<const double> law);
 
 /// One round with gamma >= 0 drafted tokens: law * K. Takes gamma products with M, one with J, one with B.

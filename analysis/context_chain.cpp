@@ -71,6 +71,8 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
 }
 
 void ChainBuilder::add(const PositionLaw& law) {
+  // Up to the first context where they differ, the two are one.
+  if (!chain_.other_plain && law.plain != law.bonus) chain_.other_plain = chain_.bonus;
   // The successors share all but their last token.
   successor_ = chain_.contexts[next_];
   if (memory_ > 0) {
@@ -78,7 +80,7 @@ void ChainBuilder::add(const PositionLaw& law) {
     successor_.push_back(0);
   }
   for (std::size_t id = 0; id < law.plain.size(); ++id) {
-    if (!(law.kept[id] > 0 || law.corrected[id] > 0 || law.plain[id] > 0)) continue;
+    if (!(law.kept[id] > 0 || law.corrected[id] > 0 || law.bonus[id] > 0 || law.plain[id] > 0)) continue;
     if (++chain_.transitions > limits_.transitions) {
       throw ChainError("more than " + grouped(limits_.transitions) +
                        " transitions can occur (so many have the first " + grouped(next_) + " of " +
@@ -88,11 +90,13 @@ void ChainBuilder::add(const PositionLaw& law) {
     const std::int32_t column = index_of(successor_);
     add_entry(chain_.kept, column, law.kept[id]);
     add_entry(chain_.corrected, column, law.corrected[id]);
-    add_entry(chain_.plain, column, law.plain[id]);
+    add_entry(chain_.bonus, column, law.bonus[id]);
+    if (chain_.other_plain) add_entry(*chain_.other_plain, column, law.plain[id]);
   }
   end_row(chain_.kept);
   end_row(chain_.corrected);
-  end_row(chain_.plain);
+  end_row(chain_.bonus);
+  if (chain_.other_plain) end_row(*chain_.other_plain);
   chain_.rejection.push_back(law.rejection);
   chain_.distance.push_back(law.distance);
   ++next_;
@@ -100,8 +104,9 @@ void ChainBuilder::add(const PositionLaw& law) {
 
 ContextChain ChainBuilder::take() && {
   assert(!unfinished());
-  for (Transitions* rows : {&chain_.kept, &chain_.corrected, &chain_.plain})
+  for (Transitions* rows : {&chain_.kept, &chain_.corrected, &chain_.bonus})
     finish(*rows, limits_.dense_above);
+  if (chain_.other_plain) finish(*chain_.other_plain, limits_.dense_above);
   return std::move(chain_);
 }
 

@@ -4,7 +4,7 @@
 // x, with w the token emitted there:
 //     kept        M(x, xw)   w was drafted and kept                         min(P, Q) for token verification
 //     corrected   J(x, xw)   a drafted token was rejected and w emitted     P - M
-//     plain       B(x, xw)   w was emitted as the bonus token               P
+//     bonus       B(x, xw)   w was emitted as the bonus token               P
 // so that with gamma drafted tokens a round leads from a law v over contexts to
 //     v K = sum_{i < gamma} (v M^i) J + (v M^gamma) B.
 // analysis/chain_laws.hpp answers questions about it. Nothing here is sampled.
@@ -14,15 +14,17 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "speclab/analysis/transitions.hpp"
 #include "speclab/core/round.hpp"
+#include "speclab/core/rules/faults.hpp"
 
 namespace speclab {
 
@@ -34,9 +36,8 @@ struct ChainError : std::runtime_error {
 
 struct ChainLimits {
   std::size_t contexts = 1'000'000;
-  std::size_t transitions =
-      100'000'000;           ///< pairs of a context and a token emitted there; up to 36 bytes each
-  double dense_above = 0.5;  ///< fill from which a matrix is stored without indices
+  std::size_t transitions = 100'000'000;  ///< pairs of a context and a token; up to 48 bytes each
+  double dense_above = 0.5;               ///< fill from which a matrix is stored without indices
 };
 
 struct ContextChain {
@@ -44,36 +45,41 @@ struct ContextChain {
   std::vector<std::int32_t> starts;          ///< the context at the end of each prompt
   Transitions kept;                          ///< M
   Transitions corrected;                     ///< J
-  Transitions plain;                         ///< B, a step of plain decoding
+  Transitions bonus;                         ///< B
+  std::optional<Transitions> other_plain;    ///< a token of plain decoding, where it is not B
   std::vector<double> rejection;             ///< P(a token drafted here is rejected) = 1 - beta
-  std::vector<double> distance;              ///< total variation between `plain` and the draft here
-  std::size_t transitions = 0;               ///< pairs of a context and a token that can be emitted there
+  std::vector<double> distance;              ///< total variation between plain decoding and the draft here
+  std::size_t transitions = 0;               ///< pairs of a context and a token that can come next there
+
+  /// One token of plain decoding. The rules of core/rules take the bonus token from it, but for some faults
+  /// and for greedy verification of a target that is not greedy.
+  const Transitions& plain() const { return other_plain ? *other_plain : bonus; }
 
   std::int32_t size() const { return static_cast<std::int32_t>(contexts.size()); }
 };
 
-/// A rule that says what one drafted token becomes by the weights of the emitted token: kept iff equal.
-template <class Rule>
-concept CouplingRule = requires(const Rule& rule, Row row, Token token) {
-  { rule.coupled(token, row, row)[token] } -> std::convertible_to<double>;
-};
-
 /// A rule that keeps a drafted token with some probability, and else replaces it.
 template <class Rule>
-concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
+concept CoinRule = requires(const Rule& rule, Row row, Token token) {
   { rule.acceptance(token, row, row) } -> std::convertible_to<double>;
   { rule.replacement(row, row)[token] } -> std::convertible_to<double>;
 };
 
-/// Rules that decide position by position about one draft. Others, such as block verification, look at more
+/// Rules that have the members of a coin rule, and yet judge a token by rows of other positions.
+template <class Rule>
+inline constexpr bool looks_elsewhere =
+    std::is_same_v<Rule, DraftBonusFault> || std::is_same_v<Rule, LateContextFault>;
+
+/// Rules that decide about one draft, position by position. Others, such as block verification, look at more
 /// than a context, and have no chain of this kind.
 template <class Rule>
-concept PositionRule = CouplingRule<Rule> || AcceptanceRule<Rule>;
+concept PositionRule = (CouplingRule<Rule, double> || CoinRule<Rule>)&&!looks_elsewhere<Rule>;
 
 /// What can happen at one context, by token emitted; each vector has one mass a token.
 struct PositionLaw {
   std::vector<double> kept;
   std::vector<double> corrected;
+  std::vector<double> bonus;
   std::vector<double> plain;
   double rejection = 0;
   double distance = 0;
@@ -104,14 +110,12 @@ void describe_position(const Rule& rule, Row target, Row draft, PositionLaw& law
   const auto vocab = static_cast<std::size_t>(target.size);
   law.kept.assign(vocab, 0);
   law.corrected.assign(vocab, 0);
+  law.bonus.assign(vocab, 0);
   law.plain.assign(vocab, 0);
   law.rejection = 0;
   law.distance = 0;
-  if constexpr (requires { rule.bonus(target); }) {
-    chain_detail::add_normalised(law.plain, 1, rule.bonus(target), target);
-  } else {
-    chain_detail::add_normalised(law.plain, 1, target, target);
-  }
+  chain_detail::add_normalised(law.bonus, 1, rule.bonus(target), target);
+  chain_detail::add_normalised(law.plain, 1, plain_weights(rule, target), target);
   const double total = chain_detail::checked_total(total_mass(draft));
   const Row plain{law.plain.data(), target.size};
   for (Token token = 0; token < draft.size; ++token) {
@@ -119,7 +123,7 @@ void describe_position(const Rule& rule, Row target, Row draft, PositionLaw& law
     const auto id = static_cast<std::size_t>(token);
     const double drafted = draft[token] / total;
     law.distance += drafted * (1 - acceptance_ratio(plain[token], drafted, 1.0));
-    if constexpr (CouplingRule<Rule>) {
+    if constexpr (CouplingRule<Rule, double>) {
       const double corrected_before = law.corrected[id];
       chain_detail::add_normalised(law.corrected, drafted, rule.coupled(token, target, draft), target);
       law.kept[id] = law.corrected[id] - corrected_before;
@@ -131,7 +135,7 @@ void describe_position(const Rule& rule, Row target, Row draft, PositionLaw& law
       law.rejection += drafted * (1 - kept);
     }
   }
-  if constexpr (!CouplingRule<Rule>) {
+  if constexpr (!CouplingRule<Rule, double>) {
     if (law.rejection > 0) {
       chain_detail::add_normalised(law.corrected, law.rejection, rule.replacement(target, draft), target);
     }

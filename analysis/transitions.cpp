@@ -81,6 +81,7 @@ std::vector<std::int32_t> strong_components(std::span<const Transitions* const> 
 }  // namespace
 
 void finish(Transitions& transitions, double dense_above) {
+  if (transitions.dense) return;
   transitions.contexts = static_cast<std::int32_t>(transitions.first.size()) - 1;
   const auto size = static_cast<std::size_t>(transitions.contexts);
   const auto entries = static_cast<double>(transitions.mass.size());

@@ -31,7 +31,8 @@ struct Transitions {
 };
 
 /// Ends a sparse matrix that has its rows, and stores it densely when at least `dense_above` of its entries
-/// are there: products then stream through memory without indices.
+/// are there: products then stream through memory without indices. Leaves a
+/// dense matrix alone.
 void finish(Transitions& transitions, double dense_above);
 
 /// Contexts that can all be reached from one another and are never left, ascending.

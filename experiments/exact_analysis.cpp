@@ -231,8 +231,21 @@ Json errors_json(const Json& iid, const Json& exact) {
   return out;
 }
 
-/// One closed class of the chain. `plain_classes` are the closed classes of plain decoding alone: the same as
-/// the chain's, unless a lossy rule emits tokens that the target would not.
+/// The closed class of plain decoding that a class of the chain belongs to. The two are the same, unless a
+/// lossy rule emits tokens that the target would not, or leaves some out. Null when there is no one such
+/// class.
+const ClosedClass* plain_class(const ClosedClass& members, const std::vector<ClosedClass>& plain_classes) {
+  if (plain_classes.size() == 1) return &plain_classes.front();
+  const ClosedClass* own = nullptr;
+  for (const ClosedClass& plain : plain_classes) {
+    if (!std::binary_search(members.begin(), members.end(), plain.front())) continue;
+    if (own != nullptr) return nullptr;
+    own = &plain;
+  }
+  return own;
+}
+
+/// One closed class of the chain.
 Json class_json(Task& task, const ClosedClass& members, const std::vector<ClosedClass>& plain_classes,
                 bool only, Json& timings) {
   const ContextChain& chain = task.chain;
@@ -240,25 +253,20 @@ Json class_json(Task& task, const ClosedClass& members, const std::vector<Closed
   Json out{{"contexts", members.size()}};
   Json remarks = Json::array();
   const auto inside = [&](std::int32_t x) { return std::binary_search(members.begin(), members.end(), x); };
-  std::vector<const ClosedClass*> own;
-  for (const ClosedClass& plain : plain_classes) {
-    if (inside(plain.front())) own.push_back(&plain);
-  }
-
   Json iid;
   std::optional<StationaryLaw> target_law;
-  if (own.size() == 1) {
-    target_law = stationary_plain(chain, uniform_on(*own.front(), chain.size()));
+  std::vector<double> anywhere = uniform_on(members, chain.size());
+  if (const ClosedClass* own = plain_class(members, plain_classes)) {
+    target_law = stationary_plain(chain, uniform_on(*own, chain.size()));
     iid = iid_json(std::clamp(mean_acceptance(chain, target_law->law), 0.0, 1.0), task);
+    if (std::includes(members.begin(), members.end(), own->begin(), own->end())) anywhere = target_law->law;
   } else {
     remarks.push_back(
-        fmt::format("Plain decoding of the target has {} closed classes inside this one: alpha under its "
-                    "law, and with it "
-                    "the i.i.d. column, is not one number.",
-                    own.size()));
+        "The contexts where this class decodes belong to several closed classes of plain decoding, or to "
+        "none: "
+        "alpha under the target's law, and with it the i.i.d. column, is not one number.");
   }
-  const StationaryLaw rounds =
-      stationary_rounds(chain, task.gamma, target_law ? target_law->law : uniform_on(members, chain.size()));
+  const StationaryLaw rounds = stationary_rounds(chain, task.gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, task.gamma, rounds.law);
   Json exact{{"alpha", iid.is_null() ? Json() : iid.at("alpha")}};
   exact.update(exact_json(found, task.cost));
@@ -278,7 +286,7 @@ Json class_json(Task& task, const ClosedClass& members, const std::vector<Closed
   timings["rounds_seconds"].push_back(watch.lap());
 
   int search_iterations = 0;
-  const Json speeds = search_json(task, rounds, target_law ? target_law->law : rounds.law, search_iterations);
+  const Json speeds = search_json(task, rounds, std::move(anywhere), search_iterations);
   const std::size_t best = best_of(speeds);
   exact["optimal_gamma"] = best;
   exact["best_speed"] = speeds[best];
@@ -356,9 +364,10 @@ Findings analyse_exactly(const Json& input, bool simulate) {
     task.confidence = family_confidence(task.confidence, intervals);
 
   const ContextChain& chain = task.chain;
-  const Transitions* const all[] = {&chain.kept, &chain.corrected, &chain.plain};
+  const Transitions* const all[] = {&chain.kept, &chain.corrected, &chain.bonus};
+  const Transitions* const plain[] = {&chain.plain()};
   const std::vector<ClosedClass> classes = closed_classes(all);
-  const std::vector<ClosedClass> plain_classes = closed_classes({all + 2, 1});
+  const std::vector<ClosedClass> plain_classes = closed_classes(plain);
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();
 
@@ -374,7 +383,7 @@ Findings analyse_exactly(const Json& input, bool simulate) {
                      {"transitions", chain.transitions},
                      {"transient_contexts", chain.contexts.size() - recurrent},
                      {"closed_classes", classes.size()},
-                     {"dense", chain.plain.dense}};
+                     {"dense", chain.bonus.dense}};
   Json& described = result["classes"] = Json::array();
   for (std::size_t i = 0; i < std::min(classes.size(), most_classes); ++i) {
     described.push_back(class_json(task, classes[i], plain_classes, classes.size() == 1, findings.timings));

@@ -90,13 +90,26 @@ TEST_CASE("models with context: the formulas are off, and planted faults show") 
   CHECK(number(one, "exact", "correlation") > 0.3);
   CHECK(std::abs(number(one, "exact", "regret")) < 1e-12);
 
-  const Json all = only_class(exact_of("{" + models + R"(, "verifier": {"kind": "fault_accept_all"}})"));
+  const Json all = only_class(exact_of("{" + models + R"(, "verifier": {"kind": "fault-accept-all"}})"));
   CHECK(number(all, "exact", "tokens_per_round") == doctest::Approx(4).epsilon(1e-12));
   const Json again =
-      only_class(exact_of("{" + models + R"(, "verifier": {"kind": "fault_resample_target"}})"));
+      only_class(exact_of("{" + models + R"(, "verifier": {"kind": "fault-resample-target"}})"));
   CHECK(std::abs(number(again, "exact", "tokens_per_round") - number(one, "exact", "tokens_per_round")) >
         0.05);
   CHECK(number(again, "exact", "alpha_overlap") > 0.65);
+}
+
+TEST_CASE(
+    "greedy verification of a sampling target: alpha is over the target's contexts, rounds over greedy "
+    "ones") {
+  // Rounds stay at token 0, where the draft says so with 0.7; the target is at token 1 for 0.4 of its text,
+  // where the draft says 0 with 0.8.
+  const Json one = only_class(exact_of(R"({"verifier": {"kind": "greedy"}, "models": {
+      "target": {"kind": "table", "rows": [[0.6, 0.4], [0.6, 0.4]]},
+      "draft": {"kind": "table", "rows": [[0.7, 0.3], [0.8, 0.2]]}}})"));
+  CHECK(number(one, "exact", "alpha") == doctest::Approx(0.74).epsilon(1e-12));
+  CHECK(number(one, "exact", "alpha_overlap") == doctest::Approx(0.7).epsilon(1e-12));
+  CHECK(number(one, "exact", "tokens_per_round") == doctest::Approx(expected_tokens(0.7, 3)).epsilon(1e-12));
 }
 
 TEST_CASE("gamma = 0 is plain decoding: what needs a drafted token is null") {
@@ -122,12 +135,12 @@ TEST_CASE("two closed classes are analysed by themselves; transient contexts are
 }
 
 TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha") {
-  const Json one = only_class(exact_of(R"({"verifier": {"kind": "fault_accept_all"}, "models": {
+  const Json one = only_class(exact_of(R"({"verifier": {"kind": "fault-accept-all"}, "models": {
       "target": {"kind": "table", "rows": [[1, 0], [0, 1]]}, "draft": {"kind": "uniform"}}})"));
   CHECK_FALSE(one.contains("iid"));
   CHECK(one.at("exact").at("alpha").is_null());
   CHECK(number(one, "exact", "tokens_per_round") == doctest::Approx(4).epsilon(1e-12));
-  CHECK(says(one.at("remarks").dump(), "2 closed classes inside"));
+  CHECK(says(one.at("remarks").dump(), "several closed classes of plain decoding"));
 }
 
 TEST_CASE("rounds that remember their start say so") {
@@ -135,7 +148,7 @@ TEST_CASE("rounds that remember their start say so") {
   // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its law puts 1/3 on the first and 2/3 on
   // the second.
   const Json one =
-      only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "greedy_lenience", "lenience": 0.5},
+      only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "lenient-greedy", "lenience": 0.5},
       "sampling": {"temperature": 0}, "plan": {"trials": 16, "length": 200, "prompt": [2]}, "models": {
       "target": {"kind": "table", "rows": [[0, 0.4, 0.6, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0],
                                            [0.6, 0, 0, 0, 0.4], [0, 0, 1, 0, 0]]},
@@ -165,6 +178,11 @@ TEST_CASE("what cannot be analysed is refused with its place and a remedy") {
   CHECK(says(refusal(R"({"sweep": {"/gamma": [1, 2]}})"), "/sweep: exact analyses one configuration"));
   CHECK(says(refusal(R"({"models": {"target": {"kind": "zipf", "vocab": 9}, "draft": {"kind": "copy"}}})"),
              "/models/draft: reads contexts of any length"));
+  for (const char* kind : {"block", "tree", "recursive", "fault-draft-bonus", "fault-late-context"}) {
+    CAPTURE(kind);
+    CHECK(says(refusal(R"({"verifier": {"kind": ")" + std::string(kind) + "\"}}"),
+               "/verifier/kind: exact needs a verifier of one draft"));
+  }
   CHECK(says(refusal(R"({"models": null})"), "/models"));
   CHECK(says(refusal(R"({"search": {"max_gamma": 0}})"), "/search/max_gamma"));
 }
