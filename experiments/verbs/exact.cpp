@@ -54,10 +54,12 @@ int exact_verb(const std::vector<std::string>& arguments) {
   }
   const Json& seconds = findings.timings;
   fmt::print("{}", exact_text(findings.result));
-  fmt::print("{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s simulated\n",
-             seconds.at("chain_seconds").get<double>(), total(seconds.at("rounds_seconds")),
-             findings.result.at("config").at("gamma").get<int>(), total(seconds.at("search_seconds")),
-             total(seconds.at("simulation_seconds")));
+  fmt::print(
+      "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the plan's "
+      "rounds\n",
+      seconds.at("chain_seconds").get<double>(), total(seconds.at("rounds_seconds")),
+      findings.result.at("config").at("gamma").get<int>(), total(seconds.at("search_seconds")),
+      total(seconds.at("simulation_seconds")));
   return exit_ok;
 }
 
