@@ -23,6 +23,10 @@ constexpr double small_distance = 0.01;
 /// Below the smallest normal double the tail is not resolved.
 std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
 
+std::string distance_text(double distance) {
+  return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
+}
+
 void refuse_many_cells(const Json& config) {
   for (const char* many : {"sweep", "cases"}) {
     if (config.contains(many)) {
@@ -183,7 +187,7 @@ std::string equality_text(const EqualityReport& report) {
     text += fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test\n", untested,
                         report.tokens);
   }
-  text += fmt::format("power     a total variation of {:.4f} or more", report.detectable_distance);
+  text += fmt::format("power     a total variation of {} or more", distance_text(report.detectable_distance));
   if (joint.degrees > 0) text += fmt::format(" (effect w = {:.4f})", report.detectable_effect);
   text += fmt::format(" is found with probability {}", report.power);
   if (report.samples_for_one_percent > 0) {

@@ -11,7 +11,8 @@ namespace speclab {
 /// keys, wrong types, values out of range and missing keys, with the JSON path.
 Json resolve(const Json& input);
 
-/// One optional section ("check", "search", "trace", "walltime", "calibration") of a resolved config, or its defaults.
+/// One optional section ("check", "search", "trace", "walltime", "calibration") of a resolved config, or its
+/// defaults.
 Json section(const Json& config, const std::string& name);
 
 /// A value as it stands in an error message, shortened.
