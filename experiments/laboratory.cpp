@@ -17,6 +17,7 @@
 #include "speclab/experiments/names.hpp"
 #include "speclab/experiments/simulation.hpp"
 #include "speclab/experiments/tracing.hpp"
+#include "speclab/experiments/verifier_judgement.hpp"
 #include "speclab/experiments/version.hpp"
 
 namespace speclab {
@@ -64,6 +65,9 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   if (cell.experiment == "decode" || cell.experiment == "acceptance") {
     cell.jobs.push_back(
         &jobs.add(cell.setup, config.at("gamma").get<int>(), cell.experiment == "acceptance"));
+  } else if (cell.experiment == "verifiers") {
+    const Judging how = judging_of(*cell.setup, config);
+    cell.jobs.push_back(&jobs.add_judged(cell.setup, config.at("gamma").get<int>(), how));
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();
     for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(cell.setup, gamma, false));
@@ -213,8 +217,9 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
              return t.rounds == 0 && t.overlap_contexts == 0;
            });
   });
-  // These two work here, not in jobs; an interrupt ends the run before the next of them.
-  const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime";
+  // These work here, not in jobs; an interrupt ends the run before the next of them.
+  const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
+                          (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
   if (empty || stopped) return out;
@@ -227,6 +232,9 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
     add_verdicts(out, spec, inputs);
   } else if (cell.experiment == "optimal_gamma") {
     describe_optimum(out, cell, confidence);
+  } else if (cell.experiment == "verifiers") {
+    describe_judgement(out, *cell.setup, cell.jobs.front()->outcome, spec.config, cost_of(spec.config),
+                       confidence);
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
@@ -241,8 +249,10 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
 }  // namespace
 
 Json with_sections(Json resolved) {
-  for (const auto& [experiment, name] :
-       {std::pair{"trace", "trace"}, {"walltime", "walltime"}, {"optimal_gamma", "search"}}) {
+  for (const auto& [experiment, name] : {std::pair{"trace", "trace"},
+                                         {"walltime", "walltime"},
+                                         {"optimal_gamma", "search"},
+                                         {"verifiers", "verifiers"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }
   return resolved;
@@ -262,7 +272,10 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   const Control control = control_for(jobs.total());
   jobs.run(control);
 
-  const int comparisons = static_cast<int>(cells.size()) * independent_judgements;
+  int comparisons = 0;
+  for (const Cell& cell : cells) {
+    comparisons += cell.experiment == "verifiers" ? judged_numbers : independent_judgements;
+  }
   const auto stated = resolved.at("confidence").get<double>();
   const double confidence =
       resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons) : stated;

@@ -17,8 +17,8 @@ struct Findings {
   Json timings;
 };
 
-/// A resolved config with the section of its experiment ("trace", "search", "walltime") written out, as
-/// results carry it.
+/// A resolved config with the section of its experiment ("trace", "search", "walltime", "verifiers") written
+/// out, as results carry it.
 Json with_sections(Json resolved);
 
 /// How much a config would run. Throws ConfigError for a config that cannot be run.

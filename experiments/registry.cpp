@@ -337,7 +337,7 @@ Setup Registry::build(const Json& config) {
   plan.length = plan_spec.at("length").get<std::uint32_t>();
   plan.batches = plan_spec.at("batches").get<std::uint32_t>();
   plan.prompts = build_prompts(plan_spec, config, plan, target_words.get(), target.vocab());
-  return {std::move(target), std::move(draft), rule, target_words, std::move(plan), alpha};
+  return {std::move(target), std::move(draft), rule, target_words, std::move(plan), alpha, greedy};
 }
 
 }  // namespace speclab

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,22 @@ const std::map<std::string, Maker>& makers() {
 
 AnyRule make_rule(const Json& spec, std::int32_t gamma) {
   return makers().at(spec.at("kind").get<std::string>())(spec, gamma);
+}
+
+bool depends_on_gamma(const Json& spec) {
+  const Json& kind = spec.at("kind");
+  return kind == "without-replacement" || kind == "tree" || kind == "traversal";
+}
+
+bool lossless(const Json& spec, double temperature) {
+  static const std::set<std::string> always{
+      "token",     "match",     "gumbel", "rejection",          "block", "k-seq", "importance",
+      "recursive", "traversal", "tree",   "without-replacement"};
+  const auto kind = spec.at("kind").get<std::string>();
+  if (kind == "greedy") return temperature == 0;
+  // At l = 1 two of the residuals make it token verification.
+  if (kind == "lenient") return spec.at("lenience") == 1 && spec.at("residual") != "target";
+  return always.contains(kind);
 }
 
 }  // namespace speclab

@@ -114,7 +114,10 @@ const Family& experiment_family() {
         "Simulates every gamma up to \"search/max_gamma\" and compares the best with the formula's.",
         {}},
        {"trace", "Single rounds, drawn: generated text by fate, and a timeline for each gamma.", {}},
-       {"walltime", "Real time of a slowed target, against Theorem 3.8 at the measured c.", {}}}};
+       {"walltime", "Real time of a slowed target, against Theorem 3.8 at the measured c.", {}},
+       {"verifiers",
+        "Decoding that judges its rule: first acceptance beside the optimum, distance to the target, regret.",
+        {}}}};
   return family;
 }
 
@@ -172,6 +175,13 @@ const Shape& config_shape() {
        integer("draft_weights", "Multiply-adds per draft run.", 0, 1e9, 40000),
        integer("tokens", "Tokens per repeat.", 1, 1e7, 500),
        integer("repeats", "Repeats, plain and speculative alternating.", 1, 1000, 4)}};
+  static const Shape verifiers{
+      "verifiers",
+      "For verifiers.",
+      {boolean("witness",
+               "Beside a proved distance of 0 to the target, run the test of `speclab check` (section "
+               "\"check\").",
+               false)}};
   static const Field any_value{.name = "", .type = FieldType::text, .doc = "A value as printed."};
   static const Field set_value{.name = "", .type = FieldType::any, .doc = "Any value for that path."};
   static const Shape one_case{
@@ -223,6 +233,7 @@ const Shape& config_shape() {
        object("search", "For optimal_gamma.", search),
        object("trace", "For trace.", trace),
        object("walltime", "For walltime.", walltime),
+       object("verifiers", "For verifiers.", verifiers),
        list("cases", "Explicit rows.", a_case, 1, 100000),
        map("sweep", "Values by JSON path: a list, or {\"from\", \"to\", \"step\"}.", set_value),
        list("metrics", "Metrics in the table.", metric, 1, 32),
