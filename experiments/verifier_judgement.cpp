@@ -115,7 +115,7 @@ std::string judgement_note() {
          "rounds start, no ceiling for lossy rules, for siblings drawn without replacement and for chosen "
          "drafts. TV to target: of the emitted token's law in its context, computed from the rows of every "
          "examined position. Regret: rejections beyond the least of lossless schemes of one draft, per "
-         "examined position.";
+         "examined position. Every rule is judged in the contexts that its own rounds visit.";
 }
 
 }  // namespace speclab

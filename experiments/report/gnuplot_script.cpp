@@ -62,7 +62,8 @@ struct Legend {
   int height = 0;
 };
 
-// Beside the plot, or below it where it is short and the room beside it is taken or the names are long.
+// Beside the plot, or below it where the room beside it is taken (or wanted for a wide axis), or where it is
+// short and its names are long.
 Legend legend_of(const std::vector<std::string>& names, bool taken) {
   constexpr std::size_t long_name = 20;
   constexpr std::size_t short_list = 2;
@@ -194,7 +195,7 @@ std::string plane_script(const Figure& figure) {
   for (const Series& series : figure.series) {
     if (!series.name.empty() && !series.x.empty()) names.push_back(series.name);
   }
-  const Legend legend = legend_of(names, figure.heat.has_value());
+  const Legend legend = legend_of(names, figure.heat.has_value() || !figure.categories.empty());
   const int beside = figure.heat ? colour_box_width : legend.width;
   std::string script;
   const Out out(script);
