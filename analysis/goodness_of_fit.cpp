@@ -61,18 +61,55 @@ double upper_tail(double statistic, int degrees) {
   return boost::math::cdf(boost::math::complement(null, std::max(statistic, 0.0)));
 }
 
+void judge(FitTest& test) {
+  test.pearson_p = test.impossible > 0 ? 0 : upper_tail(test.pearson, test.degrees);
+  test.g_p = test.impossible > 0 ? 0 : upper_tail(test.g, test.degrees);
+}
+
 void finish(FitTest& test, const Pooling& pooling, std::size_t cells) {
   test.cells = static_cast<int>(cells);
   test.pooled_cells = pooling.size;
   test.degrees = std::max(test.cells - 1, 0);
-  test.pearson_p = test.impossible > 0 ? 0 : upper_tail(test.pearson, test.degrees);
-  test.g_p = test.impossible > 0 ? 0 : upper_tail(test.g, test.degrees);
+  judge(test);
 }
 
 double critical_value(int degrees, double level) {
   assert(degrees >= 1 && level > 0 && level < 1);
   const boost::math::chi_squared_distribution<double> null(degrees);
   return boost::math::quantile(boost::math::complement(null, level));
+}
+
+double noncentrality_needed(int degrees, double level, double power) {
+  using Alternative = boost::math::non_central_chi_squared_distribution<double>;
+  return Alternative::find_non_centrality(degrees, critical_value(degrees, level), 1 - power);
+}
+
+double sum_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// The cells of a planned test, both laws normalised over all cells.
+struct PlannedCells {
+  std::vector<double> null;
+  std::vector<double> alternative;
+};
+
+/// `keep(i)` says which cells stand; `expected(i)` what each expects in the (smaller) sample.
+template <class Keep, class Expected>
+PlannedCells pooled_laws(std::span<const double> null, std::span<const double> alternative, double minimum,
+                         const Keep& keep, const Expected& expected) {
+  const double null_mass = sum_of(null);
+  const double alternative_mass = sum_of(alternative);
+  PlannedCells cells;
+  std::vector<double> expectations;
+  for (std::size_t i = 0; i < null.size(); ++i) {
+    const double a = null[i] / null_mass;
+    const double b = alternative[i] / alternative_mass;
+    if (!keep(a, b)) continue;
+    cells.null.push_back(a);
+    cells.alternative.push_back(b);
+    expectations.push_back(expected(a, b));
+  }
+  const Pooling pooling = pool_cells(expectations, minimum);
+  return {merge_pooled(pooling, cells.null), merge_pooled(pooling, cells.alternative)};
 }
 
 }  // namespace
@@ -136,6 +173,21 @@ FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const st
   return test;
 }
 
+FitTest sum_of_tests(std::span<const FitTest> tests) {
+  FitTest sum;
+  for (const FitTest& test : tests) {
+    sum.pearson += test.pearson;
+    sum.g += test.g;
+    sum.degrees += test.degrees;
+    sum.cells += test.cells;
+    sum.pooled_cells += test.pooled_cells;
+    sum.samples += test.samples;
+    sum.impossible += test.impossible;
+  }
+  judge(sum);
+  return sum;
+}
+
 double power_of(double effect, int degrees, std::uint64_t samples, double level) {
   assert(effect >= 0);
   const double critical = critical_value(degrees, level);
@@ -150,14 +202,62 @@ double power_of(double effect, int degrees, std::uint64_t samples, double level)
 
 double detectable_effect(int degrees, std::uint64_t samples, double level, double power) {
   assert(samples > 0 && power > level && power < 1);
-  const double critical = critical_value(degrees, level);
-  using Alternative = boost::math::non_central_chi_squared_distribution<double>;
-  const double noncentrality = Alternative::find_non_centrality(degrees, critical, 1 - power);
-  return std::sqrt(noncentrality / static_cast<double>(samples));
+  return std::sqrt(noncentrality_needed(degrees, level, power) / static_cast<double>(samples));
+}
+
+std::uint64_t planned_samples(double effect, int degrees, double level, double power) {
+  assert(effect > 0 && power > level && power < 1);
+  const double wanted = noncentrality_needed(degrees, level, power) / (effect * effect);
+  return static_cast<std::uint64_t>(std::ceil(std::min(wanted, 1e18)));
 }
 
 double detectable_total_variation(int degrees, std::uint64_t samples, double level, double power) {
   return detectable_effect(degrees, samples, level, power) / 2;
+}
+
+PlannedTest planned_fit_test(std::span<const double> null, std::span<const double> alternative,
+                             std::uint64_t samples, double minimum) {
+  assert(null.size() == alternative.size());
+  PlannedTest plan{.samples = samples};
+  const PlannedCells cells = pooled_laws(
+      null, alternative, minimum, [](double a, double) { return a > 0; },
+      [&](double a, double) { return a * static_cast<double>(samples); });
+  const double mass = sum_of(alternative);
+  for (std::size_t i = 0; i < null.size(); ++i) {
+    if (!(null[i] > 0)) plan.impossible += alternative[i] / mass;
+  }
+  plan.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
+  double square = 0;
+  for (std::size_t i = 0; i < cells.null.size(); ++i) {
+    const double difference = cells.alternative[i] - cells.null[i];
+    square += difference * difference / cells.null[i];
+  }
+  if (plan.degrees > 0) plan.effect = std::sqrt(square);
+  return plan;
+}
+
+PlannedTest planned_two_sample_test(std::span<const double> first, std::span<const double> second,
+                                    std::uint64_t samples_each, double minimum) {
+  assert(first.size() == second.size());
+  PlannedTest plan{.samples = samples_each};
+  const PlannedCells cells = pooled_laws(
+      first, second, minimum, [](double a, double b) { return a + b > 0; },
+      [&](double a, double b) { return (a + b) / 2 * static_cast<double>(samples_each); });
+  plan.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
+  double square = 0;
+  for (std::size_t i = 0; i < cells.null.size(); ++i) {
+    const double difference = cells.alternative[i] - cells.null[i];
+    square += difference * difference / (cells.null[i] + cells.alternative[i]);
+  }
+  if (plan.degrees > 0) plan.effect = std::sqrt(square);
+  return plan;
+}
+
+double planned_power(const PlannedTest& plan, double level) {
+  const double by_statistic = plan.degrees > 0 ? power_of(plan.effect, plan.degrees, plan.samples, level) : 0;
+  const double none_impossible =
+      std::exp(static_cast<double>(plan.samples) * std::log1p(-std::min(plan.impossible, 1.0)));
+  return 1 - none_impossible * (1 - by_statistic);
 }
 
 double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
@@ -175,21 +275,6 @@ double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::s
   const double log_events = cells * std::log(2.0) + std::log1p(-std::exp2(1 - cells));
   const double deviation = std::sqrt(2 * (log_events - std::log1p(-confidence)) / samples);
   return std::min(1.0, (distance + deviation) / 2);
-}
-
-std::vector<double> holm_adjusted(std::span<const double> p_values) {
-  std::vector<std::size_t> order(p_values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
-  std::vector<double> adjusted(p_values.size());
-  double running = 0;
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const auto remaining = static_cast<double>(order.size() - rank);
-    running = std::max(running, std::min(1.0, remaining * p_values[order[rank]]));
-    adjusted[order[rank]] = running;
-  }
-  return adjusted;
 }
 
 }  // namespace speclab

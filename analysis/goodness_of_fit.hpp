@@ -39,6 +39,10 @@ FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> 
 FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const std::uint64_t> second,
                         double minimum = minimum_expectation);
 
+/// One test of several that are independent given what separates them: statistics, degrees and counts are
+/// added, and the sum is held against the chi-squared law with the summed degrees.
+FitTest sum_of_tests(std::span<const FitTest> tests);
+
 /// Power of a level-`level` chi-squared test: P(reject) for `samples` samples from a law at effect
 /// w = sqrt(sum of (p_i - null_i)^2 / null_i), by the noncentral chi-squared law with noncentrality samples
 /// w^2 (Cohen 1988, ch. 7). Asymptotic; degrees >= 1, asserted.
@@ -47,10 +51,37 @@ double power_of(double effect, int degrees, std::uint64_t samples, double level)
 /// The smallest effect w that is rejected with probability `power` > level (asserted).
 double detectable_effect(int degrees, std::uint64_t samples, double level, double power);
 
+/// The fewest samples with which an effect > 0 (asserted) is rejected with probability `power` > level
+/// (asserted); at most 1e18. The inverse of power_of in the samples, for the degrees of that many.
+std::uint64_t planned_samples(double effect, int degrees, double level, double power);
+
 /// detectable_effect / 2. By Cauchy-Schwarz w >= 2 TV, so every law at least this far from the null in total
 /// variation (between the cells as pooled) is rejected with probability `power` or more. The converse fails:
 /// a law with a large w can be close in total variation.
 double detectable_total_variation(int degrees, std::uint64_t samples, double level, double power);
+
+/// What a test will face when its samples come from `alternative`: the effect between the cells as that test
+/// would pool them.
+struct PlannedTest {
+  double effect = 0;      ///< w of power_of, with noncentrality samples w^2
+  int degrees = 0;        ///< cells after pooling, less 1
+  double impossible = 0;  ///< probability of cells that are impossible under the null: one sample settles it
+  std::uint64_t samples = 0;  ///< of fit_test, or of each of two samples
+};
+
+/// Of fit_test, samples from `alternative` against `null` (masses of the same cells, each divided by its
+/// total; lengths asserted).
+PlannedTest planned_fit_test(std::span<const double> null, std::span<const double> alternative,
+                             std::uint64_t samples, double minimum = minimum_expectation);
+
+/// Of two_sample_test with `samples_each` from either law. The noncentrality of the test of homogeneity is
+/// samples_each w^2 with w^2 = sum of (p - q)^2 / (p + q); cells are pooled by their expectation in the long
+/// run.
+PlannedTest planned_two_sample_test(std::span<const double> first, std::span<const double> second,
+                                    std::uint64_t samples_each, double minimum = minimum_expectation);
+
+/// P(reject at `level`): an impossible sample, or the noncentral chi-squared tail of power_of.
+double planned_power(const PlannedTest& plan, double level);
 
 /// With probability `confidence`, the law behind `counts` is within this total variation of `exact`
 /// (probabilities, equal lengths: asserted): the observed distance plus half the L1 deviation of Weissman et
@@ -58,9 +89,5 @@ double detectable_total_variation(int degrees, std::uint64_t samples, double lev
 /// 1 without samples.
 double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
                                    double confidence);
-
-/// Holm 1979: adjusted p-values in the order given. Rejecting those <= level keeps the chance of any false
-/// rejection below level, whatever the dependence between the tests.
-std::vector<double> holm_adjusted(std::span<const double> p_values);
 
 }  // namespace speclab

@@ -66,7 +66,7 @@ struct RoundLaw {
 template <class Real, class Target, class Draft, class Rule>
 RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                          std::span<const Token> context) {
-  struct Outcome {
+  struct Leaf {
     std::vector<Token> emitted;
     std::int32_t accepted;
     bool rejected;
@@ -76,18 +76,18 @@ RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& r
   const auto program = [&](EnumeratedChance<Real>& chance) {
     tokens.assign(context.begin(), context.end());
     const Round round = speculative_round(target, draft, rule, gamma, tokens, chance, scratch, NoWatch{});
-    return Outcome{{tokens.begin() + std::ssize(context), tokens.end()},
-                   round.accepted,
-                   round.examined > round.accepted};
+    return Leaf{{tokens.begin() + std::ssize(context), tokens.end()},
+                round.accepted,
+                round.examined > round.accepted};
   };
 
   RoundLaw<Real> law;
   law.accepted.assign(static_cast<std::size_t>(gamma) + 1, Real(0));
-  enumerate<Real>(program, [&](const Outcome& outcome, const Real& probability) {
-    law.emitted[outcome.emitted] += probability;
-    law.accepted[static_cast<std::size_t>(outcome.accepted)] += probability;
-    law.expected_tokens += probability * Real(outcome.emitted.size());
-    if (outcome.rejected) law.rejected += probability;
+  enumerate<Real>(program, [&](const Leaf& leaf, const Real& probability) {
+    law.emitted[leaf.emitted] += probability;
+    law.accepted[static_cast<std::size_t>(leaf.accepted)] += probability;
+    law.expected_tokens += probability * Real(leaf.emitted.size());
+    if (leaf.rejected) law.rejected += probability;
     ++law.branches;
   });
   return law;

@@ -3,84 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 #include <span>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
+#include "speclab/analysis/multiple_tests.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/registry.hpp"
 #include "speclab/sim/sequences.hpp"
 
 namespace speclab {
 
 namespace {
 
-constexpr std::uint64_t hashed_cells = 64;
-
-/// 64-bit mixing of a token sequence; only equality and spread matter, not secrecy.
-std::uint64_t hash_tokens(std::span<const Token> tokens) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
-  for (const Token token : tokens) {
-    hash ^= static_cast<std::uint64_t>(token) + 0x9e3779b97f4a7c15ULL;
-    hash *= 0xbf58476d1ce4e5b9ULL;
-    hash ^= hash >> 29U;
-  }
-  return hash;
-}
-
-struct Pair {
-  std::uint64_t speculative = 0;
-  std::uint64_t plain = 0;
-  std::uint64_t rare_cell = 0;  ///< where the sequence goes when it is too rare for a cell of its own
-};
-
-/// Counts of each sequence in both samples; sequences too rare in both together share hashed cells.
-void count_cells(const std::vector<Token>& speculative, const std::vector<Token>& plain, std::size_t length,
-                 std::vector<std::uint64_t>& first, std::vector<std::uint64_t>& second) {
-  std::unordered_map<std::uint64_t, Pair> seen;
-  const auto add = [&](const std::vector<Token>& sample, std::uint64_t Pair::*count) {
-    for (std::size_t start = 0; start < sample.size(); start += length) {
-      const std::span<const Token> sequence(sample.data() + start, length);
-      Pair& pair = seen[hash_tokens(sequence)];
-      ++(pair.*count);
-      const Token ends[2] = {sequence.front(), sequence.back()};
-      pair.rare_cell = hash_tokens(ends) % hashed_cells;
-    }
-  };
-  add(speculative, &Pair::speculative);
-  add(plain, &Pair::plain);
-
-  std::vector<std::uint64_t> rare_first(hashed_cells);
-  std::vector<std::uint64_t> rare_second(hashed_cells);
-  std::vector<std::pair<std::uint64_t, const Pair*>> ordered;
-  ordered.reserve(seen.size());
-  for (const auto& [hash, pair] : seen) ordered.emplace_back(hash, &pair);
-  std::sort(ordered.begin(), ordered.end());
-  for (const auto& [hash, pair] : ordered) {
-    // Half of the pair's total is its expectation in each sample under the null. Deciding by the total, which
-    // the null says nothing about, leaves the test unbiased.
-    if (static_cast<double>(pair->speculative + pair->plain) / 2 >= minimum_expectation_for_power) {
-      first.push_back(pair->speculative);
-      second.push_back(pair->plain);
-    } else {
-      rare_first[pair->rare_cell] += pair->speculative;
-      rare_second[pair->rare_cell] += pair->plain;
-    }
-  }
-  first.insert(first.end(), rare_first.begin(), rare_first.end());
-  second.insert(second.end(), rare_second.begin(), rare_second.end());
-}
+constexpr double most_exact_sequences = 1e5;
+constexpr double small_distance = 0.01;
 
 /// Below the smallest normal double the tail is not resolved.
-std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("= {:.3g}", p); }
+std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
 
-}  // namespace
+std::string distance_text(double distance) {
+  return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
+}
 
-EqualityReport check_equality(const Json& input) {
-  const Json config = resolve(input);
+void refuse_many_cells(const Json& config) {
   for (const char* many : {"sweep", "cases"}) {
     if (config.contains(many)) {
       throw ConfigError(std::string("/") + many,
@@ -89,8 +36,65 @@ EqualityReport check_equality(const Json& input) {
                                     many));
     }
   }
+}
+
+SequenceTests run_tests(const Setup& setup, int gamma, const std::optional<Law<double>>& law,
+                        std::size_t length, const Control& control, bool& partial) {
+  std::vector<Token> speculative;
+  std::vector<Token> plain;
+  std::visit(
+      [&](const auto& rule) {
+        speculative =
+            speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length, control);
+        if (!law) plain = plain_sequences(setup.target, rule, setup.plan, length, control);
+      },
+      setup.rule);
+  partial = speculative.empty() || (!law && plain.empty());
+  if (partial) return {};
+  if (!law) return two_sample_sequence_tests(speculative, plain, length);
+  return ExactSequenceTests(*law, setup.target.vocab(), length, setup.plan.trials).test(speculative);
+}
+
+/// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
+void state_power(EqualityReport& report, std::int32_t vocab) {
+  const FitTest& joint = report.tests.joint;
+  const double level = report.level / static_cast<double>(report.tests.p_values().size());
+  // Two samples of n are worth one of n/2: the variances of both add.
+  const std::uint64_t worth = report.exact ? 1 : 2;
+  if (joint.degrees > 0) {
+    const std::uint64_t samples = report.samples_each / worth;
+    report.detectable_effect = detectable_effect(joint.degrees, samples, level, report.power);
+    report.detectable_distance =
+        std::min(1.0, detectable_total_variation(joint.degrees, samples, level, report.power));
+    // By Cauchy-Schwarz the effect is at least twice the total variation.
+    report.samples_for_one_percent =
+        worth * planned_samples(2 * small_distance, joint.degrees, level, report.power);
+  } else if (vocab > 1) {
+    // A deterministic target (temperature 0) has one cell. Against the exact law any other sequence settles
+    // the matter; a second sample must fill a second cell.
+    report.detectable_distance =
+        report.exact ? -std::expm1(std::log1p(-report.power) / static_cast<double>(report.samples_each))
+                     : minimum_expectation_for_power / static_cast<double>(report.samples_each);
+  }
+}
+
+}  // namespace
+
+std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens) {
+  const bool one_prompt = setup.plan.prompts.size() == 1;
+  if (!one_prompt || std::pow(setup.target.vocab(), tokens) > most_exact_sequences) return std::nullopt;
+  return std::visit(
+      [&](const auto& rule) {
+        return plain_law<double>(setup.target, setup.plan.prompt(0), static_cast<std::size_t>(tokens), rule);
+      },
+      setup.rule);
+}
+
+EqualityReport check_equality(const Json& input,
+                              const std::function<Control(std::uint64_t total)>& control_for) {
+  const Json config = resolve(input);
+  refuse_many_cells(config);
   const Json settings = section(config, "check");
-  const int gamma = config.at("gamma").get<int>();
   Registry registry;
   Setup setup = registry.build(config);
 
@@ -104,66 +108,103 @@ EqualityReport check_equality(const Json& input) {
                       fmt::format("{} is not above the level {}", report.power, report.level));
   }
   setup.plan.trials = static_cast<std::uint32_t>(report.samples_each);
-  const auto length = static_cast<std::size_t>(report.tokens);
-  std::vector<Token> speculative;
-  std::vector<Token> plain;
-  std::visit(
-      [&](const auto& rule) {
-        speculative = speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length);
-        plain = plain_sequences(setup.target, rule, setup.plan, length);
-      },
-      setup.rule);
-
-  std::vector<std::uint64_t> first;
-  std::vector<std::uint64_t> second;
-  count_cells(speculative, plain, length, first, second);
-  report.test = two_sample_test(first, second, minimum_expectation_for_power);
-  if (report.test.degrees > 0) {
-    // The two-sample test with n each is a one-sample test with n/2: the variances of both samples add.
-    const std::uint64_t effective = report.samples_each / 2;
-    report.detectable_effect =
-        detectable_effect(report.test.degrees, effective, report.level / 2, report.power);
-    report.detectable_distance = std::min(
-        1.0, detectable_total_variation(report.test.degrees, effective, report.level / 2, report.power));
-  } else if (setup.target.vocab() > 1) {
-    // A deterministic target (temperature 0) has one cell when all is well; any other sequence would add
-    // cells.
-    report.detectable_distance = minimum_expectation_for_power / static_cast<double>(report.samples_each);
-  }
+  const std::optional<Law<double>> law = exact_plain_law(setup, report.tokens);
+  report.exact = law.has_value();
+  const Control control = control_for(report.samples_each * (report.exact ? 1 : 2));
+  report.tests = run_tests(setup, config.at("gamma").get<int>(), law, static_cast<std::size_t>(report.tokens),
+                           control, report.partial);
+  if (!report.partial) state_power(report, setup.target.vocab());
   return report;
 }
 
 Json equality_json(const EqualityReport& report) {
+  const FitTest& joint = report.tests.joint;
+  const std::vector<double> adjusted = holm_adjusted(report.tests.p_values());
+  Json positions = Json::array();
+  for (std::size_t i = 0; i < report.tests.positions.size(); ++i) {
+    const PositionTest& position = report.tests.positions[i];
+    positions.push_back({{"position", i + 1},
+                         {"prefixes", position.prefixes},
+                         {"covered", position.covered},
+                         {"pearson", position.sum.pearson},
+                         {"degrees", position.sum.degrees},
+                         {"pearson_p", position.sum.pearson_p},
+                         {"adjusted_p", adjusted[i + 2]}});
+  }
   return {{"verdict", report.different() ? "different" : "equal"},
+          {"against", report.exact ? "exact law" : "second sample"},
           {"tokens", report.tokens},
           {"samples_each", report.samples_each},
           {"level", report.level},
-          {"pearson", report.test.pearson},
-          {"pearson_p", report.test.pearson_p},
-          {"g", report.test.g},
-          {"g_p", report.test.g_p},
-          {"degrees", report.test.degrees},
-          {"cells", report.test.cells},
-          {"pooled_cells", report.test.pooled_cells},
+          {"adjusted_p", report.tests.adjusted_p()},
+          {"pearson", joint.pearson},
+          {"pearson_p", joint.pearson_p},
+          {"pearson_adjusted_p", adjusted[0]},
+          {"g", joint.g},
+          {"g_p", joint.g_p},
+          {"g_adjusted_p", adjusted[1]},
+          {"degrees", joint.degrees},
+          {"cells", joint.cells},
+          {"pooled_cells", joint.pooled_cells},
+          {"impossible", joint.impossible},
+          {"positions", positions},
           {"power", report.power},
           {"detectable_effect", report.detectable_effect},
-          {"detectable_total_variation", report.detectable_distance}};
+          {"detectable_total_variation", report.detectable_distance},
+          {"samples_for_total_variation_0.01",
+           report.samples_for_one_percent > 0 ? Json(report.samples_for_one_percent) : Json()}};
 }
 
 std::string equality_text(const EqualityReport& report) {
-  const FitTest& test = report.test;
-  return fmt::format(
-      "null      the first {} tokens have one joint law under speculative and plain decoding\n"
-      "samples   {} sequences each, {} cells ({} pooled), {} degrees of freedom\n"
-      "Pearson   χ² = {:.2f}, p {}\n"
-      "G         G = {:.2f}, p {}\n"
-      "power     an effect w = {:.4f} (total variation {:.4f}) is found with probability {} at level {}\n"
-      "verdict   {}\n",
-      report.tokens, report.samples_each, test.cells, test.pooled_cells, test.degrees, test.pearson,
-      p_text(test.pearson_p), test.g, p_text(test.g_p), report.detectable_effect, report.detectable_distance,
-      report.power, report.level,
-      report.different() ? "DIFFERENT: speculative decoding does not have the target's law"
-                         : "equal: no difference found");
+  const FitTest& joint = report.tests.joint;
+  const std::vector<double> adjusted = holm_adjusted(report.tests.p_values());
+  const auto row = [](const std::string& name, double statistic, int degrees, double p, double adjusted_p) {
+    return fmt::format("{:<28}{:>12.2f}  {:>7}  {:>8}  {:>8}\n", name, statistic, degrees, p_text(p),
+                       p_text(adjusted_p));
+  };
+  std::string text =
+      fmt::format("null      the first {} tokens of speculative decoding have {}\n", report.tokens,
+                  report.exact ? "the target's law, known exactly from its rows"
+                               : "the law of plain decoding, seen in a second sample");
+  text += fmt::format("samples   {} sequences{}, {} cells ({} pooled){}\n", report.samples_each,
+                      report.exact ? "" : " each", joint.cells, joint.pooled_cells,
+                      joint.impossible > 0
+                          ? fmt::format("; {} sequences that the target cannot produce", joint.impossible)
+                          : "");
+  text += fmt::format("{:<28}{:>12}  {:>7}  {:>8}  {:>8}\n", "test", "statistic", "degrees", "p", "adjusted");
+  text += row("whole sequences, Pearson", joint.pearson, joint.degrees, joint.pearson_p, adjusted[0]);
+  text += row("whole sequences, G", joint.g, joint.degrees, joint.g_p, adjusted[1]);
+  int untested = 0;
+  for (std::size_t i = 0; i < report.tests.positions.size(); ++i) {
+    const PositionTest& position = report.tests.positions[i];
+    if (position.prefixes == 0) {
+      ++untested;
+      continue;
+    }
+    const std::string name =
+        i == 0 ? "token 1"
+               : fmt::format("token {} given {}", i + 1, i == 1 ? "token 1" : fmt::format("tokens 1-{}", i));
+    text += row(name, position.sum.pearson, position.sum.degrees, position.sum.pearson_p, adjusted[i + 2]);
+  }
+  if (untested > 0) {
+    text += fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test\n", untested,
+                        report.tokens);
+  }
+  text += fmt::format("power     a total variation of {} or more", distance_text(report.detectable_distance));
+  if (joint.degrees > 0) text += fmt::format(" (effect w = {:.4f})", report.detectable_effect);
+  text += fmt::format(" is found with probability {}", report.power);
+  if (report.samples_for_one_percent > 0) {
+    // Two digits: the cells would be others with as many samples.
+    const auto samples = static_cast<double>(report.samples_for_one_percent);
+    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(samples)) - 1));
+    text += fmt::format(";\n          {} takes about {:.0f} samples{}", small_distance,
+                        std::ceil(samples / unit) * unit, report.exact ? "" : " each");
+  }
+  text += fmt::format("\nverdict   {} (level {:g})\n",
+                      report.different() ? "DIFFERENT: speculative decoding does not have the target's law"
+                                         : "equal: no difference found",
+                      report.level);
+  return text;
 }
 
 }  // namespace speclab

@@ -1,38 +1,52 @@
 // `speclab check`: does speculative decoding have the target's law?
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
-#include "speclab/analysis/goodness_of_fit.hpp"
+#include "speclab/analysis/sequence_tests.hpp"
 #include "speclab/experiments/format/shape.hpp"
+#include "speclab/experiments/registry.hpp"
+#include "speclab/sim/control.hpp"
 
 namespace speclab {
 
-/// Null: the joint law of the first `tokens` tokens after the prompt is the same under speculative and under
-/// plain decoding of the same target. Two independent samples, Pearson's chi-squared and the G statistic.
-///
-/// Cells are whole token sequences, so that faults which only show given an earlier token are seen. With a
-/// large vocabulary most sequences are rare; those expected too seldom are gathered by a hash of their first
-/// token and their last, into `hashed_cells` cells, so that rare sequences still count.
+/// Null: the first `tokens` tokens after the prompt have the same law under speculative decoding as under
+/// plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before it;
+/// Holm's adjustment makes one verdict of them.
 struct EqualityReport {
-  FitTest test;
+  SequenceTests tests;
+  bool exact = false;  ///< against the law computed from the target's rows; else two samples
   double level = 0;
   double power = 0;
-  double detectable_effect = 0;    ///< Cohen's w that would be found with probability `power`
-  double detectable_distance = 0;  ///< total variation between the cells that is certain to be found so
+  /// What is found with probability `power` or more by the joint test alone, at its share of the level:
+  double detectable_effect = 0;    ///< Cohen's w
+  double detectable_distance = 0;  ///< total variation between the cells
+  /// Sequences (of each decoder) that would find a total variation of 0.01 so, with as many cells; 0: not
+  /// known.
+  std::uint64_t samples_for_one_percent = 0;
   std::uint64_t samples_each = 0;
   int tokens = 0;
+  bool partial = false;  ///< interrupted: nothing was tested
 
-  /// Either statistic below half the level: Bonferroni keeps the false-alarm rate of the pair at the level.
-  bool different() const { return test.pearson_p < level / 2 || test.g_p < level / 2; }
+  bool different() const { return !partial && tests.adjusted_p() <= level; }
 };
 
-/// Throws ConfigError when the config cannot be tested (no models, a sweep, too few cells).
-EqualityReport check_equality(const Json& config);
+/// The law of the first `tokens` tokens of plain decoding, computed from the target's rows: for one prompt
+/// and at most 100,000 sequences. Empty for more.
+std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens);
+
+/// `control_for(total)` is asked once, with the number of sequences to come. Throws ConfigError when the
+/// config cannot be tested (no models, a sweep).
+EqualityReport check_equality(
+    const Json& config,
+    const std::function<Control(std::uint64_t total)>& control_for = [](std::uint64_t) { return Control{}; });
 
 Json equality_json(const EqualityReport& report);
 
-/// A few lines for people, ending in the verdict.
+/// One line a test, ending in the verdict.
 std::string equality_text(const EqualityReport& report);
 
 }  // namespace speclab

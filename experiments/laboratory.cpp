@@ -10,6 +10,8 @@
 
 #include "speclab/analysis/estimates.hpp"
 #include "speclab/analysis/optimal_gamma.hpp"
+#include "speclab/experiments/beam_experiment.hpp"
+#include "speclab/experiments/calibration.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
@@ -36,6 +38,7 @@ struct Cell {
   std::shared_ptr<const Setup> setup;  ///< null for closed forms
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
+  Calibration calibration{};           ///< for calibration
 };
 
 CostRatios cost_of(const Json& config) {
@@ -46,6 +49,18 @@ Json interval_json(const Interval& interval) {
   return Json::array({interval.estimate, interval.low, interval.high});
 }
 
+Calibration prepare_calibration(const std::shared_ptr<const Setup>& setup, const Json& config,
+                                JobList& jobs) {
+  Calibration calibration{setup, {}, config.at("gamma").get<int>(), section(config, "calibration")};
+  for (const Json& fault : calibration.settings.at("faults")) {
+    Json faulty = config;
+    faulty["verifier"] = fault;
+    calibration.faults.push_back(jobs.setup(faulty));
+  }
+  check_calibration(calibration);
+  return calibration;
+}
+
 Cell prepare(CellSpec spec, JobList& jobs) {
   Cell cell{std::move(spec), "", nullptr, Json(), {}};
   const Json& config = cell.spec.config;
@@ -54,6 +69,7 @@ Cell prepare(CellSpec spec, JobList& jobs) {
     if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; predict needs an acceptance rate");
     return cell;
   }
+  if (cell.experiment == "beam") check_beam(config);
   cell.setup = jobs.setup(config);
   if (cell.experiment == "trace" || cell.experiment == "walltime") {
     require_one_draft(cell.setup->rule, cell.experiment);
@@ -71,8 +87,31 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();
     for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(cell.setup, gamma, false));
+  } else if (cell.experiment == "calibration") {
+    cell.calibration = prepare_calibration(cell.setup, config, jobs);
   }
   return cell;
+}
+
+/// Rounds, tokens, sequences or steps of beam searches to simulate.
+std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
+  std::uint64_t total = jobs.total();
+  for (const Cell& cell : cells) {
+    if (cell.experiment == "calibration") total += cell.calibration.sequences();
+    if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
+  }
+  return total;
+}
+
+/// Intervals that hold together when they are to be simultaneous.
+int comparisons(const std::vector<Cell>& cells) {
+  int total = 0;
+  for (const Cell& cell : cells) {
+    total += cell.experiment == "calibration" ? cell.calibration.intervals()
+             : cell.experiment == "verifiers" ? judged_numbers
+                                              : independent_judgements;
+  }
+  return total;
 }
 
 /// Cells that `earlier`, an interrupted result of the same config, holds whole need no work.
@@ -138,6 +177,8 @@ void describe_simulation(Json& out, const Cell& cell, double confidence) {
   add_formulas(out, inputs, cell.setup->exact_alpha ? "exact" : "measured");
   if (cell.setup->exact_alpha) out["exact_alpha"] = *cell.setup->exact_alpha;
   out["simulated"] = simulated;
+  // What was measured to choose a tree belongs to the result.
+  if (cell.setup->verifier != config.at("verifier")) out["verifier"] = cell.setup->verifier;
   if (job.acceptance) {
     out["counts"] = Json{{"contexts", total.overlap_contexts}};
     add_verdicts(out, cell.spec, inputs);
@@ -219,6 +260,7 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   });
   // These work here, not in jobs; an interrupt ends the run before the next of them.
   const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
+                          cell.experiment == "beam" || cell.experiment == "calibration" ||
                           (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
@@ -235,11 +277,20 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   } else if (cell.experiment == "verifiers") {
     describe_judgement(out, *cell.setup, cell.jobs.front()->outcome, spec.config, cost_of(spec.config),
                        confidence);
+  } else if (cell.experiment == "beam") {
+    describe_beams(out, *cell.setup, spec.config, confidence, control);
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
     timings.push_back(time_walltime(*cell.setup, spec.config.at("gamma").get<int>(),
                                     section(spec.config, "walltime"), spec.label));
+  } else if (cell.experiment == "calibration") {
+    Json calibration = calibrate(cell.calibration, confidence, control);
+    if (calibration.is_null()) {
+      out["partial"] = true;
+    } else {
+      out["calibration"] = std::move(calibration);
+    }
   } else {
     describe_simulation(out, cell, confidence);
   }
@@ -252,7 +303,9 @@ Json with_sections(Json resolved) {
   for (const auto& [experiment, name] : {std::pair{"trace", "trace"},
                                          {"walltime", "walltime"},
                                          {"optimal_gamma", "search"},
-                                         {"verifiers", "verifiers"}}) {
+                                         {"verifiers", "verifiers"},
+                                         {"beam", "beam"},
+                                         {"calibration", "calibration"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }
   return resolved;
@@ -261,7 +314,7 @@ Json with_sections(Json resolved) {
 Workload measure_workload(const Json& input) {
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolve(input), input, Json(), jobs);
-  return {cells.size(), jobs.total()};
+  return {cells.size(), total_steps(cells, jobs)};
 }
 
 Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
@@ -269,16 +322,12 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   const Json resolved = with_sections(resolve(input));
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolved, input, earlier, jobs);
-  const Control control = control_for(jobs.total());
+  const Control control = control_for(total_steps(cells, jobs));
   jobs.run(control);
 
-  int comparisons = 0;
-  for (const Cell& cell : cells) {
-    comparisons += cell.experiment == "verifiers" ? judged_numbers : independent_judgements;
-  }
   const auto stated = resolved.at("confidence").get<double>();
   const double confidence =
-      resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons) : stated;
+      resolved.at("simultaneous").get<bool>() ? family_confidence(stated, comparisons(cells)) : stated;
 
   Findings findings;
   Json& result = findings.result;

@@ -17,14 +17,14 @@ struct Findings {
   Json timings;
 };
 
-/// A resolved config with the section of its experiment ("trace", "search", "walltime", "verifiers") written
-/// out, as results carry it.
+/// A resolved config with the section of its experiment ("trace", "search", "walltime", "beam",
+/// "calibration", "verifiers") written out, as results carry it.
 Json with_sections(Json resolved);
 
 /// How much a config would run. Throws ConfigError for a config that cannot be run.
 struct Workload {
   std::size_t cells = 0;
-  std::uint64_t steps = 0;  ///< rounds, or tokens of acceptance measurements
+  std::uint64_t steps = 0;  ///< rounds, tokens of acceptance measurements, steps of beam searches, sequences
 };
 Workload measure_workload(const Json& input);
 

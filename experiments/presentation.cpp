@@ -51,6 +51,8 @@ std::vector<std::string> shown_metrics(const Json& result) {
   if (experiment == "verifiers") {
     return {"first_acceptance", "optimum", "tokens_per_round", "speed", "tv_to_target", "regret"};
   }
+  if (experiment == "beam")
+    return {"accepted_per_round", "tokens_per_round", "speed", "target_rows", "identical_beams"};
   if (experiment == "decode") return {"alpha_overlap", "tokens_per_round", "speed", "operations"};
   return {};
 }

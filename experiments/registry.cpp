@@ -13,6 +13,7 @@
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/table_file.hpp"
+#include "speclab/experiments/tree_choice.hpp"
 #include "speclab/experiments/verifiers.hpp"
 #include "speclab/sim/arpa.hpp"
 #include "speclab/sim/error.hpp"
@@ -327,9 +328,6 @@ Setup Registry::build(const Json& config) {
   // That rule takes the argmax itself, and needs the masses for its threshold.
   const bool greedy = config.at("verifier").at("kind") == "lenient-greedy" && sampling.at("temperature") == 0;
   Model target = greedy ? plain_target : adjusted(plain_target, adjustment(sampling));
-  AnyRule rule = make_rule(config.at("verifier"), config.at("gamma").get<std::int32_t>());
-  const std::optional<double> alpha = exact_alpha(target, draft, rule);
-
   const Json& plan_spec = config.at("plan");
   Plan plan;
   plan.seed = config.at("seed").get<std::uint64_t>();
@@ -337,7 +335,11 @@ Setup Registry::build(const Json& config) {
   plan.length = plan_spec.at("length").get<std::uint32_t>();
   plan.batches = plan_spec.at("batches").get<std::uint32_t>();
   plan.prompts = build_prompts(plan_spec, config, plan, target_words.get(), target.vocab());
-  return {std::move(target), std::move(draft), rule, target_words, std::move(plan), alpha, greedy};
+  Json verifier = with_chosen_tree(config, target, draft, plan);
+  AnyRule rule = make_rule(verifier, config.at("gamma").get<std::int32_t>());
+  const std::optional<double> alpha = exact_alpha(target, draft, rule);
+  return {std::move(target), std::move(draft), rule,  std::move(verifier),
+          target_words,      std::move(plan),  alpha, greedy};
 }
 
 }  // namespace speclab

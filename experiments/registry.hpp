@@ -21,6 +21,7 @@ struct Setup {
   Model target;
   Model draft;
   AnyRule rule;
+  Json verifier;                                 ///< as resolved, with what was measured to choose a tree
   std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
   Plan plan;
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context

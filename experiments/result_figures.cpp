@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "speclab/experiments/calibration_report.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
@@ -219,6 +220,12 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
     figures.back().caption =
         "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft "
         "run takes c, each target run 1.";
+  }
+  for (const Json& cell : result.at("cells")) {
+    if (!cell.contains("calibration")) continue;
+    for (Figure& figure : calibration_figures(cell.at("calibration"), cell.at("label").get<std::string>())) {
+      figures.push_back(std::move(figure));
+    }
   }
   for (std::size_t i = 0; i < figures.size(); ++i) {
     figures[i].id = fmt::format("{}-figure-{}", id, i + 1);

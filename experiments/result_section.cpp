@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "speclab/experiments/calibration_report.hpp"
 #include "speclab/experiments/presentation.hpp"
 
 namespace speclab {
@@ -95,6 +96,16 @@ Section result_section(const Json& result, const Json& timings, const std::strin
   const auto experiment = config.at("experiment").get<std::string>();
   if (experiment == "walltime") {
     section.tables.push_back(walltime_table(timings.at("walltime"), id + "-table"));
+  } else if (experiment == "calibration") {
+    for (std::size_t i = 0; i < result.at("cells").size(); ++i) {
+      const Json& cell = result.at("cells")[i];
+      if (!cell.contains("calibration")) continue;
+      for (Table& table : calibration_tables(cell.at("calibration"), cell.at("label").get<std::string>(),
+                                             fmt::format("{}-cell-{}", id, i + 1),
+                                             result.at("interval_confidence").get<double>())) {
+        section.tables.push_back(std::move(table));
+      }
+    }
   } else if (experiment != "trace") {
     const bool single = result.at("cells").size() == 1;
     section.tables.push_back(single ? metric_table(result, id + "-table")

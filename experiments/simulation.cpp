@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "speclab/experiments/verifiers.hpp"
+#include "speclab/experiments/tree_choice.hpp"
 #include "speclab/sim/decode.hpp"
 #include "speclab/sim/parallel.hpp"
 
@@ -16,7 +16,7 @@ std::string setup_key(const Json& config) {
   for (const char* name : {"models", "corpus", "sampling", "verifier", "plan", "seed"}) {
     if (config.contains(name)) key += config.at(name).dump() + "\n";
   }
-  if (depends_on_gamma(config.at("verifier"))) key += config.at("gamma").dump();
+  if (has_tree(config.at("verifier"))) key += config.at("gamma").dump() + config.at("cost").dump();
   return key;
 }
 

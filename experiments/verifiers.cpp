@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "speclab/analysis/optimal_tree.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 
 namespace speclab {
@@ -45,6 +47,22 @@ std::vector<std::int32_t> branching_of(const Json& spec, std::int32_t gamma) {
                                   branching.size(), gamma));
   }
   return branching;
+}
+
+DraftTree optimal_tree_of(const Json& spec, std::int32_t gamma) {
+  if (!spec.contains("rank_acceptance")) {
+    throw ConfigError(
+        "/verifier/rank_acceptance",
+        "missing; an optimal tree needs the acceptance of each sibling, and there is nothing here to "
+        "measure it on");
+  }
+  const auto ranks = spec.at("rank_acceptance").get<std::vector<double>>();
+  if (std::accumulate(ranks.begin(), ranks.end(), 0.0) > 1 + 1e-12) {
+    throw ConfigError(
+        "/verifier/rank_acceptance",
+        fmt::format("{} sums to more than 1: only one sibling can be accepted", Json(ranks).dump()));
+  }
+  return DraftTree(optimal_tree(spec.at("nodes").get<std::int32_t>(), gamma, ranks).parents);
 }
 
 /// `drafts` chains that part at the root.
@@ -116,6 +134,7 @@ const std::map<std::string, Maker>& makers() {
          if (spec.at("growth") == "dynamic") {
            return GrownTreeRule(spec.at("drafts").get<std::int32_t>(), spec.at("nodes").get<std::int32_t>());
          }
+         if (spec.at("growth") == "optimal") return TreeRule(optimal_tree_of(spec, gamma));
          return TreeRule(tree_of(branching_of(spec, gamma)));
        }},
       {"traversal",
@@ -142,11 +161,6 @@ const std::map<std::string, Maker>& makers() {
 
 AnyRule make_rule(const Json& spec, std::int32_t gamma) {
   return makers().at(spec.at("kind").get<std::string>())(spec, gamma);
-}
-
-bool depends_on_gamma(const Json& spec) {
-  const Json& kind = spec.at("kind");
-  return kind == "without-replacement" || kind == "tree" || kind == "traversal";
 }
 
 bool lossless(const Json& spec, double temperature) {

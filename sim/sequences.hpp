@@ -1,7 +1,10 @@
 // Sampled token sequences themselves, for tests of the output law and for pictures of single rounds.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "speclab/sim/decode.hpp"
@@ -44,44 +47,80 @@ std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft,
   return records;
 }
 
-/// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
-/// (plan.length is not used). Row t of the result starts at t * length.
+/// Fills `out` with the first tokens that speculative decoding emits after the prompt in one trial.
 template <class Target, class Draft, class Rule>
-std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
-                                         std::int32_t gamma, const Plan& plan, std::size_t length) {
-  std::vector<Token> all(plan.trials * length);
-  for_each_index(plan.trials, [&](std::size_t index) {
-    const auto trial = static_cast<std::uint32_t>(index);
-    thread_local RoundScratch<double> scratch;
-    std::vector<Token> context = plan.prompt(trial);
-    const std::size_t start = context.size();
-    for (std::uint32_t round = 0; context.size() < start + length; ++round) {
-      SampledChance chance = sampled_chance(plan.seed, trial, round);
-      if (speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{}).next < 0) {
-        throw_damaged_row();
-      }
+void speculative_sequence(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+                          const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
+                          std::span<Token> out) {
+  std::vector<Token> context = plan.prompt(trial);
+  const std::size_t start = context.size();
+  for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
+    SampledChance chance = sampled_chance(plan.seed, trial, round);
+    if (speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{}).next < 0) {
+      throw_damaged_row();
     }
-    for (std::size_t i = 0; i < length; ++i) all[trial * length + i] = context[start + i];
-  });
-  return all;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
 }
 
 /// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
 /// samples are independent under one seed.
 template <class Target, class Rule>
-std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
-                                   std::size_t length) {
-  std::vector<Token> all(plan.trials * length);
-  for_each_index(plan.trials, [&](std::size_t index) {
-    const auto trial = static_cast<std::uint32_t>(index);
-    thread_local std::vector<double> scratch;
-    std::vector<Token> context = plan.prompt(trial);
-    for (std::uint32_t i = 0; i < length; ++i) {
-      context.push_back(plain_token(plain_weights(rule, target.next(context, scratch)), plan.seed, trial, i));
-      all[trial * length + i] = context.back();
-    }
-  });
+void plain_sequence(const Target& target, const Rule& rule, const Plan& plan, std::uint32_t trial,
+                    RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = plan.prompt(trial);
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    context.push_back(
+        plain_token(plain_weights(rule, target.next(context, scratch.extra_row)), plan.seed, trial, i));
+    out[i] = context.back();
+  }
+}
+
+/// `fill(trial, scratch, out)` for every trial of the plan, in parallel; row t of the result starts at
+/// t * length. Empty when `control` ended it early; its progress counts sequences.
+template <class Fill>
+std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
+                                  const Fill& fill) {
+  std::vector<Token> all(trials * length);
+  std::atomic<bool> stopped{false};
+  for_each_index((std::size_t{trials} + steps_between_checks - 1) / steps_between_checks,
+                 [&](std::size_t block) {
+                   if (stopped || control.stop()) {
+                     stopped = true;
+                     return;
+                   }
+                   RoundScratch<double> scratch;
+                   const auto first = static_cast<std::uint32_t>(block) * steps_between_checks;
+                   const std::uint32_t count = std::min(steps_between_checks, trials - first);
+                   for (std::uint32_t trial = first; trial < first + count; ++trial) {
+                     fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
+                   }
+                   control.progress(count);
+                 });
+  if (stopped) all.clear();
   return all;
+}
+
+/// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
+/// (plan.length is not used).
+template <class Target, class Draft, class Rule>
+std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
+                                         std::int32_t gamma, const Plan& plan, std::size_t length,
+                                         const Control& control = {}) {
+  return fill_sequences(plan.trials, length, control,
+                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+                          speculative_sequence(target, draft, rule, gamma, plan, trial, scratch, out);
+                        });
+}
+
+/// The same for plain decoding of the target.
+template <class Target, class Rule>
+std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
+                                   std::size_t length, const Control& control = {}) {
+  return fill_sequences(plan.trials, length, control,
+                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+                          plain_sequence(target, rule, plan, trial, scratch, out);
+                        });
 }
 
 }  // namespace speclab

@@ -117,7 +117,11 @@ const Family& experiment_family() {
        {"walltime", "Real time of a slowed target, against Theorem 3.8 at the measured c.", {}},
        {"verifiers",
         "Decoding that judges its rule: first acceptance beside the optimum, distance to the target, regret.",
-        {}}}};
+        {}},
+       {"beam",
+        "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
+        {}},
+       {"calibration", "Repeats the tests of `speclab check`: p-values under the null, power curves.", {}}}};
   return family;
 }
 
@@ -182,6 +186,28 @@ const Shape& config_shape() {
                "Beside a proved distance of 0 to the target, run the test of `speclab check` (section "
                "\"check\").",
                false)}};
+  static const Shape beam{
+      "beam",
+      "For beam: one search a trial, from its prompt.",
+      {integer("width", "Sequences the target keeps.", 1, 256, 4),
+       integer("draft_width", "Sequences the draft keeps, at least as many.", 1, 1024, 16),
+       integer("length", "Steps, one token for every sequence.", 1, 100000, 32),
+       choice("acceptance", "When a step is accepted; the other one is a planted fault.",
+              {"contained", "fault_best_contained"}, "contained")}};
+  static const Field sample_size{integer("", "Sequences in each test.", 10, 1e6)};
+  static const Field fault{kind_of("", "A verifier that is not lossless.", verifier_family())};
+  static const Shape calibration{
+      "calibration",
+      "For calibration: the check's tests, repeated on small samples.",
+      {integer("tokens", "Tokens whose law is tested.", 1, 16, 2),
+       choice("against", "What stands for the target's law.", {"exact_law", "second_sample"}, "exact_law"),
+       integer("repeats", "Tests under the null.", 20, 1e6, 10000),
+       integer("samples", "Sequences in each of them.", 10, 1e6, 1000),
+       list("faults", "Verifiers to be found out; a power curve each.", fault, 0, 16, Json::array()),
+       integer("power_repeats", "Tests at each point of a power curve.", 20, 1e6, 400),
+       list("power_samples", "Sequences in each of these tests: the points of the curves.", sample_size, 1,
+            64, Json::array({25, 50, 100, 200, 400, 800, 1600, 3200})),
+       positive(number("level", "Level of the power curves.", 0, 0.5, 0.05))}};
   static const Field any_value{.name = "", .type = FieldType::text, .doc = "A value as printed."};
   static const Field set_value{.name = "", .type = FieldType::any, .doc = "Any value for that path."};
   static const Shape one_case{
@@ -234,6 +260,8 @@ const Shape& config_shape() {
        object("trace", "For trace.", trace),
        object("walltime", "For walltime.", walltime),
        object("verifiers", "For verifiers.", verifiers),
+       object("beam", "For beam.", beam),
+       object("calibration", "For calibration.", calibration),
        list("cases", "Explicit rows.", a_case, 1, 100000),
        map("sweep", "Values by JSON path: a list, or {\"from\", \"to\", \"step\"}.", set_value),
        list("metrics", "Metrics in the table.", metric, 1, 32),

@@ -156,6 +156,10 @@ Json checked(const Json& value, const Field& field, const std::string& path) {
 
 Json resolve(const Json& input) { return checked_object(input, config_shape(), ""); }
 
+Json resolve_kind(const Json& value, const Family& family, const std::string& path) {
+  return checked_kind(value, family, path);
+}
+
 Json section(const Json& config, const std::string& name) {
   if (config.contains(name)) return config.at(name);
   for (const Field& field : config_shape().fields) {

@@ -11,7 +11,12 @@ namespace speclab {
 /// keys, wrong types, values out of range and missing keys, with the JSON path.
 Json resolve(const Json& input);
 
-/// One optional section ("check", "search", "trace", "walltime") of a resolved config, or its defaults.
+/// One object told apart by its "kind", such as a verifier given on the command line, checked and with its
+/// defaults; errors name `path`.
+Json resolve_kind(const Json& value, const Family& family, const std::string& path);
+
+/// One optional section ("check", "search", "trace", "walltime", "beam", "calibration") of a resolved config, or its
+/// defaults.
 Json section(const Json& config, const std::string& name);
 
 /// A value as it stands in an error message, shortened.

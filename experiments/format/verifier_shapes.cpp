@@ -9,6 +9,12 @@ Field drafts(std::string doc) { return integer("drafts", std::move(doc), 1, 64, 
 
 Field lenience() { return positive(number("lenience", "l in (0, 1].", 0, 1, 1.0)); }
 
+Field rank_acceptance() {
+  static const Field share = number("", "P(this sibling is the one accepted).", 0, 1);
+  return list("rank_acceptance", "Of an optimal tree: acceptance by sibling; measured when left out.", share,
+              1, 64);
+}
+
 Field branching() {
   static const Field children = integer("", "Children of each node at one depth.", 1, 1024);
   return list("branching", "Children of a node at each depth, instead of \"drafts\" at every one.", children,
@@ -63,13 +69,21 @@ const Family& verifier_family() {
         {drafts("Drafted paths of gamma tokens.")}},
        {"tree",
         "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.",
-        {drafts("Children of every node; of a grown tree, nodes that are continued at each depth."),
+        {drafts(
+             "Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued at each "
+             "depth (\"dynamic\")."),
          branching(),
          choice("growth",
-                "\"static\": one shape for every round; \"dynamic\": grown each round from the draft's "
-                "likeliest tokens.",
-                {"static", "dynamic"}, "static"),
-         integer("nodes", "Nodes kept of a dynamic tree.", 1, 4096, 16)}},
+                "\"static\": this shape; \"optimal\": the best shape of so many nodes for the acceptance by "
+                "rank "
+                "(Sequoia); \"dynamic\": grown each round from the draft's likeliest tokens (EAGLE-2).",
+                {"static", "optimal", "dynamic"}, "static"),
+         integer("nodes", "Nodes of an optimal or dynamic tree.", 1, 4096, 16), rank_acceptance(),
+         number("node_cost",
+                "Time of one more verified node, in target runs: an optimal tree then has the size up to "
+                "\"nodes\" that "
+                "is fastest.",
+                0, 1000)}},
        {"traversal",
         "Traversal verification of a draft tree, from the leaves to the root. Lossless.",
         {drafts("Children of every node."), branching()}},

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <memory>
+
 #include "speclab/experiments/equality_check.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/output.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+#include "speclab/experiments/support/progress.hpp"
 #include "speclab/experiments/verbs/verb.hpp"
 
 namespace speclab {
@@ -13,10 +18,13 @@ int check_verb(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab check CONFIG.json [options]",
       .about =
-          "Tests that speculative decoding of the config's target has the law of plain decoding: the joint\n"
-          "law of the first tokens, by Pearson's chi-squared and the G statistic on two independent\n"
-          "samples. The config's \"check\" section sets samples, tokens, level and power.\n"
-          "Exit code: 0 equal, 1 different, 2 unusable.",
+          "Tests that speculative decoding of the config's target has the law of plain decoding: whole\n"
+          "sequences of the first tokens (Pearson's chi-squared and G), and each token given those before\n"
+          "it. With at most 100,000 possible sequences the target's law is computed from its rows; else a\n"
+          "second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that the chance\n"
+          "of a false alarm is the level. The config's \"check\" section sets samples, tokens, level, "
+          "power.\n"
+          "Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.",
       .examples =
           "  speclab check configs/check_token.json\n"
           "  speclab check configs/check_token.json --set verifier.kind=fault-resample-target\n",
@@ -30,7 +38,19 @@ int check_verb(const std::vector<std::string>& arguments) {
   const auto file = (*values)["config"].as<std::string>();
   const ThreadLimit limit(thread_option(*values));
   const Json config = load_config(file, *values);
-  const EqualityReport report = in_file(file, [&] { return check_equality(config); });
+  const InterruptGuard guard;
+  std::unique_ptr<Progress> progress;
+  const auto control_for = [&](std::uint64_t total) {
+    progress = std::make_unique<Progress>("check", total, values->count("json") > 0);
+    return Control{.stop = [] { return interrupted(); },
+                   .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
+  };
+  const EqualityReport report = in_file(file, [&] { return check_equality(config, control_for); });
+  progress.reset();
+  if (report.partial) {
+    fmt::print(stderr, "interrupted: nothing was tested\n");
+    return exit_interrupted;
+  }
   if (values->count("json") > 0) {
     fmt::print("{}\n", equality_json(report).dump(1));
   } else {

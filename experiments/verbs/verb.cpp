@@ -19,6 +19,7 @@ const std::vector<Verb>& verbs() {
       {"sweep", "run a config over a grid of values", sweep_verb},
       {"predict", "closed forms for an acceptance rate: tokens, speed, operations, the optimal gamma",
        predict_verb},
+      {"prove", "decide exactly whether a verifier is lossless, by following every branch", prove_verb},
       {"check", "test that speculative decoding has the target's law", check_verb},
       {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
       {"validate", "check a config without running it", validate_verb},
@@ -48,7 +49,7 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
     return std::nullopt;
   }
   po::notify(values);
-  if (!usage.positional.empty() && values.count(usage.positional) == 0) {
+  if (!usage.positional.empty() && !usage.optional_positional && values.count(usage.positional) == 0) {
     throw UsageError(fmt::format("missing {}\nusage: {}", usage.positional, usage.line));
   }
   return values;

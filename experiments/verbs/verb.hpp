@@ -22,6 +22,7 @@ int run_verb(const std::vector<std::string>& arguments);
 int reproduce_verb(const std::vector<std::string>& arguments);
 int sweep_verb(const std::vector<std::string>& arguments);
 int predict_verb(const std::vector<std::string>& arguments);
+int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
 int list_verb(const std::vector<std::string>& arguments);
 int validate_verb(const std::vector<std::string>& arguments);
@@ -37,6 +38,7 @@ struct Usage {
   std::string examples;  ///< indented lines
   boost::program_options::options_description options{"Options"};
   std::string positional;  ///< name of the one positional option; empty for none
+  bool optional_positional = false;
 };
 
 /// Parses the arguments; prints the help and returns nothing for --help. Throws UsageError for a missing

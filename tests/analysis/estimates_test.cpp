@@ -33,7 +33,7 @@ void add_round(Tally& tally, Philox& stream, double alpha, std::int32_t gamma) {
 
 std::vector<Tally> simulate(std::uint32_t repeat, std::size_t batches, int rounds, double alpha,
                             std::int32_t gamma) {
-  Philox stream(1771, Site{repeat, 0, Draw{Use::world, 0}});
+  Philox stream(test_seed(1771), Site{repeat, 0, Draw{Use::world, 0}});
   std::vector<Tally> all(batches);
   for (Tally& tally : all) {
     for (int round = 0; round < rounds; ++round) add_round(tally, stream, alpha, gamma);

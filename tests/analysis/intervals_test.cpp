@@ -7,19 +7,18 @@
 #include <cmath>
 #include <vector>
 
+#include "../bounds.hpp"
 #include "speclab/core/philox.hpp"
 
 using namespace speclab;
 
 namespace {
 
-Philox noise(std::uint32_t trial) { return Philox(20230202, Site{trial, 0, Draw{Use::world, 0}}); }
+Philox noise(std::uint32_t trial) { return Philox(test_seed(20230202), Site{trial, 0, Draw{Use::world, 0}}); }
 
-/// Checks a count of successes against Binomial(trials, probability): two-sided, 6.5 sigma, about 1e-10.
 void check_count(int successes, int trials, double probability) {
-  const double sigma = std::sqrt(trials * probability * (1 - probability));
   CAPTURE(successes);
-  CHECK(std::abs(successes - trials * probability) < 6.5 * sigma);
+  CHECK(count_agrees(successes, trials, probability));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-
 using namespace speclab;
 
 namespace {

@@ -139,13 +139,56 @@ done
 expect 0 schema
 python "assert data['\$schema'].startswith('https://json-schema.org/')" out
 
+# prove: 0 lossless, 1 not
+golden=(--target .5,.3,.2 --draft .1,.3,.6)
+expect 0 prove --verifier token "${golden[@]}" --exact --json
+python "assert (data['lossless'], data['tv'], data['acceptance'], data['expected_emitted']) == (True, '0', '3/5', '8/5')
+assert {'verifier', 'expected_accepted', 'rejection', 'law', 'target_law', 'branches', 'arithmetic'} <= set(data)
+assert data['law']['2,0'] == '1/10'" out
+expect 1 prove --verifier lenient --lenience .5 --residual target "${golden[@]}" --exact --json
+python "assert data['tv'] == '3/10' and data['counterexample']['tokens']" out
+expect 0 prove --verifier block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact --json
+python "assert data['expected_accepted'] == '11/9'" out
+expect 1 prove --verifier cascade --param slack=0.5 "${golden[@]}"
+says out "counterexample"
+expect 0 prove "$source_dir/configs/prove_markov.json" --exact
+expect 1 prove "$source_dir/configs/prove_markov.json" --set verifier.kind=fault-late-context
+expect 0 prove --all --instances 3 --json --threads 1
+cp out survey
+expect 0 prove --all --instances 3 --json --threads 2
+checks=$((checks + 1))
+cmp -s out survey || fail "prove --all depends on the number of threads"
+expect 2 prove --verifier tokn "${golden[@]}"
+says err 'did you mean "token"?'
+expect 2 prove --verifier token --target .5,.5 --draft .1,.3,.6
+says err "2 tokens"
+expect 2 prove --verifier token --target .5,x --draft .1,.9
+says err '"x" is not a mass'
+expect 2 prove --verifier token --drafts 2 "${golden[@]}"
+says err 'unknown key "drafts"'
+expect 2 prove --verifier tree --drafts 3 --gamma 3 "${golden[@]}"
+says err "branches"
+expect 2 prove --verifier token "${golden[@]}" --gamma 65
+expect 2 prove --verifier token "${golden[@]}" --gamma 20
+says err "lower gamma"
+expect 2 prove
+says err "missing --verifier"
+expect 2 prove --all --verifier token
+expect 2 prove --all --instances 0
+expect 2 prove "$source_dir/configs/austen_words.json" --set sweep=null --set models.target='{"kind":"copy","vocab":5}'
+
 # check: 0 equal, 1 different
 expect 0 check "$check" --set check.samples=20000
 says out "verdict   equal"
 for fault in accept-all resample-target swapped-residual; do
   expect 1 check "$check" --set check.samples=20000 --set "verifier.kind=fault-$fault" --json
-  python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6" out
+  python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6 and data['adjusted_p'] < 1e-6" out
 done
+expect 0 check "$check" --set check.samples=20000 --json
+python "assert data['against'] == 'exact law' and len(data['positions']) == 3
+assert data['samples_for_total_variation_0.01'] > 20000" out
+expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
+says out "seen in a second sample"
 
 # run: files, and the same bytes at any number of threads
 expect 0 run "$first" "${small[@]}" --out one --threads 1
@@ -173,6 +216,25 @@ same grid1/result.json grid2/result.json
 same grid1/results.csv grid2/results.csv
 python "assert len(data['cells']) == 15
 assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
+
+# Beam search: identical beams, and a planted fault that is seen.
+beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
+expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
+expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2
+says out "identical beams"
+same beam1/result.json beam2/result.json
+python "assert data['cells'][0]['counts']['identical'] == data['cells'][0]['counts']['searches'] == 1" beam1/result.json
+
+# calibration: tables, figures, and the same bytes at any number of threads
+calibration=(run "$source_dir/configs/calibration.json" --set calibration.repeats=200 --set calibration.power_repeats=50
+  --set 'calibration.power_samples=[100, 400]')
+expect 0 "${calibration[@]}" --out calibration1 --threads 1
+says out "tests under the null"
+expect 0 "${calibration[@]}" --out calibration2 --threads 2 -q
+same calibration1/result.json calibration2/result.json
+python "assert [len(cell['calibration']['null']) for cell in data['cells']] == [4, 4]" calibration1/result.json
+checks=$((checks + 1))
+[[ -s calibration1/result-figure-6.svg ]] || fail "calibration draws fewer than six figures"
 
 # A folder belongs to its config.
 expect 0 run "$first" "${small[@]}" --out two -q
@@ -231,6 +293,22 @@ assert data["partial"] is True
 for name in "results.csv", "timings.json", "report.html":
     assert os.path.getsize(out + "/" + name) > 0, name
 PYTHON
+# check has nothing to keep, and says so.
+cat >interrupt_check.py <<'PYTHON'
+import signal, subprocess, sys, time
+
+job = subprocess.Popen(
+    [sys.argv[1], "check", sys.argv[2], "--set", "check.samples=50000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(0.7)
+assert job.poll() is None, "ended by itself"
+job.send_signal(signal.SIGINT)
+stdout, stderr = job.communicate(timeout=20)
+assert job.returncode == 130, job.returncode
+assert stdout == b"" and stderr == b"interrupted: nothing was tested\n", (stdout, stderr)
+PYTHON
+checks=$((checks + 1))
+python3 interrupt_check.py "$speclab" "$check" >python_out 2>&1 || fail "check: $(tail -1 python_out)"
 for signal in SIGINT SIGTERM; do
   checks=$((checks + 1))
   python3 interrupt.py "$speclab" "$first" "$signal" >python_out 2>&1 || fail "$signal: $(tail -1 python_out)"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../bounds.hpp"
 #include "batch_fixture.hpp"
 #include "speclab/core/divergence.hpp"
 
@@ -24,7 +25,7 @@ TEST_CASE("a request's verdict does not depend on its batch") {
 
 TEST_CASE("the first position is accepted as often as the overlap says") {
   constexpr int requests = 20000;
-  const Batch batch = random_batch(requests, 1, 16, 2);
+  const Batch batch = random_batch(requests, 1, 16, test_seed(2));
   double expected = 0;
   double variance = 0;
   double accepted = 0;
@@ -35,10 +36,9 @@ TEST_CASE("the first position is accepted as often as the overlap says") {
     variance += rate * (1 - rate);
     accepted += verdicts[static_cast<std::size_t>(i)].accepted;
   }
-  // Null: independent coins at the overlaps. 6 sigma: false alarm 2e-9. An error of 0.02 in the rate would be
-  // found.
-  CHECK(std::abs(accepted - expected) < 6 * std::sqrt(variance));
-  CHECK(6 * std::sqrt(variance) < 0.02 * requests);
+  // Null: independent coins at the overlaps. Seven sigma. An error of 0.02 in the rate would be found.
+  CHECK(std::abs(accepted - expected) < bound_in_sigmas * std::sqrt(variance));
+  CHECK(bound_in_sigmas * std::sqrt(variance) < 0.02 * requests);
 }
 
 TEST_CASE("damaged rows never become an id") {

@@ -19,7 +19,7 @@ namespace {
 
 Plan plan_of(std::uint32_t trials, std::uint32_t length, std::uint64_t seed = 20230202) {
   Plan plan;
-  plan.seed = seed;
+  plan.seed = test_seed(seed);
   plan.trials = trials;
   plan.length = length;
   return plan;
