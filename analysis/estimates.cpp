@@ -65,7 +65,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
                                         },
                                         rounds)});
   all.push_back(
-      {"speed", of(emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.drafted); })});
+      {"speed", of(emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); })});
   // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
   all.push_back(
       {"operations",

@@ -234,8 +234,9 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   for (std::size_t i = path.size(); i-- > 0;) {
     const BasicRow<Real> target_row = view.target(path[i]);
     const BasicRow<Real> draft_row = view.draft(path[i]);
+    const bool examined = !view.children(path[i]).empty();
     drafted.follow(path[i], start, context);
-    watch(std::span<const Token>(context), target_row, draft_row.mass == nullptr ? nullptr : &draft_row);
+    watch(std::span<const Token>(context), target_row, examined ? &draft_row : nullptr);
     cut(context, start);
   }
   drafted.follow(verdict.node, start, context);

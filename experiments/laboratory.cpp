@@ -19,6 +19,7 @@
 #include "speclab/experiments/names.hpp"
 #include "speclab/experiments/simulation.hpp"
 #include "speclab/experiments/tracing.hpp"
+#include "speclab/experiments/verifier_judgement.hpp"
 #include "speclab/experiments/version.hpp"
 
 namespace speclab {
@@ -80,6 +81,9 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   if (cell.experiment == "decode" || cell.experiment == "acceptance") {
     cell.jobs.push_back(
         &jobs.add(cell.setup, config.at("gamma").get<int>(), cell.experiment == "acceptance"));
+  } else if (cell.experiment == "verifiers") {
+    const Judging how = judging_of(*cell.setup, config);
+    cell.jobs.push_back(&jobs.add_judged(cell.setup, config.at("gamma").get<int>(), how));
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();
     for (int gamma = 1; gamma <= most; ++gamma) cell.jobs.push_back(&jobs.add(cell.setup, gamma, false));
@@ -103,7 +107,9 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
 int comparisons(const std::vector<Cell>& cells) {
   int total = 0;
   for (const Cell& cell : cells) {
-    total += cell.experiment == "calibration" ? cell.calibration.intervals() : independent_judgements;
+    total += cell.experiment == "calibration" ? cell.calibration.intervals()
+             : cell.experiment == "verifiers" ? judged_numbers
+                                              : independent_judgements;
   }
   return total;
 }
@@ -254,7 +260,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   });
   // These work here, not in jobs; an interrupt ends the run before the next of them.
   const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
-                          cell.experiment == "beam" || cell.experiment == "calibration";
+                          cell.experiment == "beam" || cell.experiment == "calibration" ||
+                          (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
   if (empty || stopped) return out;
@@ -267,6 +274,9 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
     add_verdicts(out, spec, inputs);
   } else if (cell.experiment == "optimal_gamma") {
     describe_optimum(out, cell, confidence);
+  } else if (cell.experiment == "verifiers") {
+    describe_judgement(out, *cell.setup, cell.jobs.front()->outcome, spec.config, cost_of(spec.config),
+                       confidence);
   } else if (cell.experiment == "beam") {
     describe_beams(out, *cell.setup, spec.config, confidence, control);
   } else if (cell.experiment == "trace") {
@@ -293,6 +303,7 @@ Json with_sections(Json resolved) {
   for (const auto& [experiment, name] : {std::pair{"trace", "trace"},
                                          {"walltime", "walltime"},
                                          {"optimal_gamma", "search"},
+                                         {"verifiers", "verifiers"},
                                          {"beam", "beam"},
                                          {"calibration", "calibration"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);

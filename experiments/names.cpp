@@ -50,7 +50,12 @@ void check_names(const Json& resolved) {
     for (std::size_t i = 0; i < resolved.at("cases").size(); ++i) {
       const Json& one = resolved.at("cases")[i];
       for (const auto& [path, value] : one.at("set").items()) varied.push_back(path);
-      check_printed(one.at("printed"), fmt::format("/cases/{}/printed", i));
+      const std::string printed = fmt::format("/cases/{}/printed", i);
+      check_printed(one.at("printed"), printed);
+      if (resolved.at("experiment") == "verifiers" && !one.at("printed").empty()) {
+        throw ConfigError(printed,
+                          "verifiers has no formula to judge printed values by; show them as \"measured\"");
+      }
     }
   }
   if (resolved.contains("metrics")) {

@@ -8,6 +8,7 @@
 
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/support/csv.hpp"
+#include "speclab/experiments/verifier_judgement.hpp"
 
 namespace speclab {
 
@@ -21,6 +22,25 @@ Cell number_cell(double value) { return {number_text(value), value, ""}; }
 
 Cell interval_cell(const Json& interval) { return {interval_text(interval), interval[0].get<double>(), ""}; }
 
+/// The simulated number of a metric, marked where it stands for a proof.
+Cell simulated_cell(const Json& cell, const std::string& metric) {
+  Cell shown = interval_cell(cell.at("simulated").at(metric));
+  const Json proved = cell.value("proved", Json::array());
+  if (std::find(proved.begin(), proved.end(), metric) != proved.end()) shown.text += " (proved)";
+  return shown;
+}
+
+/// The test of `speclab check` beside a proof: its p-value, and what it would have found.
+Cell witness_cell(const Json& cell) {
+  if (!cell.contains("witness")) return {};
+  const Json& witness = cell.at("witness");
+  const bool equal = witness.at("verdict") == "equal";
+  return {fmt::format("{}, p = {:.2g}, finds TV {:.2g}", plain_text(witness.at("verdict")),
+                      witness.at("pearson_p").get<double>(),
+                      witness.at("detectable_total_variation").get<double>()),
+          std::nullopt, equal ? "good" : "bad"};
+}
+
 std::vector<std::string> shown_metrics(const Json& result) {
   const Json& config = result.at("config");
   if (config.contains("metrics")) return config.at("metrics").get<std::vector<std::string>>();
@@ -28,6 +48,9 @@ std::vector<std::string> shown_metrics(const Json& result) {
   if (experiment == "acceptance") return {"alpha_overlap"};
   if (experiment == "predict") return {"tokens_per_round", "speed", "operations", "optimal_gamma"};
   if (experiment == "optimal_gamma") return {"optimal_gamma", "best_speed"};
+  if (experiment == "verifiers") {
+    return {"first_acceptance", "optimum", "tokens_per_round", "speed", "tv_to_target", "regret"};
+  }
   if (experiment == "beam")
     return {"accepted_per_round", "tokens_per_round", "speed", "target_rows", "identical_beams"};
   if (experiment == "decode") return {"alpha_overlap", "tokens_per_round", "speed", "operations"};
@@ -154,6 +177,9 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
     }
   }
   for (const std::string& name : measured) table.columns.push_back(name);
+  const bool witnessed =
+      std::any_of(cells.begin(), cells.end(), [](const Json& c) { return c.contains("witness"); });
+  if (witnessed) table.columns.emplace_back("test of equality");
   table.columns.emplace_back("verdict");
 
   for (const Json& cell : cells) {
@@ -166,13 +192,14 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
       } else if (value.is_string()) {
         row.push_back({value.get<std::string>(), std::stod(value.get<std::string>()), ""});
       } else {
-        row.push_back(value.is_array() ? interval_cell(value) : number_cell(value.get<double>()));
+        row.push_back(value.is_array() ? simulated_cell(cell, metric) : number_cell(value.get<double>()));
       }
     }
     for (const std::string& name : measured) {
       const bool has = cell.contains("measured") && cell.at("measured").contains(name);
       row.push_back(has ? Cell{cell.at("measured").at(name).get<std::string>(), std::nullopt, ""} : Cell{});
     }
+    if (witnessed) row.push_back(witness_cell(cell));
     row.push_back(verdict_cell(cell));
     table.rows.push_back(std::move(row));
   }
@@ -186,6 +213,7 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
   const bool simulates =
       std::any_of(cells.begin(), cells.end(), [](const Json& c) { return c.contains("simulated"); });
   if (simulates) table.note = interval_note(result);
+  if (simulates && result.at("config").at("experiment") == "verifiers") table.note += " " + judgement_note();
   if (cells.size() > most_rows) {
     table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
   }
@@ -307,7 +335,7 @@ Table metric_table(const Json& result, const std::string& id) {
     table.rows.push_back(
         {{metric.label, std::nullopt, ""},
          computed ? number_cell(cell.at("formula").at(metric.name).get<double>()) : Cell{},
-         simulated ? interval_cell(cell.at("simulated").at(metric.name)) : Cell{},
+         simulated ? simulated_cell(cell, metric.name) : Cell{},
          {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
   }
   return table;

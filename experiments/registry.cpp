@@ -338,8 +338,8 @@ Setup Registry::build(const Json& config) {
   Json verifier = with_chosen_tree(config, target, draft, plan);
   AnyRule rule = make_rule(verifier, config.at("gamma").get<std::int32_t>());
   const std::optional<double> alpha = exact_alpha(target, draft, rule);
-  return {std::move(target), std::move(draft), rule, std::move(verifier),
-          target_words,      std::move(plan),  alpha};
+  return {std::move(target), std::move(draft), rule,  std::move(verifier),
+          target_words,      std::move(plan),  alpha, greedy};
 }
 
 }  // namespace speclab

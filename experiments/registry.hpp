@@ -25,6 +25,7 @@ struct Setup {
   std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
   Plan plan;
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
+  bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
 };
 
 class Registry {

@@ -10,12 +10,14 @@
 #include "speclab/experiments/calibration_report.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/verifier_judgement.hpp"
 
 namespace speclab {
 
 namespace {
 
 constexpr std::size_t most_curves = 12;
+constexpr std::size_t most_categories = 60;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -204,6 +206,12 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
                                 ". Lines: formula. Points: simulation, with its interval where that is "
                                 "larger than the point.";
     figures.push_back(std::move(figure));
+  }
+  const bool compares_rules = config.at("experiment") == "verifiers" && !config.contains("figures") &&
+                              !config.contains("sweep") && result.at("cells").size() <= most_categories;
+  if (compares_rules) {
+    Figure figure = rules_figure(result.at("cells"));
+    if (!figure.categories.empty()) figures.push_back(std::move(figure));
   }
   for (const Json& cell : result.at("cells")) {
     if (!cell.contains("traces") || !config.at("trace").at("timeline").get<bool>()) continue;

@@ -24,6 +24,9 @@ void run_job(Job& job, const Control& control) {
   const Setup& setup = *job.setup;
   job.outcome = std::visit(
       [&](const auto& rule) {
+        if (job.judging) {
+          return judge_rule(setup.target, setup.draft, rule, job.gamma, *job.judging, setup.plan, control);
+        }
         return job.acceptance
                    ? measure_acceptance(setup.target, setup.draft, rule, setup.plan, control)
                    : decode_speculatively(setup.target, setup.draft, rule, job.gamma, setup.plan, control);
@@ -40,10 +43,20 @@ std::shared_ptr<const Setup> JobList::setup(const Json& config) {
   return setup;
 }
 
-Job& JobList::add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance) {
-  Job*& job = by_key_[{setup.get(), acceptance ? 0 : gamma, acceptance}];
-  if (job == nullptr) job = &jobs_.emplace_back(Job{setup, gamma, acceptance, {}, false});
+Job& JobList::job(const std::shared_ptr<const Setup>& setup, int gamma, Work work) {
+  Job*& job = by_key_[{setup.get(), work == Work::acceptance ? 0 : gamma, work}];
+  if (job == nullptr) job = &jobs_.emplace_back(Job{setup, gamma, work == Work::acceptance, {}, false});
   return *job;
+}
+
+Job& JobList::add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance) {
+  return job(setup, gamma, acceptance ? Work::acceptance : Work::decode);
+}
+
+Job& JobList::add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const Judging& how) {
+  Job& judged = job(setup, gamma, Work::judge);
+  judged.judging = how;
+  return judged;
 }
 
 std::uint64_t JobList::total() const {

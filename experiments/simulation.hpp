@@ -6,21 +6,24 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
 #include "speclab/experiments/registry.hpp"
 #include "speclab/sim/control.hpp"
+#include "speclab/sim/judge.hpp"
 
 namespace speclab {
 
-/// One simulation to run: decoding at one gamma, or an acceptance measurement.
+/// One simulation to run: decoding at one gamma, perhaps judged, or an acceptance measurement.
 struct Job {
   std::shared_ptr<const Setup> setup;
   int gamma = 0;
   bool acceptance = false;
   Outcome outcome;
   bool done = false;
+  std::optional<Judging> judging = {};
 };
 
 class JobList {
@@ -32,6 +35,9 @@ class JobList {
   /// gamma. References stay valid.
   Job& add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance);
 
+  /// The same for decoding that is judged. `how` is a function of the set-up.
+  Job& add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const Judging& how);
+
   /// Rounds (or tokens) in all.
   std::uint64_t total() const;
 
@@ -41,7 +47,10 @@ class JobList {
  private:
   Registry registry_;
   std::map<std::string, std::shared_ptr<const Setup>> setups_;
-  std::map<std::tuple<const Setup*, int, bool>, Job*> by_key_;
+  enum class Work { decode, acceptance, judge };
+  Job& job(const std::shared_ptr<const Setup>& setup, int gamma, Work work);
+
+  std::map<std::tuple<const Setup*, int, Work>, Job*> by_key_;
   std::deque<Job> jobs_;
 };
 

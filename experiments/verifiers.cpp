@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,17 @@ const std::map<std::string, Maker>& makers() {
 
 AnyRule make_rule(const Json& spec, std::int32_t gamma) {
   return makers().at(spec.at("kind").get<std::string>())(spec, gamma);
+}
+
+bool lossless(const Json& spec, double temperature) {
+  static const std::set<std::string> always{
+      "token",     "match",     "gumbel", "rejection",          "block", "k-seq", "importance",
+      "recursive", "traversal", "tree",   "without-replacement"};
+  const auto kind = spec.at("kind").get<std::string>();
+  if (kind == "greedy") return temperature == 0;
+  // At l = 1 two of the residuals make it token verification.
+  if (kind == "lenient") return spec.at("lenience") == 1 && spec.at("residual") != "target";
+  return always.contains(kind);
 }
 
 }  // namespace speclab

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "speclab/core/round.hpp"
+#include "speclab/sim/judgement.hpp"
 
 namespace speclab {
 
@@ -22,8 +23,9 @@ struct Tally {
   std::uint64_t overlap_quanta = 0;             ///< sum of overlaps, in units of 2^-32
   std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over; room for 2^32 of them
   std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
+  Judgement judgement;                          ///< of a judged run
 
-  static constexpr double quantum = 0x1p-32;
+  static constexpr double quantum = ContextSum::quantum;
 
   void add_round(const Round& round) {
     const auto kept = static_cast<std::uint64_t>(round.accepted);
@@ -56,6 +58,7 @@ struct Tally {
     emitted_squared += other.emitted_squared;
     overlap_quanta += other.overlap_quanta;
     overlap_contexts += other.overlap_contexts;
+    judgement += other.judgement;
     if (accepted_lengths.size() < other.accepted_lengths.size()) {
       accepted_lengths.resize(other.accepted_lengths.size());
     }

@@ -56,6 +56,12 @@ struct CascadeRule : BonusFromTarget {
     return acceptance_ratio(law(target, draft)(token), draft[token], Real(1));
   }
   template <class Real>
+  auto coins(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return [pi = law(target, draft)](Token token) {
+      return acceptance_ratio(pi(token), pi.draft[token], Real(1));
+    };
+  }
+  template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     const CascadeLaw<Real> pi = law(target, draft);
     return sum_terms<Real>(0, target.size, [&](Token id) {

@@ -13,6 +13,10 @@ struct GreedyRule {
     return token == argmax(target) ? Real(1) : Real(0);
   }
   template <class Real>
+  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+    return [best = argmax(target)](Token token) { return token == best ? Real(1) : Real(0); };
+  }
+  template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     const Token best = argmax(target);
     return best < 0 ? Real(0) : draft[best];

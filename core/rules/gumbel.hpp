@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "speclab/core/owned_row.hpp"
-#include "speclab/core/ratio_order.hpp"
+#include "speclab/core/quick_ratio_order.hpp"
 #include "speclab/core/rules/token.hpp"
 
 namespace speclab {
@@ -27,9 +27,9 @@ class GumbelIntegrals {
  public:
   GumbelIntegrals(BasicRow<Real> target, BasicRow<Real> draft)
       : integral_(static_cast<std::size_t>(target.size)), larger_(integral_.size()) {
-    const std::vector<Token> order = by_ratio(target, draft);  // tokens of infinite ratio come last
-    Real slope(0);                                             // draft mass of ratios up to here
-    Real constant = total_mass(target);                        // target mass of ratios beyond
+    const std::vector<Token> order = quick_by_ratio(target, draft);  // tokens of infinite ratio come last
+    Real slope(0);                                                   // draft mass of ratios up to here
+    Real constant = total_mass(target);                              // target mass of ratios beyond
     Real at(0);
     Real value = constant;  // C(at)
     Real integral(0);       // F(at)

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/ratio_order.hpp"
+#include "speclab/core/quick_ratio_order.hpp"
 #include "speclab/core/rules/recursive.hpp"
 
 namespace speclab {
@@ -27,7 +27,7 @@ struct ImportanceRule : BonusFromTarget {
     std::vector<Real> law(static_cast<std::size_t>(target.size), Real(0));
     Real below(0);
     Real power_below(0);
-    for (const Token id : by_ratio(target, draft)) {
+    for (const Token id : quick_by_ratio(target, draft)) {
       below += draft[id];
       Real power(1);
       for (std::size_t i = 0; i < drafts; ++i) power *= below;

@@ -47,6 +47,12 @@ struct GreedyLenienceRule {
     return target[token] >= from_decimal<Real>(lenience) * target[best] ? Real(1) : Real(0);
   }
   template <class Real>
+  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+    const Token best = argmax(target);
+    const Real bar = best < 0 ? Real(0) : Real(from_decimal<Real>(lenience) * target[best]);
+    return [target, bar, best](Token token) { return best >= 0 && target[token] >= bar ? Real(1) : Real(0); };
+  }
+  template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     const Token best = argmax(target);
     if (best < 0) return Real(0);

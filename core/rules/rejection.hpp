@@ -30,6 +30,12 @@ struct RejectionRule : BonusFromTarget {
     return acceptance_rate(target, draft) * target[token] / draft[token];
   }
   template <class Real>
+  auto coins(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return [target, draft, rate = acceptance_rate(target, draft)](Token token) -> Real {
+      return draft[token] > Real(0) ? rate * target[token] / draft[token] : Real(0);
+    };
+  }
+  template <class Real>
   SPECLAB_HD BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
     return target;
   }

@@ -2,6 +2,9 @@
 //     acceptance(token, target, draft)   probability of keeping the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
+//     coins(target, draft)               optional, host only: all of a context's acceptances at once,
+//     callable
+//                                        with a token, where a single one takes a pass over the row
 //     bonus(target)                      weights of the token emitted when every drafted token was kept:
 //                                        those of plain decoding
 // A token of draft mass zero (an injected or damaged draft) is rejected. NaN masses reject, and surface as

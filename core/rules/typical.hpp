@@ -33,6 +33,12 @@ struct TypicalRule : BonusFromTarget {
     return static_cast<double>(target[token]) > threshold(target) ? Real(1) : Real(0);
   }
   template <class Real>
+  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+    return [target, bar = threshold(target)](Token token) {
+      return static_cast<double>(target[token]) > bar ? Real(1) : Real(0);
+    };
+  }
+  template <class Real>
   Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     const double bar = threshold(target);
     return sum_terms<Real>(

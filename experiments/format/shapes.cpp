@@ -115,6 +115,9 @@ const Family& experiment_family() {
         {}},
        {"trace", "Single rounds, drawn: generated text by fate, and a timeline for each gamma.", {}},
        {"walltime", "Real time of a slowed target, against Theorem 3.8 at the measured c.", {}},
+       {"verifiers",
+        "Decoding that judges its rule: first acceptance beside the optimum, distance to the target, regret.",
+        {}},
        {"beam",
         "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
         {}},
@@ -177,6 +180,13 @@ const Shape& config_shape() {
        integer("draft_weights", "Multiply-adds per draft run.", 0, 1e9, 40000),
        integer("tokens", "Tokens per repeat.", 1, 1e7, 500),
        integer("repeats", "Repeats, plain and speculative alternating.", 1, 1000, 4)}};
+  static const Shape verifiers{
+      "verifiers",
+      "For verifiers.",
+      {boolean("witness",
+               "Beside a proved distance of 0 to the target, run the test of `speclab check` (section "
+               "\"check\").",
+               false)}};
   static const Shape beam{
       "beam",
       "For beam: one search a trial, from its prompt.",
@@ -250,6 +260,7 @@ const Shape& config_shape() {
        object("search", "For optimal_gamma and `speclab exact`.", search),
        object("trace", "For trace.", trace),
        object("walltime", "For walltime.", walltime),
+       object("verifiers", "For verifiers.", verifiers),
        object("beam", "For beam.", beam),
        object("calibration", "For calibration.", calibration),
        list("cases", "Explicit rows.", a_case, 1, 100000),

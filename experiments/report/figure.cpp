@@ -35,6 +35,22 @@ void check_series(const Figure& figure) {
   }
 }
 
+void check_categories(const Figure& figure) {
+  if (figure.categories.empty()) {
+    const auto levels = [](const Series& series) { return series.style == SeriesStyle::levels; };
+    require(std::none_of(figure.series.begin(), figure.series.end(), levels), figure,
+            "levels need a categorical axis");
+    return;
+  }
+  require(!figure.log_x && !figure.x_range && !figure.heat, figure, "a categorical axis is its own range");
+  const auto last = static_cast<double>(figure.categories.size()) - 1;
+  for (const Series& series : figure.series) {
+    const bool inside =
+        std::all_of(series.x.begin(), series.x.end(), [last](double x) { return x >= 0 && x <= last; });
+    require(inside, figure, "x is the number of a category");
+  }
+}
+
 void check_heat(const Figure& figure, const HeatMap& heat) {
   require(!heat.x.empty() && !heat.y.empty(), figure, "a heat map has cells");
   require(strictly_increasing(heat.x) && strictly_increasing(heat.y), figure, "a heat map's axes increase");
@@ -54,6 +70,7 @@ void check(const Figure& figure) {
     return;
   }
   check_series(figure);
+  check_categories(figure);
   if (figure.heat) return check_heat(figure, *figure.heat);
   const auto empty = [](const Series& series) { return series.x.empty(); };
   require(!std::all_of(figure.series.begin(), figure.series.end(), empty), figure,

@@ -8,8 +8,9 @@
 
 namespace speclab {
 
-/// How a series looks: what is computed is a line (or steps), what is sampled is points.
-enum class SeriesStyle { line, points, steps };
+/// How a series looks: what is computed is a line (or steps; or levels, a short line across each x of a
+/// categorical axis), what is sampled is points.
+enum class SeriesStyle { line, points, steps, levels };
 
 /// Points in the plane, in drawing order. A y that is not finite is a gap.
 struct Series {
@@ -59,6 +60,8 @@ struct Figure {
   std::string y_label;
   bool log_x = false;
   bool log_y = false;
+  /// Names at x = 0, 1, 2, ... of a categorical axis; empty: x is a number.
+  std::vector<std::string> categories = {};
   std::optional<AxisRange> x_range;  ///< none: as the data asks
   std::optional<AxisRange> y_range;
   std::vector<Series> series;

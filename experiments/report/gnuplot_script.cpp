@@ -19,6 +19,9 @@ using Out = std::back_insert_iterator<std::string>;
 constexpr int plot_width = 610;
 constexpr int plot_height = 450;
 constexpr int colour_box_width = 130;
+// Of one place on a categorical axis, and what a letter of its longest slanted name adds to the height.
+constexpr int category_width = 34;
+constexpr int category_letter = 5;
 
 // Okabe and Ito's colours, which the colour-blind tell apart, less their yellow, which is lost on white; then
 // darker ones from Paul Tol's "muted" set.
@@ -59,7 +62,8 @@ struct Legend {
   int height = 0;
 };
 
-// Beside the plot, or below it where it is short and the room beside it is taken or the names are long.
+// Beside the plot, or below it where the room beside it is taken (or wanted for a wide axis), or where it is
+// short and its names are long.
 Legend legend_of(const std::vector<std::string>& names, bool taken) {
   constexpr std::size_t long_name = 20;
   constexpr std::size_t short_list = 2;
@@ -93,6 +97,8 @@ std::string style_of(const Series& series, const char* colour, int marker) {
       return fmt::format("lines lw 2 lc rgb '{}'", colour);
     case SeriesStyle::steps:
       return fmt::format("steps lw 2 lc rgb '{}'", colour);
+    case SeriesStyle::levels:
+      return fmt::format("vectors nohead lw 2.5 lc rgb '{}'", colour);
     case SeriesStyle::points:
       break;
   }
@@ -128,7 +134,8 @@ void write_series(Out out, const Figure& figure, std::vector<std::string>& eleme
                       i, colour));
     }
     const std::string title = series.name.empty() ? "notitle" : "title " + gnuplot_quoted(series.name);
-    elements.push_back(fmt::format("$series{} using 1:2 with {} {}", i,
+    const char* columns = series.style == SeriesStyle::levels ? "($1-0.4):2:(0.8):(0)" : "1:2";
+    elements.push_back(fmt::format("$series{} using {} with {} {}", i, columns,
                                    style_of(series, colour, markers[colour_index[i] % markers.size()]),
                                    title));
   }
@@ -174,17 +181,37 @@ void write_heat(Out out, const Figure& figure, std::vector<std::string>& element
       "$heat using 1:2:3:4:5:6:7 with boxxyerror lc palette fillstyle solid noborder notitle");
 }
 
+// Names below a categorical axis, slanted so that long ones keep clear of one another.
+void write_categories(Out out, const std::vector<std::string>& categories) {
+  std::vector<std::string> tics;
+  for (std::size_t i = 0; i < categories.size(); ++i) {
+    tics.push_back(fmt::format("{} {}", gnuplot_quoted(categories[i]), i));
+  }
+  fmt::format_to(out, "set xtics rotate by 45 right scale 0 ({})\n", fmt::join(tics, ", "));
+}
+
 std::string plane_script(const Figure& figure) {
   std::vector<std::string> names;
   for (const Series& series : figure.series) {
     if (!series.name.empty() && !series.x.empty()) names.push_back(series.name);
   }
-  const Legend legend = legend_of(names, figure.heat.has_value());
+  const Legend legend = legend_of(names, figure.heat.has_value() || !figure.categories.empty());
   const int beside = figure.heat ? colour_box_width : legend.width;
   std::string script;
   const Out out(script);
-  write_frame(out, figure, plot_width + beside, plot_height + legend.height);
-  fmt::format_to(out, "set xrange {}\nset yrange {}\n{}", range(figure.x_range), range(figure.y_range),
+  std::size_t longest_category = 0;
+  for (const std::string& name : figure.categories) {
+    longest_category = std::max(longest_category, text_width(name));
+  }
+  const int width = std::max(plot_width, category_width * static_cast<int>(figure.categories.size()));
+  write_frame(out, figure, width + beside,
+              plot_height + legend.height + category_letter * static_cast<int>(longest_category));
+  std::optional<AxisRange> x_range = figure.x_range;
+  if (!figure.categories.empty()) {
+    write_categories(out, figure.categories);
+    x_range = AxisRange{-0.6, static_cast<double>(figure.categories.size()) - 0.4};
+  }
+  fmt::format_to(out, "set xrange {}\nset yrange {}\n{}", range(x_range), range(figure.y_range),
                  legend.place);
   std::vector<std::string> elements;
   if (figure.heat) write_heat(out, figure, elements);

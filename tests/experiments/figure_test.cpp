@@ -166,6 +166,31 @@ TEST_CASE("a trace diagram has its rows, its kinds and a block per run") {
   CHECK(count(svg, "<polygon") == count(draw_svg(shorter), "<polygon") + 1);
 }
 
+TEST_CASE("a categorical axis has its names, in order, and levels across them") {
+  Figure figure;
+  figure.id = "rules";
+  figure.categories = {"token", "k-seq, k = 4", "<b> 'x'"};
+  Series points{"kept",          SeriesStyle::points, {0, 1, 2}, {0.6, 0.7, 0.8},
+                {0.5, 0.6, 0.7}, {0.7, 0.8, 0.9},     {}};
+  Series levels{"optimum", SeriesStyle::levels, {0, 2}, {0.6, 0.9}, {}, {}, {}};
+  figure.series = {points, levels};
+  const std::string svg = draw_svg(figure);
+  for (const char* text : {"token", "k-seq, k = 4", "&lt;b> 'x'", "kept", "optimum"}) {
+    CHECK(contains(svg, "<text>" + std::string(text) + "</text>"));
+  }
+  CHECK(svg.find("<text>token</text>") < svg.find("<text>k-seq, k = 4</text>"));
+  CHECK(count(svg, "rotate(-45") == 3);
+  // Numbers on the vertical axis alone.
+  CHECK_FALSE(contains(svg, "<text>2</text>"));
+  // One stroke a level, and one in the legend.
+  const std::string strokes = path_of_svg(svg, "id=\"rules-gnuplot_plot_3\"");
+  CHECK(count(strokes, "M") == 3);
+  Figure numbered = figure;
+  numbered.categories.clear();
+  numbered.series.pop_back();
+  CHECK(contains(draw_svg(numbered), "<text>2</text>"));
+}
+
 TEST_CASE("a figure that contradicts itself is refused") {
   const Figure good = formula_and_simulation();
   const auto refused = [&good](auto spoil) {
@@ -179,6 +204,9 @@ TEST_CASE("a figure that contradicts itself is refused") {
   refused([](Figure& f) { f.series[1].low.pop_back(); });
   refused([](Figure& f) { f.series[0].colour_of = 0; });
   refused([](Figure& f) { f.heat = HeatMap{{1, 1}, {1}, {{1, 1}}, ""}; });
+  refused([](Figure& f) { f.categories = {"one", "two"}, f.series[0].x[0] = 1.5, f.series[1].x[0] = 2; });
+  refused([](Figure& f) { f.categories = {"one", "two"}, f.log_x = true; });
+  refused([](Figure& f) { f.series[0].style = SeriesStyle::levels; });
   refused([](Figure& f) { f.trace = {{"row", {{0, 1, "kind"}}}}; });
 }
 

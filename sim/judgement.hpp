@@ -1,0 +1,45 @@
+// What the contexts of a run say about its verification rule. Integers only, as in sim/tally.hpp.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace speclab {
+
+/// A sum of values >= 0 over contexts, each rounded to the nearest quantum.
+struct ContextSum {
+  static constexpr double quantum = 0x1p-32;
+
+  std::uint64_t quanta = 0;
+  std::uint64_t contexts = 0;
+
+  void add(double value) {
+    quanta += static_cast<std::uint64_t>(std::llround(value / quantum));
+    ++contexts;
+  }
+  double sum() const { return static_cast<double>(quanta) * quantum; }
+
+  ContextSum& operator+=(const ContextSum& other) {
+    quanta += other.quanta;
+    contexts += other.contexts;
+    return *this;
+  }
+  bool operator==(const ContextSum&) const = default;
+};
+
+/// Filled by sim/judge.hpp alone. "Examined" contexts are those of the positions that the verifier reached.
+struct Judgement {
+  ContextSum optimum;     ///< the most that can be kept, over the contexts that rounds start from
+  ContextSum divergence;  ///< total variation of target and draft, over examined contexts
+  ContextSum distance;    ///< total variation of the emitted token's law and the target, over examined ones
+
+  Judgement& operator+=(const Judgement& other) {
+    optimum += other.optimum;
+    divergence += other.divergence;
+    distance += other.distance;
+    return *this;
+  }
+  bool operator==(const Judgement&) const = default;
+};
+
+}  // namespace speclab
