@@ -1,5 +1,6 @@
 #include "speclab/analysis/theorems.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -23,6 +24,13 @@ double expected_tokens(double alpha, int gamma) {
   if (rejection == 0) return gamma + 1.0;
   // 1 - alpha is exact near alpha = 1, and expm1 of log1p keeps the numerator's digits there too.
   return -std::expm1((gamma + 1.0) * std::log1p(-rejection)) / rejection;
+}
+
+double expected_tokens_lag1(double alpha, double rho, int gamma) {
+  check_ranges(alpha, gamma, 0);
+  if (gamma == 0) return 1;
+  const double again = std::clamp(alpha + rho * (1 - alpha), 0.0, 1.0);
+  return 1 + alpha * expected_tokens(again, gamma - 1);
 }
 
 double tokens_second_moment(double alpha, int gamma) {

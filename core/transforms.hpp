@@ -69,8 +69,13 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     const double mass_b = row[static_cast<std::size_t>(b)];
     return mass_a > mass_b || (mass_a == mass_b && a < b);
   };
-  std::sort(order.begin(), order.end(), larger);
-  if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
+  const bool cuts = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size();
+  if (cuts) {  // what is cut away needs no order
+    std::partial_sort(order.begin(), order.begin() + how.top_k, order.end(), larger);
+  } else {
+    std::sort(order.begin(), order.end(), larger);
+  }
+  if (cuts) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
     normalise(row);
   }

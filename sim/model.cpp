@@ -1,5 +1,6 @@
 #include "speclab/sim/model.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -45,6 +46,23 @@ std::int32_t Model::vocab() const {
 
 Row Model::next(std::span<const Token> context, std::vector<double>& scratch) const {
   return std::visit([&](const auto& model) -> Row { return direct(model).next(context, scratch); }, kind_);
+}
+
+std::optional<int> Model::memory() const {
+  struct Reader {
+    std::optional<int> operator()(const TableModel& model) const { return model.order(); }
+    std::optional<int> operator()(const std::shared_ptr<const NgramModel>& model) const {
+      return model->order() - 1;
+    }
+    std::optional<int> operator()(const CopyDrafter&) const { return std::nullopt; }
+    std::optional<int> operator()(const AdjustedModel& model) const { return model.base->memory(); }
+    std::optional<int> operator()(const MixtureModel& model) const {
+      const std::optional<int> base = model.base->memory();
+      const std::optional<int> other = model.other->memory();
+      return base && other ? std::optional<int>(std::max(*base, *other)) : std::nullopt;
+    }
+  };
+  return std::visit(Reader{}, kind_);
 }
 
 Model adjusted(Model model, const Adjustment& how) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -46,6 +47,10 @@ class Model {
 
   std::int32_t vocab() const;
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
+  /// How many tokens at the end of a context its rows depend on; empty when no number bounds it, as for the
+  /// copy drafter.
+  std::optional<int> memory() const;
 
   /// The stored table, when this is one.
   const TableModel* table() const { return std::get_if<TableModel>(&kind_); }

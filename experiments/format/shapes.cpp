@@ -163,8 +163,9 @@ const Shape& config_shape() {
        integer("samples", "Sequences from each decoder.", 100, 5e7, 200000),
        positive(number("level", "Chance of a false alarm.", 0, 0.5, 1e-6)),
        positive(number("power", "Power at which the detectable effect is stated.", 0, 0.999999, 0.99))}};
-  static const Shape search{
-      "search", "For optimal_gamma.", {integer("max_gamma", "Largest gamma simulated.", 1, 64, 16)}};
+  static const Shape search{"search",
+                            "For optimal_gamma and `speclab exact`.",
+                            {integer("max_gamma", "Largest gamma tried.", 1, 64, 16)}};
   static const Field gamma = integer("", "A gamma; 0 is plain decoding.", 0, 64);
   static const Shape trace{"trace",
                            "For trace.",
@@ -256,7 +257,7 @@ const Shape& config_shape() {
        boolean("simultaneous",
                "Widen intervals so that the confidence holds for all of this config's together.", false),
        object("check", "For `speclab check`.", check),
-       object("search", "For optimal_gamma.", search),
+       object("search", "For optimal_gamma and `speclab exact`.", search),
        object("trace", "For trace.", trace),
        object("walltime", "For walltime.", walltime),
        object("verifiers", "For verifiers.", verifiers),

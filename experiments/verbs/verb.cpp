@@ -21,6 +21,8 @@ const std::vector<Verb>& verbs() {
        predict_verb},
       {"prove", "decide exactly whether a verifier is lossless, by following every branch", prove_verb},
       {"check", "test that speculative decoding has the target's law", check_verb},
+      {"exact", "exact values for models with context, beside the i.i.d. formulas and a simulation",
+       exact_verb},
       {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
       {"validate", "check a config without running it", validate_verb},
       {"schema", "the config format as JSON Schema", schema_verb},

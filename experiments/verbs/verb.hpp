@@ -24,6 +24,7 @@ int sweep_verb(const std::vector<std::string>& arguments);
 int predict_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
+int exact_verb(const std::vector<std::string>& arguments);
 int list_verb(const std::vector<std::string>& arguments);
 int validate_verb(const std::vector<std::string>& arguments);
 int schema_verb(const std::vector<std::string>& arguments);

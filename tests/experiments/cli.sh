@@ -53,7 +53,7 @@ data = json.load(open(sys.argv[1]))
 $code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
 }
 
-verbs="run reproduce sweep predict check list validate schema version"
+verbs="run reproduce sweep predict check exact list validate schema version"
 first=$source_dir/configs/first.json
 check=$source_dir/configs/check_token.json
 small=(--set plan.trials=16 --set plan.length=300)
@@ -72,7 +72,7 @@ expect 2 frobnicate
 says err 'error: unknown verb "frobnicate"'
 expect 2 rnu
 says err 'did you mean "run"?'
-for verb in run sweep check validate; do
+for verb in run sweep check exact validate; do
   expect 2 "$verb"
   says err "error: missing config"
   expect 2 "$verb" "$first" --nonsense
@@ -189,6 +189,24 @@ python "assert data['against'] == 'exact law' and len(data['positions']) == 3
 assert data['samples_for_total_variation_0.01'] > 20000" out
 expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
 says out "seen in a second sample"
+
+# exact
+markov=$source_dir/configs/exact_markov.json
+expect 0 exact "$markov" --set plan.length=500
+says out "i.i.d. error, %"
+says out "s for the chain"
+expect 0 exact "$markov" --set plan.length=500 --json --threads 1
+cp out exact_one
+python "one = data['classes'][0]
+assert abs(one['exact']['alpha'] - .65) < 1e-12 and one['iid_error_percent']['tokens_per_round'] > 10
+assert one['solution']['rounds']['residual'] < 1e-13 and data['chain']['transitions'] == 16" out
+expect 0 exact "$markov" --set plan.length=500 --json --threads 2
+same out exact_one
+expect 0 exact "$markov" --no-simulation --json
+python "assert 'simulated' not in data['classes'][0]" out
+expect 2 exact "$markov" --set 'models.draft={"kind": "copy"}'
+says err "exact_markov.json: /models/draft: reads contexts of any length"
+silent out "a refusal"
 
 # run: files, and the same bytes at any number of threads
 expect 0 run "$first" "${small[@]}" --out one --threads 1

@@ -103,3 +103,20 @@ TEST_CASE("only a stored table of order 0 is context-free") {
   CHECK_FALSE(Model(CopyDrafter(2)).context_free());
   CHECK(adjusted(iid, {.temperature = 0.5}).context_free());
 }
+
+TEST_CASE("memory is the number of context tokens that rows depend on") {
+  const Model free(TableModel(vocab, 0, uniform_row(vocab)));
+  const Model chain(markov(1));
+  const std::vector<Token> text{0, 1, 2, 3, 4, 0, 2, 4, 1, 3};
+  const Model trigram(std::make_shared<const NgramModel>(train_kneser_ney(text, vocab, 3)));
+  const Model copy(CopyDrafter{vocab});
+  CHECK(free.memory() == 0);
+  CHECK(chain.memory() == 1);
+  CHECK(trigram.memory() == 2);
+  CHECK_FALSE(copy.memory());
+  CHECK(mixed(free, trigram, 0.5).memory() == 2);
+  CHECK(mixed(trigram, free, 0.5).memory() == 2);
+  CHECK_FALSE(mixed(chain, copy, 0.5).memory());
+  CHECK(adjusted(trigram, {.top_k = 2}).memory() == 2);
+  CHECK_FALSE(adjusted(copy, {.temperature = 0.5}).memory());
+}
