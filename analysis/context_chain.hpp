@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "speclab/analysis/transitions.hpp"
+#include "speclab/core/position_rules.hpp"
 #include "speclab/core/round.hpp"
-#include "speclab/core/rules/faults.hpp"
 
 namespace speclab {
 
@@ -57,23 +57,6 @@ struct ContextChain {
 
   std::int32_t size() const { return static_cast<std::int32_t>(contexts.size()); }
 };
-
-/// A rule that keeps a drafted token with some probability, and else replaces it.
-template <class Rule>
-concept CoinRule = requires(const Rule& rule, Row row, Token token) {
-  { rule.acceptance(token, row, row) } -> std::convertible_to<double>;
-  { rule.replacement(row, row)[token] } -> std::convertible_to<double>;
-};
-
-/// Rules that have the members of a coin rule, and yet judge a token by rows of other positions.
-template <class Rule>
-inline constexpr bool looks_elsewhere =
-    std::is_same_v<Rule, DraftBonusFault> || std::is_same_v<Rule, LateContextFault>;
-
-/// Rules that decide about one draft, position by position. Others, such as block verification, look at more
-/// than a context, and have no chain of this kind.
-template <class Rule>
-concept PositionRule = (CouplingRule<Rule, double> || CoinRule<Rule>)&&!looks_elsewhere<Rule>;
 
 /// What can happen at one context, by token emitted; each vector has one mass a token.
 struct PositionLaw {

@@ -276,7 +276,7 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
     describe_optimum(out, cell, confidence);
   } else if (cell.experiment == "verifiers") {
     describe_judgement(out, *cell.setup, cell.jobs.front()->outcome, spec.config, cost_of(spec.config),
-                       confidence);
+                       confidence, control);
   } else if (cell.experiment == "beam") {
     describe_beams(out, *cell.setup, spec.config, confidence, control);
   } else if (cell.experiment == "trace") {

@@ -31,7 +31,7 @@ bool wants_witness(const Setup& setup, const Json& config) {
 }
 
 void describe_judgement(Json& out, const Setup& setup, const Outcome& outcome, const Json& config,
-                        const CostRatios& cost, double confidence) {
+                        const CostRatios& cost, double confidence, const Control& control) {
   const int gamma = config.at("gamma").get<int>();
   const bool proved = judging_of(setup, config).lossless;
   out["drafts"] = std::visit([&](const auto& rule) { return first_drafts(rule, gamma); }, setup.rule);
@@ -56,7 +56,15 @@ void describe_judgement(Json& out, const Setup& setup, const Outcome& outcome, c
   out["counts"] =
       Json{{"rounds", total.rounds},     {"drafted", total.drafted},   {"draft_runs", total.draft_runs},
            {"examined", total.examined}, {"accepted", total.accepted}, {"emitted", total.emitted}};
-  if (wants_witness(setup, config)) out["witness"] = equality_json(check_equality(config));
+  if (!wants_witness(setup, config)) return;
+  // Progress is counted in rounds, which the check has none of.
+  const EqualityReport report = check_equality(
+      config, [&](std::uint64_t) { return Control{.stop = control.stop, .progress = [](auto) {}}; });
+  if (report.partial) {
+    out["partial"] = true;
+  } else {
+    out["witness"] = equality_json(report);
+  }
 }
 
 Figure rules_figure(const Json& cells) {

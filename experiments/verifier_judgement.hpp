@@ -19,9 +19,10 @@ Judging judging_of(const Setup& setup, const Json& config);
 
 /// Adds to `out`: "drafts" (at the first position), "lossless", "simulated", "positions", "counts"; for a
 /// lossless rule also "proved", the names of the simulated numbers that are proved, and, where the config
-/// asks for a witness, "witness": the result of `speclab check` on the same config.
+/// asks for a witness, "witness": the result of `speclab check` on the same config ("partial" when that was
+/// stopped).
 void describe_judgement(Json& out, const Setup& setup, const Outcome& outcome, const Json& config,
-                        const CostRatios& cost, double confidence);
+                        const CostRatios& cost, double confidence, const Control& control);
 
 /// Whether this cell runs `speclab check` after its simulation.
 bool wants_witness(const Setup& setup, const Json& config);

@@ -6,12 +6,12 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "speclab/analysis/optimal_tree.hpp"
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/proof_survey.hpp"
 
 namespace speclab {
 
@@ -164,14 +164,15 @@ AnyRule make_rule(const Json& spec, std::int32_t gamma) {
 }
 
 bool lossless(const Json& spec, double temperature) {
-  static const std::set<std::string> always{
-      "token",     "match",     "gumbel", "rejection",          "block", "k-seq", "importance",
-      "recursive", "traversal", "tree",   "without-replacement"};
-  const auto kind = spec.at("kind").get<std::string>();
-  if (kind == "greedy") return temperature == 0;
-  // At l = 1 two of the residuals make it token verification.
+  const Json& kind = spec.at("kind");
+  // At l = 1 two of the residuals make it token verification; the survey has it at l = 0.5.
   if (kind == "lenient") return spec.at("lenience") == 1 && spec.at("residual") != "target";
-  return always.contains(kind);
+  for (const SurveyedVerifier& surveyed : surveyed_verifiers()) {
+    if (surveyed.spec.at("kind") != kind) continue;
+    return surveyed.promise == Promise::lossless ||
+           (surveyed.promise == Promise::lossless_at_zero && temperature == 0);
+  }
+  return false;
 }
 
 }  // namespace speclab

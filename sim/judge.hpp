@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "speclab/core/position_rules.hpp"
 #include "speclab/core/quick_transport.hpp"
 #include "speclab/sim/decode.hpp"
 
@@ -29,14 +30,9 @@ std::int32_t first_drafts(const Rule& rule, std::int32_t gamma) {
   }
 }
 
-/// Rules whose law at an examined position is that of one coin and one replacement, on the rows of that
-/// position: not blocks, and not the faults that take a row from elsewhere.
+/// Rules whose law at an examined position is that of one coin and one replacement, on its rows.
 template <class Rule>
-concept PositionRule = requires(const Rule& rule, Token token, Row row) {
-  rule.acceptance(token, row, row);
-  rule.replacement(row, row);
-}
-&&!std::derived_from<Rule, LateContextFault> && !std::derived_from<Rule, DraftBonusFault>;
+concept PositionCoins = CoinRule<Rule> && PositionRule<Rule>;
 
 /// The rule's coins of one context, callable with a token.
 template <class Rule>
@@ -58,7 +54,7 @@ struct JudgeScratch {
 /// The law of the token that a rule emits at an examined position:
 ///     q(x) a(x) + (1 - sum q a) r(x)
 /// with a the coins and r the normalised replacement. The row views `scratch.law`.
-template <PositionRule Rule>
+template <PositionCoins Rule>
 Row emitted_law(const Rule& rule, Row target, Row draft, JudgeScratch& scratch) {
   const auto size = static_cast<std::size_t>(target.size);
   scratch.law.resize(size);
@@ -90,7 +86,7 @@ struct Judging {
 /// optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, where a round starts;
 /// divergence, for lossless rules: total variation of target and draft, which is the least rejection
 ///     probability of any lossless scheme of one draft (Yin et al. 2024), where one was examined;
-/// distance, for the others that are PositionRules: total variation of emitted law and target there.
+/// distance, for the others, if PositionCoins: total variation of emitted law and target there.
 template <class Target, class Draft, class Rule>
 Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                    const Judging& how, const Plan& plan, const Control& control = {}) {
@@ -117,7 +113,7 @@ Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, s
           at_start = false;
           if (how.lossless) {
             add(tally.judgement.divergence, total_variation(wanted, *draft_row));
-          } else if constexpr (PositionRule<Rule>) {
+          } else if constexpr (PositionCoins<Rule>) {
             add(tally.judgement.distance,
                 total_variation(emitted_law(rule, target_row, *draft_row, room), wanted));
           }

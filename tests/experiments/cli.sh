@@ -235,6 +235,17 @@ same grid1/results.csv grid2/results.csv
 python "assert len(data['cells']) == 15
 assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
 
+# Rules beside one another: the same bytes at any number of threads, and a figure with a column a rule.
+rules=(--set experiment=verifiers --set plan.trials=8 --set plan.length=50
+  --set 'cases=[{"label": "a block", "set": {"/verifier": {"kind": "block"}}}, {"label": "a fault", "set": {"/verifier": {"kind": "fault-accept-all"}}}]')
+expect 0 run "$check" "${rules[@]}" --out rules1 --threads 1 -q
+expect 0 run "$check" "${rules[@]}" --out rules2 --threads 2
+says out "0 (proved)"
+same rules1/result.json rules2/result.json
+says rules1/result-figure-1.svg "a block"
+python "block, fault = data['cells']
+assert block['lossless'] and not fault['lossless'] and fault['simulated']['tv_to_target'][0] > 0.1" rules1/result.json
+
 # Beam search: identical beams, and a planted fault that is seen.
 beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
 expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
