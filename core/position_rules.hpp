@@ -2,9 +2,7 @@
 #pragma once
 
 #include <concepts>
-#include <type_traits>
 
-#include "speclab/core/rules/faults.hpp"
 #include "speclab/core/verify.hpp"
 
 namespace speclab {
@@ -16,14 +14,9 @@ concept CoinRule = requires(const Rule& rule, Row row, Token token) {
   { rule.replacement(row, row)[token] } -> std::convertible_to<double>;
 };
 
-/// Rules that have the members of a coin rule, and yet judge a token by rows of other positions.
-template <class Rule>
-inline constexpr bool looks_elsewhere =
-    std::is_same_v<Rule, DraftBonusFault> || std::is_same_v<Rule, LateContextFault>;
-
 /// Rules that decide about one draft, position by position. Others, such as block verification, look at more
 /// than a context.
 template <class Rule>
-concept PositionRule = (CouplingRule<Rule, double> || CoinRule<Rule>)&&!looks_elsewhere<Rule>;
+concept PositionRule = CouplingRule<Rule, double> || CoinRule<Rule>;
 
 }  // namespace speclab

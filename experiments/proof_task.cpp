@@ -229,9 +229,10 @@ double branch_bound(const ProofTask& task) {
   return std::visit(
       [&]<class Rule>(const Rule& rule) -> double {
         if constexpr (PathsRule<Rule>) {
-          // Which path is kept at each position, or the position of the rejection.
+          // Which path is kept at each position, or the position of the rejection; a rule may flip one more
+          // coin to choose a path before it is judged.
           double outcomes = 0;
-          for (double i = 0, ways = 1; i <= gamma; ++i, ways *= rule.paths) outcomes += ways;
+          for (double i = 0, ways = 1; i <= gamma; ++i, ways *= std::max(rule.paths, 2)) outcomes += 2 * ways;
           return std::pow(q, rule.paths * gamma) * outcomes * emitted;
         } else if constexpr (GrowingRule<Rule>) {
           return (rule.nodes + 1) * emitted;

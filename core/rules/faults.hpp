@@ -93,7 +93,7 @@ struct ClosedCoinFault : TokenRule {
 };
 
 /// The bonus comes from the draft's last row.
-struct DraftBonusFault : TokenRule {};
+struct DraftBonusFault {};
 
 template <class Targets, class Drafts, class Chance>
 SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const Drafts& drafts,
@@ -106,7 +106,7 @@ SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const 
 }
 
 /// Target rows are read one position late: token i + 1 is judged by the context of token i.
-struct LateContextFault : TokenRule {};
+struct LateContextFault {};
 
 template <class Targets, class Drafts, class Chance>
 SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const Drafts& drafts,

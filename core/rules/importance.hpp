@@ -3,9 +3,11 @@
 // single draft from the law q_I of the chosen one. Lossless whatever the weights of the choice.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "speclab/core/quick_ratio_order.hpp"
@@ -13,45 +15,138 @@
 
 namespace speclab {
 
-/// The weights used here put everything on the candidate of the largest p/q (lowest id on ties), whose law is
-/// a difference of powers of the draft's distribution function along that order.
+/// How one of k i.i.d. candidates is chosen, and what law the chosen one has.
+///
+/// Order the tokens by p/q and let F be the draft's mass up to a token. The optimal transport bound is
+/// reached at a set S of the lowest tokens: whenever all candidates lie in S, the target would rather not. So
+/// a candidate outside S goes first (q_I(S) = F(S)^k, as the bound asks). Among those on one side either the
+/// first drawn is taken, which keeps the draft's proportions, or the one of the largest p/q, which favours
+/// tokens that the target wants; a coin decides, of the probability that makes sum min(p, q_I) largest.
+template <class Real>
+class ImportanceWeights {
+ public:
+  ImportanceWeights(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts)
+      : order_(quick_by_ratio(target, draft)),
+        law_(std::vector<Real>(static_cast<std::size_t>(target.size), Real(0))) {
+    std::vector<Real> largest;  // P(it is the candidate of the largest ratio), along the order
+    Real below(0);
+    Real power_below(0);
+    Real target_below(0);
+    Real deepest(0);
+    Real at_split(0);
+    for (const Token id : order_) {
+      below += draft[id];
+      target_below += target[id];
+      const Real power = power_of(below, drafts);
+      largest.push_back(power - power_below);
+      power_below = power;
+      if (power - target_below > deepest) {
+        deepest = power - target_below;
+        split_ = largest.size();
+        at_split = below;
+      }
+    }
+    // P(side) / q(side): below the split F^(k-1), above it (1 - F^k) / (1 - F) as a geometric sum.
+    const Real low_share = power_of(at_split, drafts - 1);
+    Real high_share(0);
+    for (std::size_t j = 0; j < drafts; ++j) high_share += power_of(at_split, j);
+    low_ = settle(target, draft, largest, 0, split_, low_share);
+    high_ = settle(target, draft, largest, split_, order_.size(), high_share);
+  }
+
+  /// q_I.
+  const OwnedRow<Real>& law() const { return law_; }
+
+  template <class Chance>
+  Token choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft, Draw coin,
+               Chance& chance) const {
+    if (candidates.size() == 1) return candidates.front();
+    const auto above = [&](Token id) {
+      return split_ == 0 || precedes(target, draft, order_[split_ - 1], id);
+    };
+    const bool any_above = std::any_of(candidates.begin(), candidates.end(), above);
+    Token first = no_token;
+    Token best = no_token;
+    for (const Token id : candidates) {
+      if (any_above && !above(id)) continue;
+      if (first == no_token) first = id;
+      if (best == no_token || precedes(target, draft, best, id)) best = id;
+    }
+    return chance.flip(coin, any_above ? high_ : low_) ? best : first;
+  }
+
+ private:
+  static Real power_of(const Real& base, std::size_t exponent) {
+    Real power(1);
+    for (std::size_t i = 0; i < exponent; ++i) power *= base;
+    return power;
+  }
+
+  /// Strictly earlier in the order: smaller ratio, or an equal one and a higher id.
+  static bool precedes(BasicRow<Real> target, BasicRow<Real> draft, Token a, Token b) {
+    const MassRatio<Real> left(target[a], draft[a]);
+    const MassRatio<Real> right(target[b], draft[b]);
+    return left < right || (!(right < left) && a > b);
+  }
+
+  /// Finds the coin's probability for the tokens order_[first] .. order_[last - 1] by bisection (the
+  /// objective is concave in it; any value is lossless, so ten steps will do), and fills in their law.
+  Real settle(BasicRow<Real> target, BasicRow<Real> draft, const std::vector<Real>& largest,
+              std::size_t first, std::size_t last, const Real& share) {
+    const auto mixed = [&](std::size_t place, const Real& weight) -> Real {
+      return weight * largest[place] + (Real(1) - weight) * share * draft[order_[place]];
+    };
+    const auto rises = [&](const Real& weight) {
+      Real slope(0);
+      for (std::size_t place = first; place < last; ++place) {
+        const Token id = order_[place];
+        if (mixed(place, weight) < target[id]) slope += largest[place] - share * draft[id];
+      }
+      return slope >= Real(0);
+    };
+    constexpr int steps = 10;
+    Real weight(1);
+    if (!rises(weight)) {
+      Real low(0);
+      Real high(1);
+      for (int step = 0; step < steps; ++step) {
+        const Real middle = (low + high) / Real(2);
+        (rises(middle) ? low : high) = middle;
+      }
+      weight = low;
+    }
+    for (std::size_t place = first; place < last; ++place) {
+      law_.mass[static_cast<std::size_t>(order_[place])] = mixed(place, weight);
+    }
+    return weight;
+  }
+
+  std::vector<Token> order_;
+  OwnedRow<Real> law_;
+  std::size_t split_ = 0;  ///< tokens of S
+  Real low_{1};
+  Real high_{1};
+};
+
+/// Chooses by ImportanceWeights, then token verification on (p, q_I). Close to the optimal transport bound
+/// for two to four drafts.
 struct ImportanceRule : BonusFromTarget {
   std::int32_t paths = 2;
 
   ImportanceRule() = default;
   explicit ImportanceRule(std::int32_t drafts) : paths(drafts) {}
 
-  /// q_I for `drafts` i.i.d. candidates.
-  template <class Real>
-  static OwnedRow<Real> chosen_law(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
-    std::vector<Real> law(static_cast<std::size_t>(target.size), Real(0));
-    Real below(0);
-    Real power_below(0);
-    for (const Token id : quick_by_ratio(target, draft)) {
-      below += draft[id];
-      Real power(1);
-      for (std::size_t i = 0; i < drafts; ++i) power *= below;
-      law[static_cast<std::size_t>(id)] = power - power_below;
-      power_below = power;
-    }
-    return OwnedRow<Real>(std::move(law));
-  }
-
   template <class Real, class Chance>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                 std::uint16_t slot, Chance& chance) const {
-    Token best = candidates.front();
-    for (const Token id : candidates) {
-      const MassRatio<Real> mine(target[id], draft[id]);
-      const MassRatio<Real> theirs(target[best], draft[best]);
-      if (theirs < mine || (!(mine < theirs) && id < best)) best = id;
-    }
-    const OwnedRow<Real> law = chosen_law(target, draft, candidates.size());
+    const ImportanceWeights<Real> weights(target, draft, candidates.size());
+    const Draw which{Use::accept, static_cast<std::uint16_t>(slot + 1)};
+    const Token chosen = weights.choose(candidates, target, draft, which, chance);
+    const BasicRow<Real> law = weights.law().view();
     const TokenRule token_rule;
-    const Draw coin{Use::accept, slot};
-    if (chance.flip(coin, token_rule.acceptance(best, target, law.view()))) return {best, true};
-    return {pick_or(chance, Draw{Use::replace, slot}, token_rule.replacement(target, law.view()), target),
-            false};
+    if (chance.flip(Draw{Use::accept, slot}, token_rule.acceptance(chosen, target, law)))
+      return {chosen, true};
+    return {pick_or(chance, Draw{Use::replace, slot}, token_rule.replacement(target, law), target), false};
   }
 };
 

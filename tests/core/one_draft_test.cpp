@@ -85,7 +85,7 @@ TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponen
     return best;
   };
   for (std::uint32_t trial = 0; trial < samples; ++trial) {
-    Philox stream(21, Site{trial, 0, Draw{Use::world, 0}});
+    Philox stream(test_seed(21), Site{trial, 0, Draw{Use::world, 0}});
     boost::random::exponential_distribution<double> exponential;
     std::vector<double> noise(4);
     std::vector<double> other(4);
@@ -120,7 +120,7 @@ TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's 
   constexpr std::uint32_t samples = 200000;
   double kept = 0;
   for (std::uint32_t trial = 0; trial < samples; ++trial) {
-    UniformChance<Reused> chance(Reused{RoundUniforms{5, trial, 0}});
+    UniformChance<Reused> chance(Reused{RoundUniforms{test_seed(5), trial, 0}});
     const Token token = chance.pick(Draw{Use::draft, 0}, row(golden_draft));
     const Verdict verdict = verify(
         TokenRule{}, [&](std::int32_t) { return row(golden_target); },
