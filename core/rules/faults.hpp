@@ -136,14 +136,8 @@ struct StaleSiblingsFault : RecursiveRule {
   template <class Real, class Chance>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                 std::uint16_t slot, Chance& chance) const {
-    OwnedRow<Real> left = copy_of(target);
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
-      const Token token = candidates[j];
-      const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
-      if (chance.flip(coin, acceptance_ratio(target[token], draft[token], Real(1)))) return {token, true};
-      subtract_draft(left.mass, draft, Real(1));
-    }
-    return {pick_or(chance, Draw{Use::replace, slot}, left.view(), target), false};
+    const auto judged_by = [target](const OwnedRow<Real>&) { return target; };
+    return try_in_turn(candidates, target, draft, slot, chance, judged_by);
   }
 };
 

@@ -9,9 +9,23 @@
 
 namespace speclab {
 
+/// Siblings that were chosen, each a draft that is sure of its token: kept with p(x); after a refusal p loses
+/// x and is renormalised.
+template <class Real>
+struct ChosenSiblings {
+  OwnedRow<Real> target;
+
+  Real keep_probability(Token token) const { return target[token]; }
+  void refuse(Token token) {
+    target.mass[static_cast<std::size_t>(token)] = Real(0);
+    normalise(target.mass);
+  }
+  BasicRow<Real> left() const { return target.view(); }
+};
+
 /// Grown by core/tree_round.hpp: at each depth the `branching` best nodes by path probability get their
 /// `branching` best children; of all of them the `nodes` best are kept. Verified by recursive rejection
-/// against point masses: keep x with p(x), else p <- p without x, renormalised. Lossless.
+/// against point masses. Lossless.
 struct GrownTreeRule : BonusFromTarget {
   std::int32_t branching = 4;
   std::int32_t nodes = 16;
@@ -21,29 +35,9 @@ struct GrownTreeRule : BonusFromTarget {
 
   template <class View, class Chance>
   TreeVerdict verify_tree(View& view, Chance& chance) const {
-    using Real = typename View::Real;
-    std::int32_t node = -1;
-    for (std::int32_t depth = 0;; ++depth) {
-      const auto target = view.target(node);
-      const auto children = view.children(node);
-      if (children.empty()) {
-        return {node, depth, pick_or(chance, node_draw(Use::bonus, node), bonus(target), target)};
-      }
-      auto left = copy_of(target);
-      std::int32_t kept = -1;
-      for (const std::int32_t child : children) {
-        Real& mass = left.mass[static_cast<std::size_t>(view.token(child))];
-        if (chance.flip(node_draw(Use::accept, child), mass)) {
-          kept = child;
-          break;
-        }
-        mass = Real(0);
-        normalise(left.mass);
-      }
-      if (kept < 0)
-        return {node, depth + 1, pick_or(chance, node_draw(Use::replace, node), left.view(), target)};
-      node = kept;
-    }
+    return walk_down(view, chance, [&view](std::int32_t node) {
+      return ChosenSiblings<typename View::Real>{copy_of(view.target(node))};
+    });
   }
 };
 

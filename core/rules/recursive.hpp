@@ -31,11 +31,21 @@ struct RecursiveRule : BonusFromTarget {
   template <class Real, class Chance>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                 std::uint16_t slot, Chance& chance) const {
+    const auto judged_by = [](const OwnedRow<Real>& left) { return left.view(); };
+    return try_in_turn(candidates, target, draft, slot, chance, judged_by);
+  }
+
+ protected:
+  /// `judged_by(left)` is the row that a candidate is held against, given what is left of the target.
+  template <class Real, class Chance, class JudgedBy>
+  static Choice try_in_turn(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                            std::uint16_t slot, Chance& chance, const JudgedBy& judged_by) {
     OwnedRow<Real> left = copy_of(target);
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       const Token token = candidates[j];
       const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
-      if (chance.flip(coin, acceptance_ratio(left[token], draft[token], Real(1)))) return {token, true};
+      const BasicRow<Real> wanted = judged_by(left);
+      if (chance.flip(coin, acceptance_ratio(wanted[token], draft[token], Real(1)))) return {token, true};
       subtract_draft(left.mass, draft, Real(1));
     }
     return {pick_or(chance, Draw{Use::replace, slot}, left.view(), target), false};

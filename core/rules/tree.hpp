@@ -24,10 +24,53 @@ struct TreeVerdict {
 
 inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std::uint16_t>(node + 1)}; }
 
+/// Walks down from the context: at each node the children are tried in turn, until one is kept or all are
+/// refused. `siblings_of(node)` gives the state of one trial: `keep_probability(token)`, `refuse(token)`, and
+/// `left()`, the weights of what is emitted when all were refused.
+template <class View, class Chance, class SiblingsOf>
+TreeVerdict walk_down(View& view, Chance& chance, const SiblingsOf& siblings_of) {
+  std::int32_t node = -1;
+  for (std::int32_t depth = 0;; ++depth) {
+    const auto target = view.target(node);
+    const auto children = view.children(node);
+    if (children.empty()) {
+      return {node, depth, pick_or(chance, node_draw(Use::bonus, node), target, target)};
+    }
+    auto siblings = siblings_of(node);
+    std::int32_t kept = -1;
+    for (const std::int32_t child : children) {
+      const Token token = view.token(child);
+      if (chance.flip(node_draw(Use::accept, child), siblings.keep_probability(token))) {
+        kept = child;
+        break;
+      }
+      siblings.refuse(token);
+    }
+    if (kept < 0) {
+      return {node, depth + 1, pick_or(chance, node_draw(Use::replace, node), siblings.left(), target)};
+    }
+    node = kept;
+  }
+}
+
+/// Siblings drawn without replacement: kept with min(1, p/q); after each refusal p <- norm((p - q)+), and q
+/// loses the refused token.
+template <class Real>
+struct DrawnSiblings {
+  OwnedRow<Real> target;
+  OwnedRow<Real> draft;
+
+  Real keep_probability(Token token) const { return acceptance_ratio(target[token], draft[token], Real(1)); }
+  void refuse(Token token) {
+    subtract_draft(target.mass, draft.view(), Real(1));
+    draft.mass[static_cast<std::size_t>(token)] = Real(0);
+    normalise(draft.mass);
+  }
+  BasicRow<Real> left() const { return target.view(); }
+};
+
 /// Recursive rejection on a tree whose siblings were drawn without replacement (Chen et al. 2024, "Sequoia",
-/// Algorithm 2; Yang et al. 2024, "Multi-candidate speculative decoding"): at each node the children are
-/// tried in turn with min(1, p/q); after each rejection p <- norm((p - q)+), and q loses the refused token.
-/// Lossless.
+/// Algorithm 2; Yang et al. 2024, "Multi-candidate speculative decoding"). Lossless.
 struct TreeRule : BonusFromTarget {
   std::shared_ptr<const DraftTree> tree = std::make_shared<const DraftTree>();
 
@@ -36,32 +79,9 @@ struct TreeRule : BonusFromTarget {
 
   template <class View, class Chance>
   TreeVerdict verify_tree(View& view, Chance& chance) const {
-    using Real = typename View::Real;
-    std::int32_t node = -1;
-    for (std::int32_t depth = 0;; ++depth) {
-      const auto target = view.target(node);
-      const auto children = view.children(node);
-      if (children.empty()) {
-        return {node, depth, pick_or(chance, node_draw(Use::bonus, node), bonus(target), target)};
-      }
-      auto left = copy_of(target);
-      auto draft = copy_of(view.draft(node));
-      std::int32_t kept = -1;
-      for (const std::int32_t child : children) {
-        const Token token = view.token(child);
-        if (chance.flip(node_draw(Use::accept, child),
-                        acceptance_ratio(left[token], draft[token], Real(1)))) {
-          kept = child;
-          break;
-        }
-        subtract_draft(left.mass, draft.view(), Real(1));
-        draft.mass[static_cast<std::size_t>(token)] = Real(0);
-        normalise(draft.mass);
-      }
-      if (kept < 0)
-        return {node, depth + 1, pick_or(chance, node_draw(Use::replace, node), left.view(), target)};
-      node = kept;
-    }
+    return walk_down(view, chance, [&view](std::int32_t node) {
+      return DrawnSiblings<typename View::Real>{copy_of(view.target(node)), copy_of(view.draft(node))};
+    });
   }
 };
 
