@@ -34,8 +34,12 @@ Json number_json(double value) { return value; }
 
 std::string key_of(const std::vector<Token>& tokens) { return fmt::format("{}", fmt::join(tokens, ",")); }
 
+/// Null above this many sequences: nobody reads them, and objects that keep their order are slow to fill.
+constexpr std::size_t most_sequences = 10000;
+
 template <class Real>
 Json law_json(const Law<Real>& law) {
+  if (law.size() > most_sequences) return Json();
   Json out = Json::object();
   for (const auto& [tokens, probability] : law) {
     if (probability > Real(0)) out[key_of(tokens)] = number_json(probability);
@@ -110,9 +114,15 @@ Json prove_in(const ProofTask& task) {
       any);
 }
 
+/// Fractions that fill more than half a line are shown by their value.
 std::string shown_number(const Json& value) {
+  constexpr std::size_t longest = 40;
   if (value.is_null()) return "–";
-  return value.is_string() ? value.get<std::string>() : fmt::format("{:.12g}", value.get<double>());
+  if (!value.is_string()) return fmt::format("{:.12g}", value.get<double>());
+  const auto fraction = value.get<std::string>();
+  if (fraction.size() <= longest) return fraction;
+  return fmt::format("{:.12g} (a fraction of {} digits, see --json)", static_cast<double>(Rational(fraction)),
+                     fraction.size() - 1);
 }
 
 }  // namespace
@@ -152,6 +162,7 @@ std::string proof_text(const Json& proof) {
                      shown_number(counter.at("law")), shown_number(counter.at("target_law"))));
   }
   constexpr std::size_t longest = 27;
+  if (proof.at("law").is_null() || proof.at("target_law").is_null()) return out;
   Json all = proof.at("target_law");
   all.update(proof.at("law"));
   if (all.size() > longest) return out;

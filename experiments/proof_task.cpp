@@ -254,8 +254,7 @@ void check_branches(const ProofTask& task, double limit) {
   if (bound <= limit) return;
   throw UsageError(fmt::format(
       "up to {:.3g} branches, more than {:.3g}: lower gamma ({}), the number of drafts or the vocabulary "
-      "({}), use doubles instead "
-      "of --exact, or allow it with --max-branches; \"speclab check\" tests large cases by sampling",
+      "({}), or allow it with --max-branches; \"speclab check\" tests large cases by sampling",
       bound, limit, task.gamma, task.target.front().size()));
 }
 

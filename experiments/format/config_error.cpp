@@ -44,6 +44,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
       nearest = candidate;
     }
   }
+  if (known.empty()) return "; there are none";
   if (!nearest.empty()) return fmt::format("; did you mean \"{}\"?", nearest);
   return fmt::format("; known: {}", fmt::join(known, ", "));
 }

@@ -64,8 +64,8 @@ const Family& verifier_family() {
         "Sequential selection among i.i.d. drafts at the scale rho* (SpecTr). Lossless.",
         {drafts("Drafted paths of gamma tokens.")}},
        {"importance",
-        "Choose the i.i.d. draft of the largest p/q, then verify it against the law of that choice. "
-        "Lossless.",
+        "Choose one of the i.i.d. drafts, then verify it against the law of the choice. Lossless, near the "
+        "optimum.",
         {drafts("Drafted paths of gamma tokens.")}},
        {"tree",
         "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.",

@@ -42,7 +42,9 @@ Usage usage() {
           "reach\n"
           "there with candidates drawn so), expected_accepted, expected_emitted, rejection (the round ends "
           "in one),\n"
-          "counterexample (the sequence with the largest error), law, target_law, branches, arithmetic.\n"
+          "counterexample (the sequence with the largest error), law, target_law (null above 10,000 "
+          "sequences),\n"
+          "branches, arithmetic.\n"
           "Exit code: 0 lossless (with --all: every verifier keeps its promise), 1 not, 2 unusable.",
       .examples =
           "  speclab prove --verifier token --target .5,.3,.2 --draft .1,.3,.6 --exact\n"
