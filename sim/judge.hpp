@@ -30,10 +30,6 @@ std::int32_t first_drafts(const Rule& rule, std::int32_t gamma) {
   }
 }
 
-/// Rules whose law at an examined position is that of one coin and one replacement, on its rows.
-template <class Rule>
-concept PositionCoins = CoinRule<Rule> && PositionRule<Rule>;
-
 /// The rule's coins of one context, callable with a token.
 template <class Rule>
 auto coins_of(const Rule& rule, Row target, Row draft) {
@@ -54,7 +50,7 @@ struct JudgeScratch {
 /// The law of the token that a rule emits at an examined position:
 ///     q(x) a(x) + (1 - sum q a) r(x)
 /// with a the coins and r the normalised replacement. The row views `scratch.law`.
-template <PositionCoins Rule>
+template <CoinRule Rule>
 Row emitted_law(const Rule& rule, Row target, Row draft, JudgeScratch& scratch) {
   const auto size = static_cast<std::size_t>(target.size);
   scratch.law.resize(size);
@@ -86,7 +82,7 @@ struct Judging {
 /// optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, where a round starts;
 /// divergence, for lossless rules: total variation of target and draft, which is the least rejection
 ///     probability of any lossless scheme of one draft (Yin et al. 2024), where one was examined;
-/// distance, for the others, if PositionCoins: total variation of emitted law and target there.
+/// distance, for the others, if coin rules: total variation of emitted law and target there.
 template <class Target, class Draft, class Rule>
 Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                    const Judging& how, const Plan& plan, const Control& control = {}) {
@@ -113,7 +109,7 @@ Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, s
           at_start = false;
           if (how.lossless) {
             add(tally.judgement.divergence, total_variation(wanted, *draft_row));
-          } else if constexpr (PositionCoins<Rule>) {
+          } else if constexpr (CoinRule<Rule>) {
             add(tally.judgement.distance,
                 total_variation(emitted_law(rule, target_row, *draft_row, room), wanted));
           }

@@ -98,7 +98,7 @@ Tally by_definition(const Rule& rule, std::int32_t gamma, const Judging& how, co
         }
         if (how.lossless) {
           tally.judgement.divergence.add(1 - overlap(p, q));
-        } else if constexpr (PositionCoins<Rule>) {
+        } else if constexpr (CoinRule<Rule>) {
           const std::vector<double> law =
               first_token_law(rule, {p.mass, p.mass + p.size}, {q.mass, q.mass + q.size});
           tally.judgement.distance.add(total_variation(row_of(law), p));
@@ -152,12 +152,12 @@ TEST_CASE("the emitted law is that of the program, for every rule of coins") {
 }
 
 TEST_CASE("rules whose positions do not stand alone have no emitted law") {
-  CHECK_FALSE(PositionCoins<BlockRule>);
-  CHECK_FALSE(PositionCoins<MatchRule>);
-  CHECK_FALSE(PositionCoins<RecursiveRule>);
-  CHECK_FALSE(PositionCoins<TreeRule>);
-  CHECK_FALSE(PositionCoins<LateContextFault>);
-  CHECK_FALSE(PositionCoins<DraftBonusFault>);
+  CHECK_FALSE(CoinRule<BlockRule>);
+  CHECK_FALSE(CoinRule<MatchRule>);
+  CHECK_FALSE(CoinRule<RecursiveRule>);
+  CHECK_FALSE(CoinRule<TreeRule>);
+  CHECK_FALSE(CoinRule<LateContextFault>);
+  CHECK_FALSE(CoinRule<DraftBonusFault>);
 }
 
 TEST_CASE("the golden vector: distances of lenience are .20, .25 and .30") {
