@@ -34,7 +34,7 @@ struct DraftedTree {
         rows(tokens.size() + 1) {}
 
   std::span<const std::int32_t> children(std::int32_t node) const {
-    return std::span(shape.children(node)).first(present[static_cast<std::size_t>(node + 1)]);
+    return std::span(shape.children(node)).first(present[place_of(node)]);
   }
 
   /// Gives `context`, whose first `start` tokens are the round's, the path to `node` as its end.
@@ -65,11 +65,11 @@ class TreeView {
   std::int32_t depth(std::int32_t node) const { return drafted_.shape.depth(node); }
   std::span<const std::int32_t> children(std::int32_t node) const { return drafted_.children(node); }
   Token token(std::int32_t node) const { return drafted_.tokens[static_cast<std::size_t>(node)]; }
-  BasicRow<Mass> draft(std::int32_t node) const { return drafted_.rows[static_cast<std::size_t>(node + 1)]; }
+  BasicRow<Mass> draft(std::int32_t node) const { return drafted_.rows[place_of(node)]; }
 
   /// The target's row after `node`; the target is asked once.
   BasicRow<Mass> target(std::int32_t node) {
-    const auto at = static_cast<std::size_t>(node + 1);
+    const auto at = place_of(node);
     if (scratch_.targets[at].mass == nullptr) {
       drafted_.follow(node, start_, context_);
       scratch_.targets[at] = target_.next(context_, scratch_.target_rows[at]);
@@ -97,7 +97,7 @@ bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& conte
     const std::int32_t here = node < 0 ? 0 : drafted.shape.depth(node);
     const bool absent = node >= 0 && drafted.tokens[static_cast<std::size_t>(node)] == no_token;
     if (absent || here >= depth || drafted.shape.children(node).empty()) continue;
-    const auto at = static_cast<std::size_t>(node + 1);
+    const auto at = place_of(node);
     drafted.follow(node, start, context);
     const BasicRow<Real> row = drafted.rows[at] = draft.next(context, scratch.draft_rows[at]);
     cut(context, start);
@@ -147,7 +147,7 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
         path.push_back(tokens[static_cast<std::size_t>(up)]);
       }
       context.insert(context.end(), path.rbegin(), path.rend());
-      const auto at = static_cast<std::size_t>(node + 1);
+      const auto at = place_of(node);
       scratch.reserve(at + 1, 0);
       const BasicRow<Real> row = rows[at] = draft.next(context, scratch.draft_rows[at]);
       cut(context, start);
@@ -177,15 +177,15 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
   std::vector<std::int32_t> number(parents.size() + 1, -1);  // by candidate + 1
   std::vector<std::int32_t> kept_parents;
   for (const std::int32_t node : kept) {
-    number[static_cast<std::size_t>(node + 1)] = static_cast<std::int32_t>(kept_parents.size());
-    kept_parents.push_back(number[static_cast<std::size_t>(parents[static_cast<std::size_t>(node)] + 1)]);
+    number[place_of(node)] = static_cast<std::int32_t>(kept_parents.size());
+    kept_parents.push_back(number[place_of(parents[static_cast<std::size_t>(node)])]);
   }
   DraftedTree<Real> drafted{DraftTree(std::move(kept_parents))};
   drafted.rows[0] = rows[0];
   drafted.present[0] = drafted.shape.children(-1).size();
   for (std::size_t i = 0; i < kept.size(); ++i) {
     drafted.tokens[i] = tokens[static_cast<std::size_t>(kept[i])];
-    drafted.rows[i + 1] = rows[static_cast<std::size_t>(kept[i] + 1)];
+    drafted.rows[i + 1] = rows[place_of(kept[i])];
     drafted.present[i + 1] = drafted.shape.children(static_cast<std::int32_t>(i)).size();
   }
   drafted.count = drafted.shape.size();

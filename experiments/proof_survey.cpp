@@ -40,6 +40,7 @@ std::vector<Rational> normalised(const std::vector<int>& weights) {
   int total = 0;
   for (const int weight : weights) total += weight;
   std::vector<Rational> row;
+  row.reserve(weights.size());
   for (const int weight : weights) row.push_back(Rational(weight) / total);
   return row;
 }
@@ -141,9 +142,9 @@ std::string command_for(const ProofTask& task) {
     if (key == "kind") {
       command += " --verifier " + text;
     } else if (key == "drafts" || key == "lenience" || key == "residual") {
-      command += " --" + key + " " + text;
+      command += fmt::format(" --{} {}", key, text);
     } else {
-      command += " --param " + key + "=" + text;
+      command += fmt::format(" --param {}={}", key, text);
     }
   }
   return fmt::format("{} --target \"{}\" --draft \"{}\" --gamma {} --exact", command, rows_text(task.target),

@@ -154,7 +154,7 @@ double arrangements(std::size_t support, std::size_t count) {
 
 std::optional<Rational> parse_rational(std::string_view text) {
   const std::size_t slash = text.find('/');
-  const auto above = parse_decimal(text.substr(0, slash));
+  auto above = parse_decimal(text.substr(0, slash));
   if (slash == std::string_view::npos || !above) return above;
   const auto below = parse_decimal(text.substr(slash + 1));
   if (!below || *below == 0) return std::nullopt;

@@ -40,6 +40,7 @@ std::vector<double> measure_rank_acceptance(const Target& target, const Draft& d
     for (std::size_t rank = 0; rank < kept.size(); ++rank) kept[rank] += mine[rank];
   });
   std::vector<double> shares;
+  shares.reserve(kept.size());
   for (const std::uint64_t count : kept) {
     shares.push_back(static_cast<double>(count) / static_cast<double>(plan.total()));
   }

@@ -25,46 +25,46 @@ struct TraversalRule : BonusFromTarget {
   template <class View, class Chance>
   TreeVerdict verify_tree(View& view, Chance& chance) const {
     using Real = typename View::Real;
-    const auto index = [](std::int32_t node) { return static_cast<std::size_t>(node + 1); };
-    const std::size_t count = index(view.size());
+    const std::size_t count = place_of(view.size());
     std::vector<Real> reach(count, Real(1));     // p of each node
     std::vector<std::size_t> refused(count, 0);  // children deleted so far
     std::vector<OwnedRow<Real>> targets(count, OwnedRow<Real>({}));
     std::vector<OwnedRow<Real>> drafts(count, OwnedRow<Real>({}));
     const auto load = [&](std::int32_t node) {
-      targets[index(node)] = copy_of(view.target(node));
-      if (!view.children(node).empty()) drafts[index(node)] = copy_of(view.draft(node));
+      targets[place_of(node)] = copy_of(view.target(node));
+      if (!view.children(node).empty()) drafts[place_of(node)] = copy_of(view.draft(node));
     };
 
     std::int32_t node = -1;
     load(node);
     while (true) {
       const auto children = view.children(node);
-      if (refused[index(node)] < children.size()) {
-        const std::int32_t child = children[refused[index(node)]];
+      if (refused[place_of(node)] < children.size()) {
+        const std::int32_t child = children[refused[place_of(node)]];
         const Token token = view.token(child);
-        reach[index(child)] = acceptance_ratio(Real(reach[index(node)] * targets[index(node)][token]),
-                                               drafts[index(node)][token], Real(1));
+        reach[place_of(child)] =
+            acceptance_ratio(Real(reach[place_of(node)] * targets[place_of(node)][token]),
+                             drafts[place_of(node)][token], Real(1));
         load(child);
         node = child;
         continue;
       }
-      if (node < 0 || chance.flip(node_draw(Use::accept, node), reach[index(node)])) {
+      if (node < 0 || chance.flip(node_draw(Use::accept, node), reach[place_of(node)])) {
         const bool was_refused = !children.empty();
         const std::int32_t depth = node < 0 ? 0 : view.depth(node);
         const Draw draw = node_draw(was_refused ? Use::replace : Use::bonus, node);
         return {node, depth + (was_refused ? 1 : 0),
-                pick_or(chance, draw, targets[index(node)].view(), view.target(node))};
+                pick_or(chance, draw, targets[place_of(node)].view(), view.target(node))};
       }
       const std::int32_t parent = view.parent(node);
       const Token token = view.token(node);
-      Real& p = reach[index(parent)];
-      const Real left = subtract_draft(targets[index(parent)].mass, drafts[index(parent)].view(), p);
+      Real& p = reach[place_of(parent)];
+      const Real left = subtract_draft(targets[place_of(parent)].mass, drafts[place_of(parent)].view(), p);
       const Real below = left + Real(1) - p;
       p = below > Real(0) ? Real(left / below) : Real(1);
-      drafts[index(parent)].mass[static_cast<std::size_t>(token)] = Real(0);
-      normalise(drafts[index(parent)].mass);
-      ++refused[index(parent)];
+      drafts[place_of(parent)].mass[static_cast<std::size_t>(token)] = Real(0);
+      normalise(drafts[place_of(parent)].mass);
+      ++refused[place_of(parent)];
       node = parent;
     }
   }
