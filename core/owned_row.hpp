@@ -45,7 +45,7 @@ Real subtract_draft(std::vector<Real>& row, BasicRow<Real> draft, const Real& sc
     const Real difference = scale * before[id] - draft[id];
     return difference <= Real(0) ? Real(0) : difference;
   };
-  const Real total = sum_terms<Real>(0, before.size, left);
+  Real total = sum_terms<Real>(0, before.size, left);
   if (total <= Real(0)) return total;
   for (Token id = 0; id < before.size; ++id) row[static_cast<std::size_t>(id)] = left(id) / total;
   return total;

@@ -119,7 +119,7 @@ std::string shown_number(const Json& value) {
   constexpr std::size_t longest = 40;
   if (value.is_null()) return "–";
   if (!value.is_string()) return fmt::format("{:.12g}", value.get<double>());
-  const auto fraction = value.get<std::string>();
+  auto fraction = value.get<std::string>();
   if (fraction.size() <= longest) return fraction;
   return fmt::format("{:.12g} (a fraction of {} digits, see --json)", static_cast<double>(Rational(fraction)),
                      fraction.size() - 1);
