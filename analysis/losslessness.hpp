@@ -41,10 +41,9 @@ Losslessness<Real> examine(const Target& target, const Draft& draft, const Rule&
     return seen.size() == context.size() ? round.emitted : plain_law<Real>(target, seen, 1, rule);
   });
   result.target_law = plain_law<Real>(target, context, length, rule);
-  result.distance = law_distance(result.law, result.target_law);
 
-  Law<Real> difference = result.law;
-  for (const auto& [tokens, probability] : result.target_law) difference[tokens] -= probability;
+  const Law<Real> difference = law_difference(result.law, result.target_law);
+  result.distance = total_variation_of(difference);
   Real largest(0);
   for (const auto& [tokens, gap] : difference) {
     const Real size = gap < Real(0) ? Real(-gap) : gap;

@@ -150,21 +150,33 @@ Law<Real> plain_law(const Target& target, std::span<const Token> context, std::s
   });
 }
 
+/// a - b, sequence by sequence.
+template <class Real>
+Law<Real> law_difference(const Law<Real>& a, const Law<Real>& b) {
+  Law<Real> difference = a;
+  for (const auto& [tokens, probability] : b) difference[tokens] -= probability;
+  return difference;
+}
+
+/// Half the L1 norm of a difference of laws: the total variation between them.
+template <class Real>
+Real total_variation_of(const Law<Real>& difference) {
+  Real distance(0);
+  for (const auto& [tokens, gap] : difference) {
+    if (gap < Real(0)) {
+      distance -= gap;
+    } else {
+      distance += gap;
+    }
+  }
+  return distance / Real(2);
+}
+
 /// Total variation between two laws, exact when Real is. For rationals it is 0 exactly when the laws are
 /// equal.
 template <class Real>
 Real law_distance(const Law<Real>& a, const Law<Real>& b) {
-  Law<Real> difference = a;
-  for (const auto& [tokens, probability] : b) difference[tokens] -= probability;
-  Real distance(0);
-  for (const auto& [tokens, probability] : difference) {
-    if (probability < Real(0)) {
-      distance -= probability;
-    } else {
-      distance += probability;
-    }
-  }
-  return distance / Real(2);
+  return total_variation_of(law_difference(a, b));
 }
 
 }  // namespace speclab

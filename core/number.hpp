@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ inline std::string decimal_fraction(double value) {
   }
   const std::string zeros(static_cast<std::size_t>(std::abs(exponent)), '0');
   return exponent < 0 ? digits + "/1" + zeros : digits + zeros;
+}
+
+/// base^exponent by multiplication, for any arithmetic.
+template <class Real>
+Real power_of(const Real& base, std::size_t exponent) {
+  Real power(1);
+  for (std::size_t i = 0; i < exponent; ++i) power *= base;
+  return power;
 }
 
 /// A parameter that people write as a decimal. In floating point it is what it is; in exact arithmetic 0.1 is

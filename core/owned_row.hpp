@@ -40,14 +40,11 @@ void normalise(std::vector<Real>& row) {
 /// that would be left without mass stays as it is. Returns the residual's total before it is normalised.
 template <class Real>
 Real subtract_draft(std::vector<Real>& row, BasicRow<Real> draft, const Real& scale) {
-  const BasicRow<Real> before{row.data(), static_cast<std::int32_t>(row.size())};
-  const auto left = [&](Token id) -> Real {
-    const Real difference = scale * before[id] - draft[id];
-    return difference <= Real(0) ? Real(0) : difference;
-  };
-  Real total = sum_terms<Real>(0, before.size, left);
+  const auto size = static_cast<std::int32_t>(row.size());
+  const ScaledResidual<Real> left{{row.data(), size}, draft, scale, size};
+  Real total = total_mass(left);
   if (total <= Real(0)) return total;
-  for (Token id = 0; id < before.size; ++id) row[static_cast<std::size_t>(id)] = left(id) / total;
+  for (Token id = 0; id < size; ++id) row[static_cast<std::size_t>(id)] = left[id] / total;
   return total;
 }
 

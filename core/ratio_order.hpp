@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "speclab/core/number.hpp"
 #include "speclab/core/row.hpp"
 
 namespace speclab {
@@ -55,9 +56,7 @@ Real optimal_transport_acceptance(BasicRow<Real> target, BasicRow<Real> draft, s
   for (const Token id : by_ratio(target, draft)) {
     p += target[id];
     q += draft[id];
-    Real power(1);
-    for (std::int32_t i = 0; i < drafts; ++i) power *= q;
-    const Real gap = p - power;
+    const Real gap = p - power_of(q, static_cast<std::size_t>(drafts));
     if (gap < least) least = gap;
   }
   return Real(1) + least;

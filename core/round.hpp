@@ -40,8 +40,6 @@ struct RoundScratch {
   std::vector<BasicRow<Real>> targets;
   std::vector<Real> extra_row;  ///< for whoever watches the round
   std::vector<Token> tokens;
-  std::vector<std::vector<Real>> changed_targets;  ///< rows that verification of a tree changes
-  std::vector<std::vector<Real>> changed_drafts;
 
   void reserve(std::size_t draft_count, std::size_t target_count) {
     const auto grow = [](auto& rows, std::size_t count) {

@@ -43,6 +43,21 @@ struct ResidualRow {
   }
 };
 
+/// (scale * target - draft)+ where it is read: what is left of a target of which only `scale` is to come.
+template <class Real>
+struct ScaledResidual {
+  using value_type = Real;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  Real scale;
+  std::int32_t size;
+
+  SPECLAB_HD Real operator[](Token id) const {
+    const Real difference = scale * target[id] - draft[id];
+    return difference <= Real(0) ? Real(0) : difference;
+  }
+};
+
 /// All mass on one id.
 template <class Real>
 struct PointRow {

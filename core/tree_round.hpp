@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "speclab/core/best_nodes.hpp"
 #include "speclab/core/round.hpp"
 #include "speclab/core/rules/grown_tree.hpp"
 #include "speclab/core/rules/tree.hpp"
@@ -133,11 +132,6 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
     const Real& right = likely[static_cast<std::size_t>(b)];
     return left > right || (left == right && a < b);
   };
-  const auto keep_best = [&](std::vector<std::int32_t>& some, std::size_t count) {
-    std::sort(some.begin(), some.end(), likelier);
-    if (some.size() > count) some.resize(count);
-    std::sort(some.begin(), some.end());
-  };
   std::int32_t runs = 0;
   for (; runs < depth && !layer.empty(); ++runs) {
     std::vector<std::int32_t> next;
@@ -167,25 +161,19 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
         rows.push_back({});
       }
     }
-    keep_best(next, branching);
+    std::sort(next.begin(), next.end(), likelier);
+    if (next.size() > branching) next.resize(branching);
+    std::sort(next.begin(), next.end());
     layer = std::move(next);
   }
 
-  std::vector<std::int32_t> kept(parents.size());
-  std::iota(kept.begin(), kept.end(), 0);
-  keep_best(kept, nodes);
-  std::vector<std::int32_t> number(parents.size() + 1, -1);  // by candidate + 1
-  std::vector<std::int32_t> kept_parents;
-  for (const std::int32_t node : kept) {
-    number[place_of(node)] = static_cast<std::int32_t>(kept_parents.size());
-    kept_parents.push_back(number[place_of(parents[static_cast<std::size_t>(node)])]);
-  }
-  DraftedTree<Real> drafted{DraftTree(std::move(kept_parents))};
+  const KeptNodes kept = keep_best_nodes<Real>(parents, likely, nodes);
+  DraftedTree<Real> drafted{DraftTree(kept.parents)};
   drafted.rows[0] = rows[0];
   drafted.present[0] = drafted.shape.children(-1).size();
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    drafted.tokens[i] = tokens[static_cast<std::size_t>(kept[i])];
-    drafted.rows[i + 1] = rows[place_of(kept[i])];
+  for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
+    drafted.tokens[i] = tokens[static_cast<std::size_t>(kept.nodes[i])];
+    drafted.rows[i + 1] = rows[place_of(kept.nodes[i])];
     drafted.present[i + 1] = drafted.shape.children(static_cast<std::int32_t>(i)).size();
   }
   drafted.count = drafted.shape.size();

@@ -11,6 +11,7 @@
 #include "speclab/analysis/theorems.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/interval_json.hpp"
 #include "speclab/sim/beam_search.hpp"
 #include "speclab/sim/parallel.hpp"
 
@@ -75,10 +76,6 @@ std::vector<Trial> run_trials(const Setup& setup, const Settings& with, const Co
   });
   if (stopped) trials.clear();
   return trials;
-}
-
-Json interval_json(const Interval& interval) {
-  return Json::array({interval.estimate, interval.low, interval.high});
 }
 
 /// Closed forms at acceptance `alpha` of a step, as if steps were accepted independently and beams were full.

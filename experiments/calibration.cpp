@@ -13,6 +13,7 @@
 #include "speclab/analysis/multiple_tests.hpp"
 #include "speclab/experiments/equality_check.hpp"
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/interval_json.hpp"
 #include "speclab/sim/sequences.hpp"
 
 namespace speclab {
@@ -46,10 +47,6 @@ std::vector<std::uint32_t> power_samples(const Json& settings) {
 }
 
 bool is_exact(const Json& settings) { return settings.at("against") == "exact_law"; }
-
-Json interval_json(const Interval& interval) {
-  return Json::array({interval.estimate, interval.low, interval.high});
-}
 
 Json rate_of(std::uint64_t count, std::size_t repeats, double confidence) {
   return interval_json(*binomial_interval(count, repeats, confidence));

@@ -27,17 +27,6 @@ std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
 }
 
-void refuse_many_cells(const Json& config) {
-  for (const char* many : {"sweep", "cases"}) {
-    if (config.contains(many)) {
-      throw ConfigError(std::string("/") + many,
-                        fmt::format("check tests one configuration: leave this out with --set {}=null, and "
-                                    "choose values with --set",
-                                    many));
-    }
-  }
-}
-
 SequenceTests run_tests(const Setup& setup, int gamma, const std::optional<Law<double>>& law,
                         std::size_t length, const Control& control, bool& partial) {
   std::vector<Token> speculative;
@@ -93,7 +82,7 @@ std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens) {
 EqualityReport check_equality(const Json& input,
                               const std::function<Control(std::uint64_t total)>& control_for) {
   const Json config = resolve(input);
-  refuse_many_cells(config);
+  refuse_many_cells(config, "check tests");
   const Json settings = section(config, "check");
   Registry registry;
   Setup setup = registry.build(config);

@@ -17,6 +17,7 @@
 #include "speclab/analysis/theorems.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/interval_json.hpp"
 #include "speclab/experiments/simulation.hpp"
 #include "speclab/experiments/version.hpp"
 
@@ -59,10 +60,6 @@ class Stopwatch {
 };
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json interval_json(const Interval& interval) {
-  return Json::array({interval.estimate, interval.low, interval.high});
-}
 
 int memory_of(const Model& model, const char* path) {
   if (const auto memory = model.memory()) return *memory;
@@ -342,13 +339,7 @@ Findings analyse_exactly(const Json& input, bool simulate) {
   Stopwatch watch;
   Task task;
   task.config = resolve(input);
-  for (const char* many : {"sweep", "cases"}) {
-    if (!task.config.contains(many)) continue;
-    throw ConfigError(std::string("/") + many,
-                      fmt::format("exact analyses one configuration: leave this out with --set {}=null, and "
-                                  "choose values with --set",
-                                  many));
-  }
+  refuse_many_cells(task.config, "exact analyses");
   task.config["search"] = section(task.config, "search");
   task.simulate = simulate;
   task.setup = task.jobs.setup(task.config);

@@ -15,6 +15,7 @@
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/interval_json.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/names.hpp"
 #include "speclab/experiments/simulation.hpp"
@@ -43,10 +44,6 @@ struct Cell {
 
 CostRatios cost_of(const Json& config) {
   return {config.at("cost").at("c").get<double>(), config.at("cost").at("c_hat").get<double>()};
-}
-
-Json interval_json(const Interval& interval) {
-  return Json::array({interval.estimate, interval.low, interval.high});
 }
 
 Calibration prepare_calibration(const std::shared_ptr<const Setup>& setup, const Json& config,

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <variant>
 
 #include "speclab/core/number.hpp"
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/proof.hpp"
 #include "speclab/experiments/registry.hpp"
 #include "speclab/experiments/verifiers.hpp"
+#include "speclab/sim/error.hpp"
 
 namespace speclab {
 
@@ -67,12 +68,6 @@ void normalise_exactly(std::vector<Rational>& row) {
   Rational total(0);
   for (const Rational& mass : row) total += mass;
   for (Rational& mass : row) mass /= total;
-}
-
-bool is_power(std::size_t rows, std::size_t vocab) {
-  std::size_t contexts = 1;
-  while (vocab > 1 && contexts < rows) contexts *= vocab;
-  return contexts == rows;
 }
 
 /// The rows as they were computed, each mass the very double it is.
@@ -184,26 +179,16 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
     }
     normalise_exactly(rows.back());
   }
-  if (!is_power(rows.size(), rows.front().size())) {
-    const std::size_t vocab = rows.front().size();
-    throw UsageError(fmt::format(
-        "{} {}: {} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), or a "
-        "higher power of {}",
-        option, text, rows.size(), vocab, vocab, vocab));
+  try {
+    table_order(rows.size(), rows.front().size());
+  } catch (const ModelError& error) {
+    throw UsageError(fmt::format("{} {}: {}", option, text, error.what()));
   }
   return rows;
 }
 
 ProofTask proof_task(const Json& config) {
-  for (const char* many : {"sweep", "cases"}) {
-    if (config.contains(many)) {
-      throw ConfigError(
-          std::string("/") + many,
-          fmt::format("prove examines one configuration: leave this out with --set {}=null, and choose "
-                      "values with --set",
-                      many));
-    }
-  }
+  refuse_many_cells(config, "prove examines");
   Registry registry;
   const Setup setup = registry.build(config);
   const TableModel& target = stored(setup.target, "/models/target");

@@ -41,17 +41,13 @@ std::int32_t vocab_of(const Json& spec, const std::string& path, const Model* ta
   throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
 }
 
-/// The order n for which vocab^n rows are stored.
-std::int32_t table_order(std::size_t rows, std::size_t vocab, const std::string& path) {
-  std::size_t contexts = 1;
-  for (std::int32_t order = 0; contexts <= rows; ++order, contexts *= vocab) {
-    if (contexts == rows) return order;
-    if (vocab == 1) break;
+/// The order of a table, or a ConfigError at `path`.
+std::int32_t order_of(std::size_t rows, std::size_t vocab, const std::string& path) {
+  try {
+    return table_order(rows, vocab);
+  } catch (const ModelError& error) {
+    throw ConfigError(path, error.what());
   }
-  throw ConfigError(
-      path, fmt::format("{} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), "
-                        "or a higher power of {}",
-                        rows, vocab, vocab, vocab));
 }
 
 Model build_table(const Json& spec, const std::string& path) {
@@ -73,7 +69,7 @@ Model build_table(const Json& spec, const std::string& path) {
     mass.insert(mass.end(), rows[i].begin(), rows[i].end());
   }
   return Model(
-      TableModel(static_cast<std::int32_t>(vocab), table_order(rows.size(), vocab, here), std::move(mass)));
+      TableModel(static_cast<std::int32_t>(vocab), order_of(rows.size(), vocab, here), std::move(mass)));
 }
 
 std::optional<double> exact_alpha(const Model& target, const Model& draft, const AnyRule& rule) {

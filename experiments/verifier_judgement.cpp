@@ -7,17 +7,12 @@
 #include "speclab/analysis/judgement_estimates.hpp"
 #include "speclab/experiments/equality_check.hpp"
 #include "speclab/experiments/format/validate.hpp"
+#include "speclab/experiments/interval_json.hpp"
 #include "speclab/experiments/verifiers.hpp"
 
 namespace speclab {
 
-namespace {
-
-Json interval_json(const Interval& interval) {
-  return Json::array({interval.estimate, interval.low, interval.high});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Judging judging_of(const Setup& setup, const Json& config) {
   const Json& target = config.at("models").at("target");

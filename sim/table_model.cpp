@@ -12,6 +12,18 @@
 
 namespace speclab {
 
+std::int32_t table_order(std::size_t rows, std::size_t vocab) {
+  std::size_t contexts = 1;
+  for (std::int32_t order = 0; contexts <= rows; ++order, contexts *= vocab) {
+    if (contexts == rows) return order;
+    if (vocab == 1) break;
+  }
+  throw ModelError(fmt::format(
+      "{} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
+      "power of {}",
+      rows, vocab, vocab, vocab));
+}
+
 TableModel::TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> mass)
     : vocab_(vocab), order_(order), mass_(std::move(mass)) {
   assert(vocab > 0 && order >= 0 && mass_.size() % static_cast<std::size_t>(vocab) == 0);

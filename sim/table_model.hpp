@@ -12,6 +12,10 @@
 
 namespace speclab {
 
+/// The order n for which `rows` = vocab^n rows are stored. Throws ModelError, saying what is allowed, for any
+/// other number of rows.
+std::int32_t table_order(std::size_t rows, std::size_t vocab);
+
 class TableModel {
  public:
   /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most

@@ -24,21 +24,6 @@ struct BlockRule : BonusFromTarget {
   }
 };
 
-/// (scale * target - draft)+ where it is read.
-template <class Real>
-struct BlockResidual {
-  using value_type = Real;
-  BasicRow<Real> target;
-  BasicRow<Real> draft;
-  Real scale;
-  std::int32_t size;
-
-  SPECLAB_HD Real operator[](Token id) const {
-    const Real difference = scale * target[id] - draft[id];
-    return difference <= Real(0) ? Real(0) : difference;
-  }
-};
-
 /// With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the rows after x_1..x_i:
 /// h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix whose coin of probability
 /// h_i comes up is kept, then norm((p_i p - q)+) is sampled (the target when i = gamma). The coins are
@@ -55,7 +40,7 @@ SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const 
     const auto target = targets(i);
     const auto draft = drafts(i);
     if (i > 0) {
-      const BlockResidual<Real> residual{target, draft, prefix[i], target.size};
+      const ScaledResidual<Real> residual{target, draft, prefix[i], target.size};
       keep[i] = rule.keep_probability(total_mass(residual), prefix[i]);
     }
     prefix[i + 1] = acceptance_ratio(Real(prefix[i] * target[drafted[i]]), draft[drafted[i]], Real(1));
@@ -70,7 +55,7 @@ SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const 
     return {gamma, gamma,
             pick_or(chance, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(target), target)};
   }
-  const BlockResidual<Real> residual{target, drafts(kept), prefix[kept], target.size};
+  const ScaledResidual<Real> residual{target, drafts(kept), prefix[kept], target.size};
   return {kept, kept + 1,
           pick_or(chance, Draw{Use::replace, static_cast<std::uint16_t>(kept)}, residual, target)};
 }

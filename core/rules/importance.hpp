@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "speclab/core/number.hpp"
 #include "speclab/core/quick_ratio_order.hpp"
 #include "speclab/core/rules/recursive.hpp"
 
@@ -76,12 +77,6 @@ class ImportanceWeights {
   }
 
  private:
-  static Real power_of(const Real& base, std::size_t exponent) {
-    Real power(1);
-    for (std::size_t i = 0; i < exponent; ++i) power *= base;
-    return power;
-  }
-
   /// Strictly earlier in the order: smaller ratio, or an equal one and a higher id.
   static bool precedes(BasicRow<Real> target, BasicRow<Real> draft, Token a, Token b) {
     const MassRatio<Real> left(target[a], draft[a]);
@@ -130,11 +125,8 @@ class ImportanceWeights {
 
 /// Chooses by ImportanceWeights, then token verification on (p, q_I). Close to the optimal transport bound
 /// for two to four drafts.
-struct ImportanceRule : BonusFromTarget {
-  std::int32_t paths = 2;
-
-  ImportanceRule() = default;
-  explicit ImportanceRule(std::int32_t drafts) : paths(drafts) {}
+struct ImportanceRule : SeveralPaths {
+  using SeveralPaths::SeveralPaths;
 
   template <class Real, class Chance>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,

@@ -2,10 +2,10 @@
 // scale rho, which trades acceptance for simplicity against the optimal transport.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <span>
 
+#include "speclab/core/number.hpp"
 #include "speclab/core/rules/recursive.hpp"
 
 namespace speclab {
@@ -27,21 +27,11 @@ struct KSeqResidual {
   }
 };
 
-template <class Real>
-Real one_minus_power(const Real& base, std::size_t exponent) {
-  Real power(1);
-  for (std::size_t i = 0; i < exponent; ++i) power *= base;
-  return Real(1) - power;
-}
-
 /// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
 /// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
 /// smallest of them and accepts most, at least 1 - 1/e of the optimum (SpecTr, Thm 2).
-struct KSeqRule : BonusFromTarget {
-  std::int32_t paths = 2;
-
-  KSeqRule() = default;
-  explicit KSeqRule(std::int32_t drafts) : paths(drafts) {}
+struct KSeqRule : SeveralPaths {
+  using SeveralPaths::SeveralPaths;
 
   /// rho*, by bisection on [1, k] in double, taken from the side where the rule is lossless. Checked in
   /// `Real`, so that exact arithmetic finds exact losslessness.
@@ -49,7 +39,7 @@ struct KSeqRule : BonusFromTarget {
   static Real scale(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const auto lossless = [&](const Real& rho) {
       const Real beta = lenient_overlap(target, draft, rho);
-      return one_minus_power(Real(Real(1) - beta), drafts) <= rho * beta;
+      return Real(1) - power_of(Real(Real(1) - beta), drafts) <= rho * beta;
     };
     if (lossless(Real(1))) return Real(1);
     double low = 1;
@@ -65,7 +55,7 @@ struct KSeqRule : BonusFromTarget {
   template <class Real>
   static Real kept_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const Real beta = lenient_overlap(target, draft, scale(target, draft, drafts));
-    return one_minus_power(Real(Real(1) - beta), drafts);
+    return Real(1) - power_of(Real(Real(1) - beta), drafts);
   }
 
   template <class Real, class Chance>
@@ -79,7 +69,7 @@ struct KSeqRule : BonusFromTarget {
     }
     const Real beta = lenient_overlap(target, draft, rho);
     const Real share =
-        beta > Real(0) ? Real(one_minus_power(Real(Real(1) - beta), candidates.size()) / beta) : Real(0);
+        beta > Real(0) ? Real((Real(1) - power_of(Real(Real(1) - beta), candidates.size())) / beta) : Real(0);
     const KSeqResidual<Real> residual{target, draft, rho, share, target.size};
     return {pick_or(chance, Draw{Use::replace, slot}, residual, target), false};
   }

@@ -20,13 +20,18 @@ struct Choice {
   bool kept;  ///< a candidate was kept; else `token` replaces them all
 };
 
-/// Recursive rejection (Miao et al. 2024, "SpecInfer", Algorithm 2): try the candidates in turn with
-/// min(1, p/q); after each rejection p <- norm((p - q)+). Lossless.
-struct RecursiveRule : BonusFromTarget {
+/// What rules for several drafts have in common: how many there are.
+struct SeveralPaths : BonusFromTarget {
   std::int32_t paths = 2;
 
-  RecursiveRule() = default;
-  explicit RecursiveRule(std::int32_t drafts) : paths(drafts) {}
+  SeveralPaths() = default;
+  explicit SeveralPaths(std::int32_t drafts) : paths(drafts) {}
+};
+
+/// Recursive rejection (Miao et al. 2024, "SpecInfer", Algorithm 2): try the candidates in turn with
+/// min(1, p/q); after each rejection p <- norm((p - q)+). Lossless.
+struct RecursiveRule : SeveralPaths {
+  using SeveralPaths::SeveralPaths;
 
   template <class Real, class Chance>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,

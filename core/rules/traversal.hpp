@@ -16,11 +16,8 @@ namespace speclab {
 ///     p_u <- Z / (Z + 1 - p_u),   p <- norm((p_u p - q)+),   q <- q without x, renormalised.
 /// The token after a kept node comes from the node's row as it then is. Lossless; siblings are drawn without
 /// replacement.
-struct TraversalRule : BonusFromTarget {
-  std::shared_ptr<const DraftTree> tree = std::make_shared<const DraftTree>();
-
-  TraversalRule() = default;
-  explicit TraversalRule(DraftTree shape) : tree(std::make_shared<const DraftTree>(std::move(shape))) {}
+struct TraversalRule : StaticTree {
+  using StaticTree::StaticTree;
 
   template <class View, class Chance>
   TreeVerdict verify_tree(View& view, Chance& chance) const {

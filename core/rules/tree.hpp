@@ -69,13 +69,18 @@ struct DrawnSiblings {
   BasicRow<Real> left() const { return target.view(); }
 };
 
-/// Recursive rejection on a tree whose siblings were drawn without replacement (Chen et al. 2024, "Sequoia",
-/// Algorithm 2; Yang et al. 2024, "Multi-candidate speculative decoding"). Lossless.
-struct TreeRule : BonusFromTarget {
+/// What rules for trees of one shape have in common.
+struct StaticTree : BonusFromTarget {
   std::shared_ptr<const DraftTree> tree = std::make_shared<const DraftTree>();
 
-  TreeRule() = default;
-  explicit TreeRule(DraftTree shape) : tree(std::make_shared<const DraftTree>(std::move(shape))) {}
+  StaticTree() = default;
+  explicit StaticTree(DraftTree shape) : tree(std::make_shared<const DraftTree>(std::move(shape))) {}
+};
+
+/// Recursive rejection on a tree whose siblings were drawn without replacement (Chen et al. 2024, "Sequoia",
+/// Algorithm 2; Yang et al. 2024, "Multi-candidate speculative decoding"). Lossless.
+struct TreeRule : StaticTree {
+  using StaticTree::StaticTree;
 
   template <class View, class Chance>
   TreeVerdict verify_tree(View& view, Chance& chance) const {

@@ -168,6 +168,17 @@ Json section(const Json& config, const std::string& name) {
   throw std::logic_error("no section " + name);
 }
 
+void refuse_many_cells(const Json& config, const std::string& what) {
+  for (const char* many : {"sweep", "cases"}) {
+    if (!config.contains(many)) continue;
+    throw ConfigError(
+        std::string("/") + many,
+        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
+                    "with --set",
+                    what, many));
+  }
+}
+
 std::string shown(const Json& value) {
   constexpr std::size_t longest = 60;
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -19,6 +19,10 @@ Json resolve_kind(const Json& value, const Family& family, const std::string& pa
 /// or its defaults.
 Json section(const Json& config, const std::string& name);
 
+/// For verbs that look at one configuration: throws ConfigError for a config that stands for many. `what`
+/// says who does what: "check tests".
+void refuse_many_cells(const Json& config, const std::string& what);
+
 /// A value as it stands in an error message, shortened.
 std::string shown(const Json& value);
 

@@ -29,10 +29,8 @@ int check_verb(const std::vector<std::string>& arguments) {
           "  speclab check configs/check_token.json\n"
           "  speclab check configs/check_token.json --set verifier.kind=fault-resample-target\n",
       .positional = "config"};
-  usage.options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's")(
-      "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
-      "set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config")(
-      "json", "print JSON");
+  add_config_options(usage.options);
+  usage.options.add_options()("json", "print JSON");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();

@@ -36,11 +36,9 @@ int exact_verb(const std::vector<std::string>& arguments) {
           "  speclab exact configs/exact_markov.json\n"
           "  speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation\n",
       .positional = "config"};
-  usage.options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's")(
-      "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
-      "set", po::value<std::vector<std::string>>()->composing(),
-      "path=value: change the config, e.g. gamma=3; path=null: leave it out")(
-      "json", "print JSON instead of tables")("no-simulation", "formulas and exact values alone");
+  add_config_options(usage.options);
+  usage.options.add_options()("json", "print JSON instead of tables")("no-simulation",
+                                                                      "formulas and exact values alone");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();

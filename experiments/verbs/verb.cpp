@@ -57,14 +57,19 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
   return values;
 }
 
-void add_run_options(po::options_description& options) {
-  options.add_options()("out", po::value<std::string>(),
-                        "folder for the results (default: out/<config's name>)")(
-      "seed", po::value<std::int64_t>(), "seed, instead of the config's")(
+void add_config_options(po::options_description& options) {
+  options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's")(
       "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
       "set", po::value<std::vector<std::string>>()->composing(),
-      "path=value: change the config, e.g. gamma=3; path=null: leave it out")(
-      "json", "print result.json to standard output instead of a table")("quiet,q", "no table, no progress")(
+      "path=value: change the config, e.g. gamma=3; path=null: leave it out");
+}
+
+void add_run_options(po::options_description& options) {
+  options.add_options()("out", po::value<std::string>(),
+                        "folder for the results (default: out/<config's name>)");
+  add_config_options(options);
+  options.add_options()("json", "print result.json to standard output instead of a table")(
+      "quiet,q", "no table, no progress")(
       "force", "overwrite the results of another config, or of an interrupted run");
 }
 

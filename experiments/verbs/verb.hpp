@@ -47,6 +47,9 @@ struct Usage {
 std::optional<boost::program_options::variables_map> parse(Usage& usage,
                                                            const std::vector<std::string>& arguments);
 
+/// Options of every verb that reads a config: --seed, --threads, --set.
+void add_config_options(boost::program_options::options_description& options);
+
 /// Options of verbs that run a config.
 void add_run_options(boost::program_options::options_description& options);
 

@@ -21,8 +21,9 @@ struct KeptNodes {
 /// the product of draft probabilities along a node's path, so that it never exceeds its parent's (asserted):
 /// hence a kept node's parent is kept, and the kept nodes are a tree again, the one of `most` nodes whose
 /// scores, taken as chances of acceptance, promise the most accepted tokens.
-inline KeptNodes keep_best_nodes(std::span<const std::int32_t> parents, std::span<const double> scores,
-                                 std::size_t most) {
+template <class Real>
+KeptNodes keep_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,
+                          std::size_t most) {
   assert(parents.size() == scores.size());
   const auto place = [](std::int32_t index) { return static_cast<std::size_t>(index); };
   KeptNodes kept;

@@ -1,11 +1,11 @@
-#include "speclab/sim/best_nodes.hpp"
+#include "speclab/core/best_nodes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "random_tokens.hpp"
+#include "../sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -53,7 +53,8 @@ TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes prom
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Grown tree = grown_tree(seed, nodes);
     for (int most = 0; most <= nodes + 1; ++most) {
-      const KeptNodes kept = keep_best_nodes(tree.parents, tree.scores, static_cast<std::size_t>(most));
+      const KeptNodes kept =
+          keep_best_nodes<double>(tree.parents, tree.scores, static_cast<std::size_t>(most));
       const auto size = static_cast<std::size_t>(std::min(most, nodes));
       REQUIRE(kept.nodes.size() == size);
       REQUIRE(kept.parents.size() == size);
@@ -75,7 +76,7 @@ TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes prom
 TEST_CASE("of equal scores the earlier node is kept, so that a sure child never displaces its parent") {
   const std::vector<std::int32_t> parents{-1, 0, -1, 2};
   const std::vector<double> scores{0.5, 0.5, 0.5, 0.25};
-  CHECK(keep_best_nodes(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
-  CHECK(keep_best_nodes(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
-  CHECK(keep_best_nodes(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
+  CHECK(keep_best_nodes<double>(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
+  CHECK(keep_best_nodes<double>(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(keep_best_nodes<double>(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
 }
