@@ -16,12 +16,13 @@ namespace speclab {
 
 /// What a random number is for. Each use is a stream of its own: sharing noise between drafting and
 /// accepting, or drafting and replacing, changes the output law.
-enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world };
+enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world, iid };
 
-/// Names one draw inside a round: what for, and at which drafted position.
+/// Names one draw inside a round: what for, at which drafted position, and how often it was tried before.
 struct Draw {
   Use use;
   std::uint16_t slot;
+  std::uint32_t attempt = 0;
 };
 
 /// The address of a random stream: an independent sequence (`trial`), its round, and the draw within it.
@@ -32,7 +33,8 @@ struct Site {
 };
 
 /// The stream at one (seed, site) as a uniform random bit generator of 64-bit words; Boost.Random and
-/// <random> distributions run on it. Two words a block, 2^32 blocks, and no state beyond the counter.
+/// <random> distributions run on it. Two words a block; the stream starts at block `attempt` and goes on from
+/// there, with no state beyond the counter.
 class Philox {
  public:
   using result_type = std::uint64_t;
@@ -40,7 +42,7 @@ class Philox {
   SPECLAB_HD Philox(std::uint64_t seed, Site site) {
     key_.v[0] = static_cast<std::uint32_t>(seed);
     key_.v[1] = static_cast<std::uint32_t>(seed >> 32U);
-    counter_.v[0] = 0;
+    counter_.v[0] = site.draw.attempt;
     counter_.v[1] = (static_cast<std::uint32_t>(site.draw.use) << 16U) | site.draw.slot;
     counter_.v[2] = site.round;
     counter_.v[3] = site.trial;

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev nlohmann-json3-dev libfmt-dev
-  librandom123-dev libtbb-dev libeigen3-dev libsentencepiece-dev gnuplot-nox fonts-dejavu-core python3 ca-certificates"
+  librandom123-dev libtbb-dev libhwy-dev libeigen3-dev libsentencepiece-dev gnuplot-nox fonts-dejavu-core python3 ca-certificates"
 if [ "${1:-run}" = test ]; then
   packages="$packages doctest-dev libbenchmark-dev chromium clang-format"
 fi

@@ -55,6 +55,12 @@ class Model {
   /// The stored table, when this is one.
   const TableModel* table() const { return std::get_if<TableModel>(&kind_); }
 
+  /// The n-gram model, when this is one.
+  const NgramModel* ngram() const {
+    const auto* model = std::get_if<std::shared_ptr<const NgramModel>>(&kind_);
+    return model != nullptr ? model->get() : nullptr;
+  }
+
   /// The same row in every context.
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
 

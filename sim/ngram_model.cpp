@@ -187,6 +187,21 @@ double NgramModel::max_row_error(std::size_t samples) const {
   return worst;
 }
 
+NgramModel::Known NgramModel::known(int length, std::size_t index) const {
+  const Level& here = level(length);
+  const Context& context = here.contexts[index];
+  return {context.key, context.backoff, context.scale,
+          std::span(here.tokens).subspan(context.first, context.count),
+          std::span(here.probabilities).subspan(context.first, context.count)};
+}
+
+std::optional<std::size_t> NgramModel::position(int length, PackedNgram key) const {
+  const Level& here = level(length);
+  const Context* const found = here.find(key);
+  if (found == nullptr) return std::nullopt;
+  return static_cast<std::size_t>(found - here.contexts.data());
+}
+
 NgramList NgramModel::listed() const {
   NgramList list{vocab(), std::vector<std::vector<ListedNgram>>(levels_.size() + 1)};
   for (std::size_t id = 0; id < unigrams_.size(); ++id)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,22 @@ class NgramModel {
 
   /// What the model was made from.
   NgramList listed() const;
+
+  /// What is known in one context.
+  struct Known {
+    PackedNgram key;
+    double backoff;
+    double scale;                   ///< 1 / (sum of the row), or 1 when rows are taken as listed
+    std::span<const Token> tokens;  ///< its followers, ascending
+    std::span<const double> probabilities;
+  };
+  /// The context at `index` among those of `length` tokens, which ascend by key.
+  Known known(int length, std::size_t index) const;
+  /// Where a context is among those of its length, if something is known in it.
+  std::optional<std::size_t> position(int length, PackedNgram key) const;
+  const NgramPacking& packing() const { return packing_; }
+  std::span<const double> unigrams() const { return unigrams_; }
+  double unigram_scale() const { return unigram_scale_; }
 
  private:
   struct Context {

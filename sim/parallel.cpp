@@ -1,8 +1,11 @@
 #include "speclab/sim/parallel.hpp"
 
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 namespace speclab {
+
+int concurrency() { return tbb::this_task_arena::max_concurrency(); }
 
 void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body) {
   tbb::parallel_for(std::size_t{0}, count, [=](std::size_t index) { call(body, index); });

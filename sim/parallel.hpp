@@ -19,6 +19,9 @@ void __tsan_release(void* address);
 
 namespace speclab {
 
+/// Threads that loops started here may use.
+int concurrency();
+
 /// call(body, i) for i = 0..count-1; see for_each_index.
 void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body);
 

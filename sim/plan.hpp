@@ -1,6 +1,7 @@
 // How a run is cut into independent trials, and trials into batches for intervals.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -32,12 +33,20 @@ struct Plan {
     return static_cast<std::uint32_t>(index < in_longer ? index / (size + 1)
                                                         : longer + (index - in_longer) / size);
   }
+
+  /// One past the last round of a batch, counted over all trials: trial * length + round.
+  std::uint64_t batch_end(std::uint32_t batch) const {
+    const std::uint64_t before = std::uint64_t{batch} + 1;
+    return before * (total() / batches) + std::min(before, total() % batches);
+  }
 };
 
 /// What a run left: one tally per batch, and whether it was cut short.
 struct Outcome {
   std::vector<Tally> batches;
   bool partial = false;
+  std::uint64_t blocks = 0;  ///< of quick decoding: Philox blocks used
+  std::uint64_t passes = 0;  ///< of quick decoding: residuals drawn by a pass over the vocabulary
 
   Tally total() const {
     Tally sum;

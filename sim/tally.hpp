@@ -11,6 +11,10 @@
 
 namespace speclab {
 
+// 64 bits would hold the overlaps of 2^32 contexts only. GCC and Clang have the type in every mode, and warn
+// about it under -Wpedantic unless told.
+__extension__ using WideCount = unsigned __int128;
+
 /// Sums over rounds. Fields use the design's vocabulary: drafted, examined, accepted, emitted.
 struct Tally {
   std::uint64_t rounds = 0;
@@ -20,24 +24,28 @@ struct Tally {
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
   std::uint64_t emitted_squared = 0;            ///< sum over rounds of emitted^2
-  std::uint64_t overlap_quanta = 0;             ///< sum of overlaps, in units of 2^-32
-  std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over; room for 2^32 of them
+  WideCount overlap_quanta = 0;                 ///< sum of overlaps, in units of 2^-32
+  std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over
   std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
   Judgement judgement;                          ///< of a judged run
 
   static constexpr double quantum = ContextSum::quantum;
 
-  void add_round(const Round& round) {
+  void add_round(const Round& round) { add_rounds(round, 1); }
+
+  /// `count` rounds that did the same.
+  void add_rounds(const Round& round, std::uint64_t count) {
+    if (count == 0) return;
     const auto kept = static_cast<std::uint64_t>(round.accepted);
     if (accepted_lengths.size() <= kept) accepted_lengths.resize(kept + 1);
-    ++accepted_lengths[kept];
-    ++rounds;
-    drafted += static_cast<std::uint64_t>(round.drafted);
-    draft_runs += static_cast<std::uint64_t>(round.draft_runs);
-    examined += static_cast<std::uint64_t>(round.examined);
-    accepted += kept;
-    emitted += kept + 1;
-    emitted_squared += (kept + 1) * (kept + 1);
+    accepted_lengths[kept] += count;
+    rounds += count;
+    drafted += count * static_cast<std::uint64_t>(round.drafted);
+    draft_runs += count * static_cast<std::uint64_t>(round.draft_runs);
+    examined += count * static_cast<std::uint64_t>(round.examined);
+    accepted += count * kept;
+    emitted += count * (kept + 1);
+    emitted_squared += count * (kept + 1) * (kept + 1);
   }
 
   /// Rounded to the nearest quantum: an error below 2^-33 a context, against sampling error above 2^-17.

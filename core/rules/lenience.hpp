@@ -12,6 +12,8 @@ enum class Residual { target_minus_draft, literal, target };
 /// At temperature > 0: keep with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1.
 /// `target_minus_draft` and `literal` keep the output below p / l everywhere; `target` does not.
 struct LenienceRule : BonusFromTarget {
+  using Pointwise = LenienceRule;
+
   double lenience = 1;
   Residual residual = Residual::target_minus_draft;
 
@@ -20,8 +22,17 @@ struct LenienceRule : BonusFromTarget {
       : lenience(l), residual(reading) {}
 
   template <class Real>
+  SPECLAB_HD Real kept(const Real& p, const Real& q) const {
+    return acceptance_ratio(p, q, from_decimal<Real>(lenience));
+  }
+  template <class Real>
+  SPECLAB_HD Real residual_scale() const {
+    if (residual == Residual::literal) return from_decimal<Real>(lenience);
+    return residual == Residual::target ? Real(0) : Real(1);
+  }
+  template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_ratio(target[token], draft[token], from_decimal<Real>(lenience));
+    return kept(target[token], draft[token]);
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -29,9 +40,7 @@ struct LenienceRule : BonusFromTarget {
   }
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    if (residual == Residual::literal) return {target, draft, from_decimal<Real>(lenience)};
-    if (residual == Residual::target) return {target, draft, Real(0)};
-    return {target, draft, Real(1)};
+    return {target, draft, residual_scale<Real>()};
   }
 };
 

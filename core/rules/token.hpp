@@ -36,9 +36,19 @@ struct BonusFromTarget {
 /// Keep with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts more
 /// often (the overlap is the largest probability with which a coupling of p and q can agree).
 struct TokenRule : BonusFromTarget {
+  using Pointwise = TokenRule;
+
+  template <class Real>
+  SPECLAB_HD Real kept(const Real& p, const Real& q) const {
+    return acceptance_ratio(p, q, Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real residual_scale() const {
+    return Real(1);
+  }
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_ratio(target[token], draft[token], Real(1));
+    return kept(target[token], draft[token]);
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -46,7 +56,7 @@ struct TokenRule : BonusFromTarget {
   }
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return {target, draft, Real(1)};
+    return {target, draft, residual_scale<Real>()};
   }
 };
 

@@ -1,0 +1,59 @@
+// The chance of quick rounds: picks by alias tables, and one block of random numbers for a token and its
+// coin. This is the plain statement of which number decides what; sim/quick must agree with it bit for bit.
+// Host only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/alias.hpp"
+#include "speclab/core/chance.hpp"
+
+namespace speclab {
+
+/// A Philox block has two words: the first picks, the second flips the coin of what was picked. The coin that
+/// accepts a draft is therefore the second word of the block that drafted it.
+class BlockChance {
+ public:
+  BlockChance(std::uint64_t seed, std::uint32_t trial, std::uint32_t round)
+      : seed_(seed), trial_(trial), round_(round) {}
+
+  bool flip(Draw draw, double probability) {
+    if (draw.use == Use::accept) draw.use = Use::draft;
+    Philox block = at(draw);
+    block();
+    return open_unit(block()) < probability;
+  }
+
+  /// Row by row the table is made anew: slow, and nothing else.
+  Token pick(Draw draw, Row row) {
+    const double total = total_mass(row);
+    if (!std::isfinite(total)) return invalid_token;
+    if (!(total > 0)) return no_token;
+    const int bits = alias_bits(static_cast<std::size_t>(row.size));
+    slots_.resize(std::size_t{1} << bits);
+    build_alias({row.mass, static_cast<std::size_t>(row.size)}, slots_, scratch_);
+    const std::uint64_t word = at(draw)();
+    const std::uint32_t slot = alias_slot(word, bits);
+    return static_cast<Token>(alias_fraction(word, bits) < slots_[slot].cut ? slot : slots_[slot].other);
+  }
+
+  /// A residual, when the proposals ran out.
+  template <class Weights>
+  Token pick(Draw draw, const Weights& weights) {
+    return inverse_cdf(weights, open_unit(at(draw)()));
+  }
+
+ private:
+  Philox at(Draw draw) const { return {seed_, Site{trial_, round_, draw}}; }
+
+  std::uint64_t seed_;
+  std::uint32_t trial_;
+  std::uint32_t round_;
+  std::vector<AliasSlot> slots_;
+  AliasScratch scratch_;
+};
+
+}  // namespace speclab

@@ -1,0 +1,134 @@
+#include "speclab/sim/quick/iid_rounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "speclab/core/philox.hpp"
+#include "speclab/sim/parallel.hpp"
+#include "speclab/sim/quick/philox_blocks.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
+constexpr std::uint32_t rounds_at_once = 2 * width;
+constexpr std::uint32_t stretch = 1U << 20U;  // rounds between two looks at Control
+
+/// round(2^64 * probability), as far as 64 bits go. The largest stands for 1 as well: it fails once in 2^64.
+std::uint64_t threshold(double probability) {
+  const double scaled = std::round(probability * 0x1p64);
+  return scaled >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(scaled);
+}
+
+/// Adds to at_least[k] the words below thresholds[k].
+void count_below(const std::array<std::uint64_t, rounds_at_once>& words,
+                 const std::vector<std::uint64_t>& thresholds, std::vector<std::uint64_t>& at_least) {
+  for (std::size_t k = 0; k < thresholds.size(); ++k) {
+    std::uint64_t below = 0;
+    for (const std::uint64_t word : words) below += static_cast<std::uint64_t>(word < thresholds[k]);
+    at_least[k] += below;
+  }
+}
+
+/// Rounds [first, last) of a trial: how many keep at least 1, 2, ... gamma tokens.
+class Counter {
+ public:
+  Counter(double alpha, std::int32_t gamma, std::uint64_t seed) : seed_(seed) {
+    double power = 1;
+    for (std::int32_t k = 0; k < gamma; ++k) thresholds_.push_back(threshold(power *= alpha));
+    at_least_.resize(thresholds_.size());
+  }
+
+  void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
+    std::fill(at_least_.begin(), at_least_.end(), 0);
+    for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
+      make_words(trial, block);
+      // Words outside the range are the largest number, which is below nothing.
+      const std::uint64_t from = 2 * std::uint64_t{block};
+      for (std::uint64_t i = 0; from + i < first; ++i) words_[i] = ~std::uint64_t{0};
+      for (std::uint64_t i = last > from ? last - from : 0; i < rounds_at_once; ++i)
+        words_[i] = ~std::uint64_t{0};
+      count_below(words_, thresholds_, at_least_);
+    }
+  }
+
+  Tally tally(std::uint64_t rounds, double alpha) const {
+    const auto gamma = static_cast<std::int32_t>(thresholds_.size());
+    Tally tally;
+    std::uint64_t before = rounds;
+    for (std::int32_t kept = 0; kept <= gamma; ++kept) {
+      const std::uint64_t beyond = kept < gamma ? at_least_[static_cast<std::size_t>(kept)] : 0;
+      tally.add_rounds(Round{gamma, gamma, std::min(kept + 1, gamma), kept}, before - beyond);
+      before = beyond;
+    }
+    tally.overlap_quanta =
+        WideCount{tally.emitted} * static_cast<std::uint64_t>(std::llround(alpha / Tally::quantum));
+    tally.overlap_contexts = tally.emitted;
+    return tally;
+  }
+
+ private:
+  void make_words(std::uint32_t trial, std::uint32_t block) {
+    for (std::uint32_t i = 0; i < width; ++i) {
+      counters_[i] = 0;
+      counters_[width + i] = static_cast<std::uint32_t>(Use::iid) << 16U;
+      counters_[2 * width + i] = block + i;
+      counters_[3 * width + i] = trial;
+    }
+    philox_blocks(seed_, counters_.data(), halves_.data(), width);
+    for (std::size_t i = 0; i < width; ++i) {
+      words_[2 * i] = (std::uint64_t{halves_[width + i]} << 32U) | halves_[i];
+      words_[2 * i + 1] = (std::uint64_t{halves_[3 * width + i]} << 32U) | halves_[2 * width + i];
+    }
+  }
+
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> thresholds_;
+  std::vector<std::uint64_t> at_least_;
+  std::array<std::uint32_t, 4 * width> counters_{};
+  std::array<std::uint32_t, 4 * width> halves_{};
+  std::array<std::uint64_t, rounds_at_once> words_{};
+};
+
+}  // namespace
+
+Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control) {
+  Outcome outcome;
+  outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
+  std::mutex mutex;
+  std::atomic<bool> stopped{false};
+  // Rounds have no memory, so that a trial may be cut anywhere: one piece a batch, a trial and a stretch.
+  for_each_index(outcome.batches.size(), [&](std::size_t index) {
+    const auto batch = static_cast<std::uint32_t>(index);
+    const std::uint64_t end = plan.batch_end(batch);
+    std::uint64_t at = batch == 0 ? 0 : plan.batch_end(batch - 1);
+    Counter counter(alpha, gamma, plan.seed);
+    Tally tally;
+    std::uint64_t blocks = 0;
+    while (at < end && !stopped) {
+      const auto trial = static_cast<std::uint32_t>(at / plan.length);
+      const auto first = static_cast<std::uint32_t>(at % plan.length);
+      const std::uint64_t rounds =
+          std::min({end - at, std::uint64_t{plan.length} - first, std::uint64_t{stretch}});
+      const auto last = static_cast<std::uint32_t>(first + rounds);
+      counter.count(trial, first, last);
+      tally += counter.tally(rounds, alpha);
+      blocks += (last + 1) / 2 - first / 2;
+      at += rounds;
+      control.progress(rounds);
+      if (control.stop()) stopped = true;
+    }
+    const std::scoped_lock lock(mutex);
+    outcome.batches[batch] += tally;
+    outcome.blocks += blocks;
+  });
+  outcome.partial = stopped;
+  return outcome;
+}
+
+}  // namespace speclab

@@ -1,0 +1,21 @@
+// Philox for many sites at once: the same bits as `Philox`, in vectors of whatever the processor has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace speclab {
+
+/// Blocks come in multiples of this.
+inline constexpr std::size_t philox_batch = 16;
+
+/// `width` Philox4x32-10 blocks. Word w of counter i is counters[w * width + i], and likewise for the output.
+/// The key is the seed, low half first, as in core/philox.hpp. `width` is a multiple of `philox_batch`. The
+/// instruction set is chosen at run time.
+void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
+                   std::size_t width);
+
+/// The instruction set that `philox_blocks` uses on this processor: "AVX3", "AVX2", "SSE4" and so on.
+const char* instruction_set();
+
+}  // namespace speclab

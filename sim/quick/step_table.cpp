@@ -1,0 +1,34 @@
+#include "speclab/sim/quick/step_table.hpp"
+
+namespace speclab {
+
+double step_table_bytes(const TableModel& target, const TableModel& draft) {
+  const auto contexts = static_cast<double>(std::max(target.contexts(), draft.contexts()));
+  const auto slots =
+      static_cast<double>(std::size_t{1} << alias_bits(static_cast<std::size_t>(target.vocab())));
+  return contexts * (2 * slots * sizeof(StepSlot) + sizeof(std::uint64_t));
+}
+
+StepTable::StepTable(const TableModel& target, const TableModel& draft)
+    : target_(&target),
+      draft_(&draft),
+      order_(std::max(target.order(), draft.order())),
+      bits_(alias_bits(static_cast<std::size_t>(target.vocab()))),
+      overlap_(std::max(target.contexts(), draft.contexts())) {
+  slots_.resize((2 * overlap_.size()) << bits_);
+}
+
+std::size_t StepTable::bytes() const {
+  return slots_.size() * sizeof(StepSlot) + overlap_.size() * sizeof(std::uint64_t);
+}
+
+std::uint32_t StepTable::context_of(std::span<const Token> tokens) const {
+  const auto known = static_cast<std::size_t>(order_);
+  std::uint32_t context = 0;
+  for (const Token token : tokens.size() > known ? tokens.last(known) : tokens) {
+    context = context * static_cast<std::uint32_t>(vocab()) + static_cast<std::uint32_t>(token);
+  }
+  return context;
+}
+
+}  // namespace speclab

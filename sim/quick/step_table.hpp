@@ -1,0 +1,100 @@
+// A pair of stored tables, prepared so that one step of a quick round reads one slot of 16 bytes: the alias
+// table of the model that draws, with the coin of each token beside it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speclab/core/alias.hpp"
+#include "speclab/core/pointwise_rules.hpp"
+#include "speclab/sim/parallel.hpp"
+#include "speclab/sim/quick/coin_bits.hpp"
+#include "speclab/sim/quick/huge_pages.hpp"
+#include "speclab/sim/table_model.hpp"
+#include "speclab/sim/tally.hpp"
+
+namespace speclab {
+
+/// The coins are those of the slot's own token and of the other one, as coin_bits.
+struct StepSlot {
+  std::uint32_t cut;
+  std::uint32_t other;
+  std::uint32_t coin;
+  std::uint32_t other_coin;
+};
+
+/// Memory that a pair needs, in bytes.
+double step_table_bytes(const TableModel& target, const TableModel& draft);
+
+/// The models must outlive the table.
+class StepTable {
+ public:
+  template <PointwiseRule Rule>
+  StepTable(const TableModel& target, const TableModel& draft, const Rule& rule);
+
+  std::int32_t vocab() const { return target_->vocab(); }
+  /// Tokens that a context consists of: the larger order of the two models.
+  std::int32_t order() const { return order_; }
+  std::size_t contexts() const { return overlap_.size(); }
+  int bits() const { return bits_; }
+  std::size_t bytes() const;
+
+  /// 2^bits slots for each context: first all contexts' drafting, then all contexts' replacing.
+  const StepSlot* slots() const { return slots_.data(); }
+  /// The rule's acceptance rate in each context, in units of Tally::quantum.
+  const std::uint64_t* overlap() const { return overlap_.data(); }
+
+  /// As TableModel::next: shorter contexts are filled up with token 0.
+  std::uint32_t context_of(std::span<const Token> tokens) const;
+  Row target_row(std::size_t context) const { return target_->row(context % target_->contexts()); }
+  Row draft_row(std::size_t context) const { return draft_->row(context % draft_->contexts()); }
+
+ private:
+  StepTable(const TableModel& target, const TableModel& draft);
+
+  /// One context's slots: the alias table of `row`, with coin(token), a probability, beside each
+  /// token.
+  template <class Coin>
+  void fill(StepSlot* slots, Row row, std::span<AliasSlot> alias, AliasScratch& scratch, const Coin& coin) {
+    build_alias({row.mass, static_cast<std::size_t>(row.size)}, alias, scratch);
+    const auto upper = [&](std::uint32_t item) {
+      return item < static_cast<std::uint32_t>(row.size) ? coin_bits(coin(static_cast<Token>(item))) : 0;
+    };
+    for (std::uint32_t i = 0; i < alias.size(); ++i) {
+      slots[i] = {alias[i].cut, alias[i].other, upper(i), upper(alias[i].other)};
+    }
+  }
+
+  const TableModel* target_;
+  const TableModel* draft_;
+  std::int32_t order_;
+  int bits_;
+  BigTable<StepSlot> slots_;
+  std::vector<std::uint64_t> overlap_;
+};
+
+template <PointwiseRule Rule>
+StepTable::StepTable(const TableModel& target, const TableModel& draft, const Rule& rule)
+    : StepTable(target, draft) {
+  const std::size_t width = std::size_t{1} << bits_;
+  constexpr std::size_t chunk = 64;
+  for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
+    std::vector<AliasSlot> alias(width);
+    AliasScratch scratch;
+    for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
+      const Row p = target_row(at);
+      const Row q = draft_row(at);
+      fill(&slots_[at * width], q, alias, scratch,
+           [&](Token token) { return rule.kept(p[token], q[token]); });
+      fill(&slots_[(contexts() + at) * width], p, alias, scratch,
+           [&](Token token) { return residual_kept(rule, p[token], q[token]); });
+      overlap_[at] = static_cast<std::uint64_t>(std::llround(rule.acceptance_rate(p, q) / Tally::quantum));
+    }
+  });
+}
+
+}  // namespace speclab

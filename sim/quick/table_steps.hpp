@@ -1,0 +1,106 @@
+// Steps of quick rounds over a pair of stored tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/block_chance.hpp"
+#include "speclab/core/quick_round.hpp"
+#include "speclab/sim/quick/interleaved.hpp"
+#include "speclab/sim/quick/step_table.hpp"
+
+namespace speclab {
+
+/// `Order` is 0 or 1, or 2 for all others.
+template <PointwiseRule Rule, int Order>
+class TableSteps {
+ public:
+  struct Place {
+    std::uint32_t context = 0;
+    std::uint64_t overlap = 0;
+    const StepSlot* slot = nullptr;  ///< that the next step reads
+  };
+
+  static constexpr int looks = 1;
+  static constexpr bool surveys = false;
+
+  TableSteps(const StepTable& table, const Rule& rule, std::uint64_t seed)
+      : table_(&table),
+        rule_(rule),
+        seed_(seed),
+        slots_(table.slots()),
+        overlap_(table.overlap()),
+        bits_(table.bits()),
+        vocab_(static_cast<std::uint32_t>(table.vocab())),
+        kept_contexts_(
+            static_cast<std::uint32_t>(table.contexts() / static_cast<std::size_t>(table.vocab()))),
+        contexts_(table.contexts()),
+        last_attempt_(most_proposals(table.vocab()) - 1) {}
+
+  Place start(const std::vector<Token>& prompt) const { return {table_->context_of(prompt)}; }
+
+  template <int>
+  void look(Place& place, const RoundState& state, std::uint64_t pick) const {
+    const std::size_t row = std::size_t{place.context} + (1 - state.drafting) * contexts_;
+    place.slot = slots_ + (row << bits_) + alias_slot(pick, bits_);
+    __builtin_prefetch(place.slot);
+  }
+
+  Fate step(Place& place, const Step& step, std::uint64_t& passes) const {
+    const StepSlot& slot = *place.slot;
+    const std::uint32_t own = alias_fraction(step.pick, bits_) < slot.cut;
+    std::uint32_t token = select(own, alias_slot(step.pick, bits_), slot.other);
+    const std::uint32_t threshold = select(own, slot.coin, slot.other_coin);
+    const std::uint32_t coin = coin_bits_of(step.coin);
+    std::uint32_t emitted = static_cast<std::uint32_t>(coin < threshold) | step.state.bonus;
+    if (coin == threshold) [[unlikely]] {
+      emitted =
+          step.state.bonus | static_cast<std::uint32_t>(exact_coin(place, step, static_cast<Token>(token)));
+    }
+    const std::uint32_t last =
+        static_cast<std::uint32_t>(step.attempt == last_attempt_) & step.state.replacing;
+    if ((last & ~emitted) != 0) [[unlikely]] {
+      token = static_cast<std::uint32_t>(replacement_by_pass(place, step));
+      ++passes;
+      emitted = 1;
+    }
+    place.overlap += overlap_[place.context] & (std::uint64_t{0} - emitted);
+    place.context = select(emitted, after(place.context, token), place.context);
+    return static_cast<Fate>(emitted);
+  }
+
+ private:
+  std::uint32_t after(std::uint32_t context, std::uint32_t token) const {
+    if constexpr (Order == 0) return 0;
+    if constexpr (Order == 1) return token;
+    return context % kept_contexts_ * vocab_ + token;
+  }
+
+  /// The upper bits did not tell: one coin in 2^32.
+  bool exact_coin(const Place& place, const Step& step, Token token) const {
+    const double p = table_->target_row(place.context)[token];
+    const double q = table_->draft_row(place.context)[token];
+    const double probability = step.state.drafting ? rule_.kept(p, q) : residual_kept(rule_, p, q);
+    return open_unit(step.coin) < probability;
+  }
+
+  Token replacement_by_pass(const Place& place, const Step& step) const {
+    BlockChance chance(seed_, step.trial, step.round);
+    const Row target = table_->target_row(place.context);
+    const Draw draw{Use::replace, step.state.accepted, last_attempt_ + 1};
+    return pick_or(chance, draw, rule_.replacement(target, table_->draft_row(place.context)), target);
+  }
+
+  const StepTable* table_;
+  Rule rule_;
+  std::uint64_t seed_;
+  const StepSlot* slots_;
+  const std::uint64_t* overlap_;
+  int bits_;
+  std::uint32_t vocab_;
+  std::uint32_t kept_contexts_;
+  std::size_t contexts_;
+  std::uint32_t last_attempt_;
+};
+
+}  // namespace speclab
