@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -23,8 +24,8 @@ struct Counts {
   /// Position of each n-gram without its oldest token: in the list of those one shorter, or its id.
   std::vector<std::uint32_t> suffixes;
 
-  /// Room for what `ngram(i)`, i = 0.. size - 1 and ascending, has that is distinct: memory that is never
-  /// used costs nothing, memory that is moved as it grows costs more than the pass that counts.
+  /// Room for the distinct ones of ngram(0), ..., ngram(size - 1), which ascend. This pass over them costs
+  /// less time than lists that move as they grow, and less memory.
   template <class At>
   void reserve_distinct(std::size_t size, const At& ngram) {
     std::size_t distinct = size > 0 ? 1 : 0;
@@ -41,56 +42,80 @@ struct Counts {
   }
 };
 
-/// Lists of n-grams to be sorted, longest first, in memory that is taken once.
-struct Sorter {
-  std::vector<PackedNgram> keys;
-  std::vector<PackedNgram> scratch;
+/// Counts n-grams by sorting them, longest first, in memory that is taken once. A key holds an n-gram and,
+/// below the longest order, a position.
+template <class Key>
+class Counter {
+ public:
+  Counter(std::span<const Token> tokens, const NgramPacking& packing) : tokens_(tokens), packing_(packing) {}
 
-  void sort(int first_bit, int last_bit) { radix_sort(keys, scratch, first_bit, last_bit); }
+  /// Distinct n-grams of the stream with their numbers of occurrences.
+  Counts occurrences(int order) {
+    keys_.reserve(tokens_.size());
+    PackedNgram key = 0;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      key = packing_.append(packing_.suffix(key, order - 1), tokens_[i]);
+      if (i + 1 >= static_cast<std::size_t>(order)) keys_.push_back(static_cast<Key>(key));
+    }
+    radix_sort(keys_, scratch_, 0, packing_.bits(order));
+    Counts counted;
+    counted.reserve_distinct(keys_.size(), [&](std::size_t i) { return keys_[i]; });
+    for (const Key ngram : keys_) counted.add(ngram);
+    return counted;
+  }
+
+  /// For each n-gram, the number of distinct tokens before it: `longer` are all (n + 1)-grams. Notes in
+  /// `longer` where each suffix went.
+  Counts continuations(Counts& longer, int order) {
+    // The position rides in the low bits of the key that is sorted: one sort finds both counts and positions.
+    const std::size_t size = longer.keys.size();
+    const auto position_bits = static_cast<int>(std::bit_width(size));
+    const auto join = [&](PackedNgram ngram, std::size_t position) {
+      return static_cast<Key>((ngram << position_bits) | position);
+    };
+    keys_.clear();
+    for (std::size_t i = 0; i < size; ++i) keys_.push_back(join(packing_.suffix(longer.keys[i], order), i));
+    // The start of the stream comes before its first n-gram.
+    keys_.push_back(join(packing_.pack(tokens_.first(static_cast<std::size_t>(order))), size));
+    radix_sort(keys_, scratch_, position_bits, position_bits + packing_.bits(order));
+    Counts counted;
+    counted.reserve_distinct(keys_.size(), [&](std::size_t i) { return keys_[i] >> position_bits; });
+    longer.suffixes.resize(size);
+    for (const Key key : keys_) {
+      const Key ngram = key >> position_bits;
+      counted.add(ngram);
+      const auto position = static_cast<std::size_t>(key & ((Key{1} << position_bits) - 1));
+      if (position == size) continue;
+      // Unigrams are listed by id, seen or not; longer n-grams only if seen.
+      longer.suffixes[position] = static_cast<std::uint32_t>(order == 1 ? ngram : counted.keys.size() - 1);
+    }
+    return counted;
+  }
+
+ private:
+  std::span<const Token> tokens_;
+  NgramPacking packing_;
+  std::vector<Key> keys_;
+  std::vector<Key> scratch_;
 };
 
-/// Distinct n-grams of the stream with their numbers of occurrences.
-Counts occurrences(std::span<const Token> tokens, const NgramPacking& packing, int order, Sorter& sorter) {
-  sorter.keys.reserve(tokens.size());
-  PackedNgram key = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    key = packing.append(packing.suffix(key, order - 1), tokens[i]);
-    if (i + 1 >= static_cast<std::size_t>(order)) sorter.keys.push_back(key);
+/// result[n - 1] are the n-grams. Takes the counter, so that its memory is free again on return.
+template <class Key>
+std::vector<Counts> count_with(Counter<Key> counter, int order) {
+  std::vector<Counts> counted(static_cast<std::size_t>(order));
+  counted.back() = counter.occurrences(order);
+  for (std::size_t n = counted.size() - 1; n > 0; --n) {
+    counted[n - 1] = counter.continuations(counted[n], static_cast<int>(n));
   }
-  sorter.sort(0, packing.bits(order));
-  Counts counted;
-  counted.reserve_distinct(sorter.keys.size(), [&](std::size_t i) { return sorter.keys[i]; });
-  for (const PackedNgram ngram : sorter.keys) counted.add(ngram);
   return counted;
 }
 
-/// For each n-gram, the number of distinct tokens before it: `longer` are all (n + 1)-grams, `start` the
-/// n-gram that begins the stream. Notes in `longer` where each suffix went.
-Counts continuations(Counts& longer, const NgramPacking& packing, int order, PackedNgram start,
-                     Sorter& sorter) {
-  // The position rides in the low bits of the key that is sorted: one sort finds both counts and positions.
-  constexpr int position_bits = 32;
-  static_assert((max_ngram_order - 1) * packed_token_bits + position_bits <= 128);
-  const std::size_t size = longer.keys.size();
-  sorter.keys.clear();
-  for (std::size_t i = 0; i < size; ++i) {
-    sorter.keys.push_back((packing.suffix(longer.keys[i], order) << position_bits) | i);
-  }
-  sorter.keys.push_back((start << position_bits) | size);
-  sorter.sort(position_bits, position_bits + packing.bits(order));
-  Counts counted;
-  counted.reserve_distinct(sorter.keys.size(),
-                           [&](std::size_t i) { return sorter.keys[i] >> position_bits; });
-  longer.suffixes.resize(size);
-  for (const PackedNgram key : sorter.keys) {
-    const PackedNgram ngram = key >> position_bits;
-    counted.add(ngram);
-    const auto position = static_cast<std::uint32_t>(key);
-    if (position == size) continue;
-    // Unigrams are listed by id, seen or not; longer n-grams only if seen.
-    longer.suffixes[position] = static_cast<std::uint32_t>(order == 1 ? ngram : counted.keys.size() - 1);
-  }
-  return counted;
+std::vector<Counts> count(std::span<const Token> tokens, const NgramPacking& packing, int order) {
+  static_assert((max_ngram_order - 1) * packed_token_bits + 32 <= 128);  // check() bounds positions
+  const int position_bits = static_cast<int>(std::bit_width(tokens.size()));
+  const int widest = std::max(packing.bits(order), packing.bits(order - 1) + position_bits);
+  if (widest <= 64) return count_with(Counter<std::uint64_t>(tokens, packing), order);
+  return count_with(Counter<PackedNgram>(tokens, packing), order);
 }
 
 double discount(const Counts& ngrams) {
@@ -166,15 +191,7 @@ void check(std::span<const Token> tokens, std::int32_t vocab, int order) {
 NgramModel train_kneser_ney(std::span<const Token> tokens, std::int32_t vocab, int order) {
   check(tokens, vocab, order);
   const NgramPacking packing(vocab);
-  std::vector<Counts> counted(static_cast<std::size_t>(order));
-  {
-    Sorter sorter;
-    counted.back() = occurrences(tokens, packing, order, sorter);
-    for (std::size_t n = counted.size() - 1; n > 0; --n) {
-      counted[n - 1] =
-          continuations(counted[n], packing, static_cast<int>(n), packing.pack(tokens.first(n)), sorter);
-    }
-  }
+  std::vector<Counts> counted = count(tokens, packing, order);
   std::vector<double> by_id = unigrams(counted[0], vocab);
   std::vector<NgramLevel> levels;
   levels.reserve(counted.size() - 1);
