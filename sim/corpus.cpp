@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <fstream>
-#include <iterator>
+#include <limits>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -112,29 +113,89 @@ class WordJoiner {
   bool clings_right_ = false;
 };
 
-Vocabulary frequent_words(std::string_view text, std::int32_t cap) {
+/// The distinct words of a text, numbered as they come, with their counts. An open-addressing table of its
+/// own: look-ups in std::unordered_map were most of the time that a model of order 2 or 3 took to train.
+class WordCounter {
+ public:
+  struct Entry {
+    std::string_view word;
+    std::size_t count;
+  };
+
+  /// The number of the word, which is counted. Views stay those of the first appearance.
+  std::uint32_t add(std::string_view word) {
+    if (2 * (entries_.size() + 1) > slots_.size()) grow();
+    const auto hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(word));
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].number != none; at = (at + 1) & (slots_.size() - 1)) {
+      Entry& entry = entries_[slots_[at].number];
+      if (slots_[at].hash != hash || entry.word != word) continue;
+      ++entry.count;
+      return slots_[at].number;
+    }
+    slots_[at] = {hash, static_cast<std::uint32_t>(entries_.size())};
+    entries_.push_back({word, 1});
+    return slots_[at].number;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  struct Slot {
+    std::uint32_t hash;
+    std::uint32_t number = none;
+  };
+
+  void grow() {
+    std::vector<Slot> old(std::max<std::size_t>(2 * slots_.size(), 1024));
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.number == none) continue;
+      std::size_t at = slot.hash & (slots_.size() - 1);
+      while (slots_[at].number != none) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<Entry> entries_;
+};
+
+/// One pass over the text: tokens are numbers of words first, and become ids when the counts are known.
+Corpus frequent_words(std::string_view text, std::int32_t cap) {
   if (cap != 0 && cap < 2) {
     throw ModelError(fmt::format(
         "a vocabulary of {} words has no room; it needs \"<unk>\" and one more, or 0 for all", cap));
   }
-  std::unordered_map<std::string_view, std::size_t> counts;
+  constexpr Token unknown = -1;
+  WordCounter counter;
+  std::vector<Token> tokens;
   for_each_chunk(text, [&](std::string_view chunk) {
-    for_each_word(chunk, [&](std::string_view word) { ++counts[word]; });
+    // Its three words are counted, but as Vocabulary::tokens has it the whole stands for what is unknown.
+    const bool literal = chunk == "<unk>";
+    for_each_word(chunk, [&](std::string_view word) {
+      const std::uint32_t number = counter.add(word);
+      if (!literal) tokens.push_back(static_cast<Token>(number));
+    });
+    if (literal) tokens.push_back(unknown);
   });
-  std::vector<std::pair<std::string_view, std::size_t>> words(counts.begin(), counts.end());
-  std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
-    return a.second > b.second || (a.second == b.second && a.first < b.first);
-  });
-  if (cap > 0) words.resize(std::min(words.size(), static_cast<std::size_t>(cap) - 1));
-  std::vector<std::string> list{"<unk>"};
-  for (const auto& [word, count] : words) list.emplace_back(word);
-  return Vocabulary::words(std::move(list));
-}
 
-Vocabulary fitting_vocabulary(std::string_view text, Units units, std::int32_t cap) {
-  if (units == Units::words) return frequent_words(text, cap);
-  if (units == Units::pieces) return Vocabulary::pieces(Pieces::train(text, cap));
-  return Vocabulary::bytes();
+  const std::vector<WordCounter::Entry>& words = counter.entries();
+  std::vector<std::uint32_t> by_rank(words.size());
+  std::iota(by_rank.begin(), by_rank.end(), 0U);
+  std::sort(by_rank.begin(), by_rank.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return words[a].count > words[b].count ||
+           (words[a].count == words[b].count && words[a].word < words[b].word);
+  });
+  if (cap > 0) by_rank.resize(std::min(by_rank.size(), static_cast<std::size_t>(cap) - 1));
+  std::vector<std::string> list{"<unk>"};
+  std::vector<Token> ids(words.size(), 0);
+  for (const std::uint32_t number : by_rank) {
+    ids[number] = static_cast<Token>(list.size());
+    list.emplace_back(words[number].word);
+  }
+  for (Token& token : tokens) token = token == unknown ? 0 : ids[static_cast<std::size_t>(token)];
+  return {Vocabulary::words(std::move(list)), std::move(tokens)};
 }
 
 }  // namespace
@@ -216,9 +277,11 @@ std::string Vocabulary::join(std::span<const Token> tokens) const {
 
 Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_cap) {
   if (std::all_of(text.begin(), text.end(), is_space)) throw ModelError("the text is empty; expected words");
-  Corpus corpus{fitting_vocabulary(text, units, vocabulary_cap), {}};
-  corpus.tokens = corpus.vocabulary.tokens(text);
-  return corpus;
+  if (units == Units::words) return frequent_words(text, vocabulary_cap);
+  Vocabulary vocabulary =
+      units == Units::pieces ? Vocabulary::pieces(Pieces::train(text, vocabulary_cap)) : Vocabulary::bytes();
+  std::vector<Token> tokens = vocabulary.tokens(text);
+  return {std::move(vocabulary), std::move(tokens)};
 }
 
 Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
@@ -227,7 +290,13 @@ Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t 
   if (!in || std::filesystem::is_directory(file, ignored)) {
     throw ModelError(fmt::format("{}: cannot be read; expected a text file", file.string()));
   }
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text;
+  for (constexpr std::size_t block = std::size_t{1} << 22U; in;) {
+    const std::size_t size = text.size();
+    text.resize(size + block);
+    in.read(text.data() + size, static_cast<std::streamsize>(block));
+    text.resize(size + static_cast<std::size_t>(in.gcount()));
+  }
   try {
     return make_corpus(text, units, vocabulary_cap);
   } catch (const ModelError& error) {

@@ -22,8 +22,10 @@ namespace speclab {
 /// everywhere.
 ///
 /// `order` is 1..max_ngram_order and `vocab` 1..max_ngram_vocab. Throws ModelError for other values, for
-/// tokens that are not ids, and when there are fewer than `order` tokens. Time: a sort of the tokens for each
-/// order.
+/// tokens that are not ids, and when there are fewer than `order` tokens. Time: a radix sort of the tokens,
+/// and one of the distinct n-grams for each lower order. Memory at its peak: the model and
+/// 24 bytes for each distinct n-gram of the longest order; or, when that is more, 24 bytes for each of any
+/// order and 16 for each token (32 when `order` tokens, or one fewer and a position, need more than 64 bits).
 NgramModel train_kneser_ney(std::span<const Token> tokens, std::int32_t vocab, int order);
 
 }  // namespace speclab

@@ -4,50 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "speclab/sim/error.hpp"
 
 namespace speclab {
-
-namespace {
-/// Where a key's probing starts. The multiplier is that of splitmix64's finaliser; high bits are the mixed
-/// ones.
-std::size_t home(PackedNgram key, std::size_t slots) {
-  constexpr std::uint64_t odd = 0xbf58476d1ce4e5b9U;
-  const auto high = static_cast<std::uint64_t>(key >> 64U);
-  std::uint64_t word = (static_cast<std::uint64_t>(key) ^ (high * odd)) * odd;
-  word = (word ^ (word >> 32U)) * odd;
-  return static_cast<std::size_t>(word >> 32U) & (slots - 1);
-}
-}  // namespace
-
-void NgramModel::Level::index() {
-  slots.assign(std::bit_ceil(2 * contexts.size() + 1), 0);
-  for (std::size_t i = 0; i < contexts.size(); ++i) {
-    std::size_t at = home(contexts[i].key, slots.size());
-    while (slots[at] != 0) at = (at + 1) & (slots.size() - 1);
-    slots[at] = static_cast<std::uint32_t>(i + 1);
-  }
-}
-
-const NgramModel::Context* NgramModel::Level::find(PackedNgram key) const {
-  for (std::size_t at = home(key, slots.size()); slots[at] != 0; at = (at + 1) & (slots.size() - 1)) {
-    const Context& candidate = contexts[slots[at] - 1];
-    if (candidate.key == key) return &candidate;
-  }
-  return nullptr;
-}
-
-const double* NgramModel::Level::follower(const Context& context, Token token) const {
-  const auto first = tokens.begin() + context.first;
-  const auto last = first + context.count;
-  const auto found = std::lower_bound(first, last, token);
-  if (found == last || *found != token) return nullptr;
-  return probabilities.data() + (found - tokens.begin());
-}
 
 NgramModel::NgramModel(const NgramList& list, RowSums sums) : packing_(list.vocab) {
   assert(1 <= list.vocab && list.vocab <= max_ngram_vocab);
@@ -58,7 +21,7 @@ NgramModel::NgramModel(const NgramList& list, RowSums sums) : packing_(list.voca
 
   levels_.resize(list.levels.size() - 1);
   for (std::size_t k = 0; k < levels_.size(); ++k) {
-    Level& level = levels_[k];
+    NgramLevel& level = levels_[k];
     const std::vector<ListedNgram>& shorter = list.levels[k];
     const std::vector<ListedNgram>& ngrams = list.levels[k + 1];
     level.tokens.reserve(ngrams.size());
@@ -70,20 +33,29 @@ NgramModel::NgramModel(const NgramList& list, RowSums sums) : packing_(list.voca
       const bool from_shorter =
           longer == ngrams.size() ||
           (weighted < shorter.size() && shorter[weighted].key <= packing_.context(ngrams[longer].key));
-      Context context{from_shorter ? shorter[weighted].key : packing_.context(ngrams[longer].key), 1, 1,
-                      static_cast<std::uint32_t>(level.tokens.size()), 0};
-      if (from_shorter) context.backoff = shorter[weighted++].backoff;
-      for (; longer < ngrams.size() && packing_.context(ngrams[longer].key) == context.key; ++longer) {
+      const PackedNgram key = from_shorter ? shorter[weighted].key : packing_.context(ngrams[longer].key);
+      const double backoff = from_shorter ? shorter[weighted++].backoff : 1;
+      const auto first = static_cast<std::uint32_t>(level.tokens.size());
+      for (; longer < ngrams.size() && packing_.context(ngrams[longer].key) == key; ++longer) {
         level.tokens.push_back(packing_.last(ngrams[longer].key));
         level.probabilities.push_back(ngrams[longer].probability);
       }
-      context.count = static_cast<std::uint32_t>(level.tokens.size()) - context.first;
-      if (context.count > 0 || context.backoff != 1) level.contexts.push_back(context);
+      const std::uint32_t count = static_cast<std::uint32_t>(level.tokens.size()) - first;
+      if (count > 0 || backoff != 1) level.contexts.push_back({key, backoff, first, count});
     }
     level.contexts.shrink_to_fit();
     level.index();
   }
   if (sums == RowSums::renormalised) renormalise();
+}
+
+NgramModel::NgramModel(std::vector<double> unigrams, std::vector<NgramLevel> levels)
+    : packing_(static_cast<std::int32_t>(unigrams.size())),
+      unigrams_(std::move(unigrams)),
+      levels_(std::move(levels)) {
+  assert(!unigrams_.empty() && unigrams_.size() <= max_ngram_vocab);
+  assert(levels_.size() < max_ngram_order);
+  for (NgramLevel& level : levels_) level.index();
 }
 
 NgramModel::Suffixes NgramModel::suffixes(std::span<const Token> context) const {
@@ -97,7 +69,7 @@ NgramModel::Suffixes NgramModel::suffixes(std::span<const Token> context) const 
 /// The scale of the longest known context: it alone decides which shorter ones are known, hence the row.
 double NgramModel::scale(const Suffixes& known) const {
   for (std::size_t k = known.size(); k-- > 0;) {
-    if (known[k] != nullptr) return known[k]->scale;
+    if (known[k] != nullptr) return levels_[k].scale(*known[k]);
   }
   return unigram_scale_;
 }
@@ -113,7 +85,8 @@ Row NgramModel::next(std::span<const Token> context, std::vector<double>& scratc
   }
   weight[0] = running;
 
-  const bool none = std::all_of(known.begin(), known.end(), [](const Context* c) { return c == nullptr; });
+  const bool none =
+      std::all_of(known.begin(), known.end(), [](const NgramContext* c) { return c == nullptr; });
   if (none && unigram_scale_ == 1) return {unigrams_.data(), vocab()};
 
   scratch.resize(unigrams_.size());
@@ -151,9 +124,10 @@ void NgramModel::renormalise() {
   unigram_scale_ = 1 / total_mass(Row{unigrams_.data(), vocab()});
   if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
   for (std::size_t k = 0; k < levels_.size(); ++k) {
-    Level& level = levels_[k];
+    NgramLevel& level = levels_[k];
     const int length = static_cast<int>(k) + 1;
-    for (Context& context : level.contexts) {
+    level.scales.reserve(level.contexts.size());
+    for (const NgramContext& context : level.contexts) {
       const auto tokens = packing_.unpack(context.key, length);
       const Suffixes shorter = suffixes(std::span(tokens).subspan(1, k));
       double listed = 0;
@@ -167,7 +141,7 @@ void NgramModel::renormalise() {
         throw ModelError(fmt::format("the row after ids {} sums to {}, which cannot be normalised",
                                      fmt::join(std::span(tokens).first(k + 1), " "), total));
       }
-      context.scale = 1 / total;
+      level.scales.push_back(1 / total);
     }
   }
 }
@@ -176,7 +150,7 @@ double NgramModel::max_row_error(std::size_t samples) const {
   std::vector<double> scratch;
   double worst = std::abs(total_mass(next({}, scratch)) - 1);
   for (std::size_t k = 0; k < levels_.size(); ++k) {
-    const std::vector<Context>& contexts = levels_[k].contexts;
+    const std::vector<NgramContext>& contexts = levels_[k].contexts;
     const std::size_t taken = std::min(samples, contexts.size());
     for (std::size_t i = 0; i < taken; ++i) {
       const auto tokens = packing_.unpack(contexts[i * contexts.size() / taken].key, static_cast<int>(k) + 1);
@@ -188,16 +162,16 @@ double NgramModel::max_row_error(std::size_t samples) const {
 }
 
 NgramModel::Known NgramModel::known(int length, std::size_t index) const {
-  const Level& here = level(length);
-  const Context& context = here.contexts[index];
-  return {context.key, context.backoff, context.scale,
+  const NgramLevel& here = level(length);
+  const NgramContext& context = here.contexts[index];
+  return {context.key, context.backoff, here.scale(context),
           std::span(here.tokens).subspan(context.first, context.count),
           std::span(here.probabilities).subspan(context.first, context.count)};
 }
 
 std::optional<std::size_t> NgramModel::position(int length, PackedNgram key) const {
-  const Level& here = level(length);
-  const Context* const found = here.find(key);
+  const NgramLevel& here = level(length);
+  const NgramContext* const found = here.find(key);
   if (found == nullptr) return std::nullopt;
   return static_cast<std::size_t>(found - here.contexts.data());
 }
@@ -207,17 +181,23 @@ NgramList NgramModel::listed() const {
   for (std::size_t id = 0; id < unigrams_.size(); ++id)
     list.levels[0].push_back({PackedNgram{id}, unigrams_[id]});
   for (std::size_t k = 0; k < levels_.size(); ++k) {
-    for (const Context& context : levels_[k].contexts) {
+    for (const NgramContext& context : levels_[k].contexts) {
       for (std::uint32_t i = context.first; i < context.first + context.count; ++i) {
         const PackedNgram key = packing_.append(context.key, levels_[k].tokens[i]);
         list.levels[k + 1].push_back({key, levels_[k].probabilities[i]});
       }
     }
     for (ListedNgram& ngram : list.levels[k]) {
-      if (const Context* context = levels_[k].find(ngram.key)) ngram.backoff = context->backoff;
+      if (const NgramContext* context = levels_[k].find(ngram.key)) ngram.backoff = context->backoff;
     }
   }
   return list;
+}
+
+std::size_t NgramModel::bytes() const {
+  std::size_t bytes = unigrams_.capacity() * sizeof(double) + levels_.capacity() * sizeof(NgramLevel);
+  for (const NgramLevel& level : levels_) bytes += level.bytes();
+  return bytes;
 }
 
 }  // namespace speclab

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "speclab/core/row.hpp"
+#include "speclab/sim/ngram_level.hpp"
 #include "speclab/sim/packed_ngram.hpp"
 
 namespace speclab {
@@ -38,6 +39,10 @@ class NgramModel {
  public:
   /// Throws ModelError when rows are to be renormalised and one has no mass.
   explicit NgramModel(const NgramList& list, RowSums sums = RowSums::as_listed);
+  /// Takes over what was made in place: levels[k - 1] holds the contexts of k tokens, not yet indexed, and
+  /// each of them is known for something (followers, or a back-off weight other than 1). At most
+  /// max_ngram_order - 1 levels. Rows are taken as listed.
+  NgramModel(std::vector<double> unigrams, std::vector<NgramLevel> levels);
 
   std::int32_t vocab() const { return static_cast<std::int32_t>(unigrams_.size()); }
   int order() const { return static_cast<int>(levels_.size()) + 1; }
@@ -74,33 +79,15 @@ class NgramModel {
   std::span<const double> unigrams() const { return unigrams_; }
   double unigram_scale() const { return unigram_scale_; }
 
+  /// Memory the model holds: 8 bytes a token of the vocabulary, 40 to 48 a context (8 more when rows were
+  /// renormalised), 12 an n-gram of two or more tokens, and less than 1 KiB.
+  std::size_t bytes() const;
+
  private:
-  struct Context {
-    PackedNgram key;
-    double backoff;
-    double scale;  // 1 / (sum of the row), or 1 when rows are taken as listed
-    std::uint32_t first;
-    std::uint32_t count;
-  };
-
-  /// Contexts of one length, ascending by key, with their followers. `slots` is an open-addressing table of
-  /// 1 + position in `contexts`; 0 is empty.
-  struct Level {
-    std::vector<Context> contexts;
-    std::vector<Token> tokens;
-    std::vector<double> probabilities;
-    std::vector<std::uint32_t> slots;
-
-    void index();
-    const Context* find(PackedNgram key) const;
-    /// The listed probability, or null.
-    const double* follower(const Context& context, Token token) const;
-  };
-
   /// Suffixes of a context by length - 1, null where nothing is known.
-  using Suffixes = std::array<const Context*, max_ngram_order - 1>;
+  using Suffixes = std::array<const NgramContext*, max_ngram_order - 1>;
 
-  const Level& level(int length) const { return levels_[static_cast<std::size_t>(length - 1)]; }
+  const NgramLevel& level(int length) const { return levels_[static_cast<std::size_t>(length - 1)]; }
   Suffixes suffixes(std::span<const Token> context) const;
   double scale(const Suffixes& known) const;
   double listed_probability(const Suffixes& known, Token token) const;
@@ -109,7 +96,7 @@ class NgramModel {
   NgramPacking packing_;
   std::vector<double> unigrams_;
   double unigram_scale_ = 1;
-  std::vector<Level> levels_;  // levels_[k - 1]: contexts of k tokens
+  std::vector<NgramLevel> levels_;  // levels_[k - 1]: contexts of k tokens
 };
 
 }  // namespace speclab

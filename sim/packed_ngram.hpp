@@ -28,6 +28,9 @@ class NgramPacking {
   explicit NgramPacking(std::int32_t vocab)
       : bits_(static_cast<int>(std::bit_width(static_cast<std::uint32_t>(vocab - 1)))) {}
 
+  /// Width of an n-gram of `length` tokens.
+  int bits(int length) const { return bits_ * length; }
+
   PackedNgram append(PackedNgram ngram, Token token) const {
     return (ngram << bits_) | static_cast<PackedNgram>(static_cast<std::uint32_t>(token));
   }

@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "random_tokens.hpp"
 #include "speclab/sim/error.hpp"
 #include "temp_file.hpp"
 
@@ -48,6 +53,35 @@ TEST_CASE("words: the cap keeps the most frequent, ties in byte order, the rest 
   CHECK_THROWS_AS(make_corpus("b a", Units::words, -1), ModelError);
 }
 
+TEST_CASE("words: the tokens of a corpus are those its vocabulary finds, many words or few") {
+  Philox stream = world(3);
+  std::string text = "<unk> ";
+  for (int i = 0; i < 20000; ++i) {
+    // 2000 words, more than the first table of the counter holds; some in runs of their own, some unknown.
+    const std::uint64_t bound = 1 + stream() % 2000;
+    text += std::to_string(stream() % bound);
+    text += stream() % 8 == 0 ? " <unk>" : "";
+    text += stream() % 3 == 0 ? "-x," : " ";
+  }
+  for (const std::int32_t cap : {0, 2, 100, 5000}) {
+    const Corpus corpus = make_corpus(text, Units::words, cap);
+    CHECK(corpus.tokens == corpus.vocabulary.tokens(text));
+    std::map<std::string, int> counts;
+    for (const std::string_view word : split_words(text)) ++counts[std::string(word)];
+    const auto count = [&](Token id) { return counts.at(corpus.vocabulary.text(id)); };
+    int out_of_order = 0;
+    for (Token id = 2; id < corpus.vocabulary.size(); ++id) {
+      const bool in_order =
+          count(id - 1) > count(id) ||
+          (count(id - 1) == count(id) && corpus.vocabulary.text(id - 1) < corpus.vocabulary.text(id));
+      out_of_order += in_order ? 0 : 1;
+    }
+    CHECK(out_of_order == 0);
+    const auto all = static_cast<std::int32_t>(counts.size()) + 1;
+    CHECK(corpus.vocabulary.size() == (cap == 0 ? all : std::min(cap, all)));
+  }
+}
+
 TEST_CASE("words: joining restores the spacing of English print") {
   for (const std::string text : {"It is a truth, universally acknowledged; is it not?",
                                  "\"Ah!\" she said (softly), \"you _must_ go--now: really.\"",
@@ -88,6 +122,9 @@ TEST_CASE("bytes: what is not UTF-8 is escaped, what is stays") {
 TEST_CASE("files: read as they are; missing and empty ones are named") {
   const TempFile file("one two one\n");
   CHECK(load_corpus(file.path(), Units::words, 0).tokens == std::vector<Token>{1, 2, 1});
+  std::string large;  // read in several blocks
+  while (large.size() < 9'000'000) large += "one two three\n";
+  CHECK(load_corpus(TempFile(large).path(), Units::bytes, 0).tokens == Vocabulary::bytes().tokens(large));
   const TempFile blank(" \n\n");
   for (const Units units : {Units::bytes, Units::words, Units::pieces}) {
     CHECK_THROWS_WITH_AS(load_corpus(blank.path(), units, 100), doctest::Contains(blank.path().c_str()),

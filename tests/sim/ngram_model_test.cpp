@@ -9,6 +9,7 @@
 #include "random_tokens.hpp"
 #include "speclab/core/round.hpp"
 #include "speclab/sim/error.hpp"
+#include "speclab/sim/kneser_ney.hpp"
 
 using namespace speclab;
 static_assert(LanguageModel<NgramModel>);
@@ -174,4 +175,32 @@ TEST_CASE("a model lists what it was made from") {
       CHECK(again.levels[n][i].backoff == list.levels[n][i].backoff);
     }
   }
+}
+
+TEST_CASE("memory stays within what is documented a context and an n-gram") {
+  for (int order = 1; order <= max_ngram_order; ++order) {
+    BackoffTable table;
+    const NgramList random = random_list(3, 5, order, table);
+    const NgramList trained = train_kneser_ney(random_tokens(5, 3000, 400), 400, order).listed();
+    for (const NgramList& list : {random, trained}) {
+      for (const RowSums sums : {RowSums::as_listed, RowSums::renormalised}) {
+        const NgramModel model(list, sums);
+        std::size_t contexts = 0;
+        std::size_t ngrams = 0;
+        for (int length = 1; length < order; ++length) {
+          contexts += model.contexts(length);
+          ngrams += list.levels[static_cast<std::size_t>(length)].size();
+        }
+        const std::size_t a_context = sums == RowSums::renormalised ? 48 : 40;
+        const std::size_t least = 8 * list.levels[0].size() + a_context * contexts + 12 * ngrams;
+        CHECK(model.bytes() >= least);
+        CHECK(model.bytes() < least + 8 * contexts + 1024);
+      }
+    }
+  }
+}
+
+TEST_CASE("a trained model holds no more than the same one made from its list") {
+  const NgramModel trained = train_kneser_ney(random_tokens(6, 3000, 400), 400, 4);
+  CHECK(trained.bytes() == NgramModel(trained.listed()).bytes());
 }
