@@ -41,12 +41,26 @@ struct Plan {
   }
 };
 
+/// What quick decoding (sim/quick) took. Counts, not timings: the same on every machine.
+struct QuickWork {
+  std::uint64_t blocks = 0;  ///< Philox blocks used
+  std::uint64_t reads = 0;   ///< places of the models' tables read at random, each in one cache line
+  std::uint64_t passes = 0;  ///< residuals drawn by a pass over the vocabulary
+
+  QuickWork& operator+=(const QuickWork& other) {
+    blocks += other.blocks;
+    reads += other.reads;
+    passes += other.passes;
+    return *this;
+  }
+  bool operator==(const QuickWork&) const = default;
+};
+
 /// What a run left: one tally per batch, and whether it was cut short.
 struct Outcome {
   std::vector<Tally> batches;
   bool partial = false;
-  std::uint64_t blocks = 0;  ///< of quick decoding: Philox blocks used
-  std::uint64_t passes = 0;  ///< of quick decoding: residuals drawn by a pass over the vocabulary
+  QuickWork work;  ///< of quick decoding
 
   Tally total() const {
     Tally sum;

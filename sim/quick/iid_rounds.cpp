@@ -125,7 +125,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Con
     }
     const std::scoped_lock lock(mutex);
     outcome.batches[batch] += tally;
-    outcome.blocks += blocks;
+    outcome.work.blocks += blocks;
   });
   outcome.partial = stopped;
   return outcome;

@@ -52,7 +52,7 @@ enum class Fate : std::uint8_t {
 ///                                  rates (units of Tally::quantum) over contexts since it was last set to 0
 ///     start(prompt) -> Place
 ///     looks, look<i>(place, state, pick)   for i = 0..looks-1 in turn: ask the cache for what comes next
-///     step(place, step, passes)    one step; counts residuals that took a pass over the vocabulary
+///     step(place, step, work)      one step; counts the reads of its looks, and passes
 ///     surveys                      whether rounds survey the context of the bonus
 template <class Steps>
 class Lanes {
@@ -88,8 +88,7 @@ class Lanes {
       while (active_ < lanes_ && waiting < last && !stopped_) admit(waiting++);
     }
     const std::scoped_lock lock(mutex_);
-    outcome_.blocks += blocks_;
-    outcome_.passes += passes_;
+    outcome_.work += work_;
   }
 
  private:
@@ -114,7 +113,7 @@ class Lanes {
     const std::size_t stride = gamma_ + 1;
     typename Steps::Place* const places = places_.data();
     std::uint64_t* const lengths = lengths_.data();
-    std::uint64_t passes = 0;
+    QuickWork work;
     std::size_t leaving = 0;
 
     const auto pick = [&](std::size_t lane) {
@@ -136,7 +135,7 @@ class Lanes {
       const std::uint32_t attempt = counters_[lane];
       const std::uint32_t round = counters_[2 * width + lane];
       const Fate fate = steps.step(
-          places[lane], Step{state, pick(lane), coin, attempt, round, counters_[3 * width + lane]}, passes);
+          places[lane], Step{state, pick(lane), coin, attempt, round, counters_[3 * width + lane]}, work);
       const std::uint32_t emitted = fate == Fate::emitted;
       const std::uint32_t again = fate == Fate::again;
       const std::uint32_t next = select(emitted, state.yes, select(again, at, state.no));
@@ -150,8 +149,8 @@ class Lanes {
       leavers_[leaving] = static_cast<std::uint16_t>(lane);
       leaving += ended & static_cast<std::uint32_t>(round + ended == goals_[lane]);
     }
-    blocks_ += active;
-    passes_ += passes;
+    work.blocks = active;
+    work_ += work;
     leaving_ = leaving;
   }
 
@@ -233,8 +232,7 @@ class Lanes {
 
   std::size_t active_ = 0;
   std::size_t leaving_ = 0;
-  std::uint64_t blocks_ = 0;
-  std::uint64_t passes_ = 0;
+  QuickWork work_;
   alignas(64) std::array<std::uint32_t, 4 * most_lanes> counters_{};
   std::array<std::uint16_t, most_lanes> at_{};
   std::array<std::uint16_t, most_lanes + 1> leavers_{};

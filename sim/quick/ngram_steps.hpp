@@ -69,9 +69,10 @@ class NgramSteps {
     }
   }
 
-  Fate step(Place& place, const Step& step, std::uint64_t& passes) const {
+  Fate step(Place& place, const Step& step, QuickWork& work) const {
     const RoundState& state = step.state;
     const Side side = side_of(state);
+    ++work.reads;  // the slot drawn
     if (place.drawn.token == NgramTable::shorter) {
       place.drawing = table_->context(place.drawing).below[side];
       return Fate::again;
@@ -80,6 +81,7 @@ class NgramSteps {
     const std::uint32_t bits = coin_bits_of(step.coin);
     std::uint32_t heads = bits < drawn.coin;
     if (place.drawing != place.context) {
+      work.reads += 2;  // where the context lists it, if it does, and its slot or its masses
       if (place.listed != NgramTable::nowhere) {
         drawn = place.slot->own;
         heads = bits < drawn.coin;
@@ -100,9 +102,10 @@ class NgramSteps {
     if (place.proposals == most_) [[unlikely]] {
       drawn.next = table_->find(place.context, replacement_by_pass(place, step)).next;
       place.proposals = 0;
-      ++passes;
+      ++work.passes;
       emitted = 1;
     }
+    work.reads += emitted;  // the context after it
     place.context = select(emitted, drawn.next, place.context);
     __builtin_prefetch(&table_->context(place.context));
     return static_cast<Fate>(emitted);

@@ -46,8 +46,9 @@ class TableSteps {
     __builtin_prefetch(place.slot);
   }
 
-  Fate step(Place& place, const Step& step, std::uint64_t& passes) const {
+  Fate step(Place& place, const Step& step, QuickWork& work) const {
     const StepSlot& slot = *place.slot;
+    ++work.reads;
     const std::uint32_t own = alias_fraction(step.pick, bits_) < slot.cut;
     std::uint32_t token = select(own, alias_slot(step.pick, bits_), slot.other);
     const std::uint32_t threshold = select(own, slot.coin, slot.other_coin);
@@ -61,7 +62,7 @@ class TableSteps {
         static_cast<std::uint32_t>(step.attempt == last_attempt_) & step.state.replacing;
     if ((last & ~emitted) != 0) [[unlikely]] {
       token = static_cast<std::uint32_t>(replacement_by_pass(place, step));
-      ++passes;
+      ++work.passes;
       emitted = 1;
     }
     place.overlap += overlap_[place.context] & (std::uint64_t{0} - emitted);
