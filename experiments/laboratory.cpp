@@ -36,7 +36,7 @@ constexpr int independent_judgements = 3;
 struct Cell {
   CellSpec spec;
   std::string experiment;
-  std::shared_ptr<const Setup> setup;  ///< null for closed forms
+  std::shared_ptr<const Setup> setup;  ///< null for closed forms and i.i.d. rounds
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
   Calibration calibration{};           ///< for calibration
@@ -64,6 +64,11 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   cell.experiment = config.at("experiment").get<std::string>();
   if (cell.experiment == "predict") {
     if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; predict needs an acceptance rate");
+    return cell;
+  }
+  if (cell.experiment == "iid") {
+    if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; iid needs an acceptance rate");
+    cell.jobs.push_back(&jobs.add_iid(config, config.at("alpha").get<double>()));
     return cell;
   }
   if (cell.experiment == "beam") check_beam(config);
@@ -157,7 +162,22 @@ void add_verdicts(Json& out, const CellSpec& spec, const FormulaInputs& inputs) 
   }
 }
 
-/// decode and acceptance.
+/// How decoding ran, and what it took: counts of work, which are the same on every machine.
+Json engine_json(const Job& job) {
+  Json engine = Json{{"name", job.engine}};
+  if (job.engine == std::string_view("plain")) return engine;
+  const QuickWork& work = job.outcome.work;
+  engine["random_blocks"] = work.blocks;
+  if (job.engine == std::string_view("quick")) engine["residual_passes"] = work.passes;
+  return engine;
+}
+
+/// The acceptance rate that holds in every context, where there is one.
+std::optional<double> exact_alpha(const Cell& cell) {
+  return cell.setup ? cell.setup->exact_alpha : cell.jobs.front()->iid_alpha;
+}
+
+/// decode, iid and acceptance.
 void describe_simulation(Json& out, const Cell& cell, double confidence) {
   const Json& config = cell.spec.config;
   const Job& job = *cell.jobs.front();
@@ -170,18 +190,20 @@ void describe_simulation(Json& out, const Cell& cell, double confidence) {
     simulated[estimate.name] = interval_json(*estimate.interval);
     if (estimate.name == "alpha_overlap") inputs.alpha = std::clamp(estimate.interval->estimate, 0.0, 1.0);
   }
-  if (cell.setup->exact_alpha) inputs.alpha = std::clamp(*cell.setup->exact_alpha, 0.0, 1.0);
-  add_formulas(out, inputs, cell.setup->exact_alpha ? "exact" : "measured");
-  if (cell.setup->exact_alpha) out["exact_alpha"] = *cell.setup->exact_alpha;
+  const std::optional<double> exact = exact_alpha(cell);
+  if (exact) inputs.alpha = std::clamp(*exact, 0.0, 1.0);
+  add_formulas(out, inputs, exact ? "exact" : "measured");
+  if (exact) out["exact_alpha"] = *exact;
   out["simulated"] = simulated;
   // What was measured to choose a tree belongs to the result.
-  if (cell.setup->verifier != config.at("verifier")) out["verifier"] = cell.setup->verifier;
+  if (cell.setup && cell.setup->verifier != config.at("verifier")) out["verifier"] = cell.setup->verifier;
+  if (!job.acceptance) out["engine"] = engine_json(job);
   if (job.acceptance) {
     out["counts"] = Json{{"contexts", total.overlap_contexts}};
     add_verdicts(out, cell.spec, inputs);
     return;
   }
-  if (cell.setup->exact_alpha) {
+  if (exact) {
     Json& agreement = out["agreement"] = Json::object();
     for (const char* metric : judged) {
       if (!simulated.contains(metric) || !out["formula"].contains(metric)) continue;

@@ -54,6 +54,7 @@ std::vector<std::string> shown_metrics(const Json& result) {
   if (experiment == "beam")
     return {"accepted_per_round", "tokens_per_round", "speed", "target_rows", "identical_beams"};
   if (experiment == "decode") return {"alpha_overlap", "tokens_per_round", "speed", "operations"};
+  if (experiment == "iid") return {"alpha_examined", "tokens_per_round", "speed", "operations"};
   return {};
 }
 

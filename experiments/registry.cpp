@@ -117,6 +117,11 @@ std::vector<Token> build_prompt(const Json& plan, const Vocabulary* vocabulary, 
   return tokens;
 }
 
+Engine engine_of(const Json& config) {
+  const auto name = config.at("engine").get<std::string>();
+  return name == "quick" ? Engine::quick : name == "plain" ? Engine::plain : Engine::automatic;
+}
+
 /// Two text models must give each id the same meaning.
 void check_same_words(const std::shared_ptr<const Vocabulary>& target,
                       const std::shared_ptr<const Vocabulary>& draft) {
@@ -303,6 +308,16 @@ std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, c
   return prompts;
 }
 
+Plan build_plan(const Json& config) {
+  const Json& spec = config.at("plan");
+  Plan plan;
+  plan.seed = config.at("seed").get<std::uint64_t>();
+  plan.trials = spec.at("trials").get<std::uint32_t>();
+  plan.length = spec.at("length").get<std::uint32_t>();
+  plan.batches = spec.at("batches").get<std::uint32_t>();
+  return plan;
+}
+
 Setup Registry::build(const Json& config) {
   if (!config.contains("models")) {
     throw ConfigError("/models", fmt::format("missing; the experiment {} needs a target and a draft",
@@ -324,18 +339,20 @@ Setup Registry::build(const Json& config) {
   // That rule takes the argmax itself, and needs the masses for its threshold.
   const bool greedy = config.at("verifier").at("kind") == "lenient-greedy" && sampling.at("temperature") == 0;
   Model target = greedy ? plain_target : adjusted(plain_target, adjustment(sampling));
-  const Json& plan_spec = config.at("plan");
-  Plan plan;
-  plan.seed = config.at("seed").get<std::uint64_t>();
-  plan.trials = plan_spec.at("trials").get<std::uint32_t>();
-  plan.length = plan_spec.at("length").get<std::uint32_t>();
-  plan.batches = plan_spec.at("batches").get<std::uint32_t>();
-  plan.prompts = build_prompts(plan_spec, config, plan, target_words.get(), target.vocab());
+  Plan plan = build_plan(config);
+  plan.prompts = build_prompts(config.at("plan"), config, plan, target_words.get(), target.vocab());
   Json verifier = with_chosen_tree(config, target, draft, plan);
   AnyRule rule = make_rule(verifier, config.at("gamma").get<std::int32_t>());
   const std::optional<double> alpha = exact_alpha(target, draft, rule);
-  return {std::move(target), std::move(draft), rule,  std::move(verifier),
-          target_words,      std::move(plan),  alpha, greedy};
+  return {std::move(target),
+          std::move(draft),
+          rule,
+          std::move(verifier),
+          target_words,
+          std::move(plan),
+          alpha,
+          engine_of(config),
+          greedy};
 }
 
 }  // namespace speclab

@@ -16,6 +16,9 @@
 
 namespace speclab {
 
+/// How decoding is run: by whole rows (sim/decode.hpp) or by sim/quick, or by whichever is faster.
+enum class Engine { automatic, plain, quick };
+
 /// What one cell runs.
 struct Setup {
   Model target;
@@ -25,8 +28,12 @@ struct Setup {
   std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
   Plan plan;
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
+  Engine engine = Engine::automatic;
   bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
 };
+
+/// The plan of a config, without its prompts.
+Plan build_plan(const Json& config);
 
 class Registry {
  public:

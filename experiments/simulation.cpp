@@ -1,10 +1,16 @@
 #include "speclab/experiments/simulation.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
 #include <variant>
 
+#include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/tree_choice.hpp"
 #include "speclab/sim/decode.hpp"
+#include "speclab/sim/error.hpp"
 #include "speclab/sim/parallel.hpp"
+#include "speclab/sim/quick/iid_rounds.hpp"
 
 namespace speclab {
 
@@ -13,26 +19,24 @@ namespace {
 /// What the set-up, and nothing but the set-up, depends on.
 std::string setup_key(const Json& config) {
   std::string key;
-  for (const char* name : {"models", "corpus", "sampling", "verifier", "plan", "seed"}) {
+  for (const char* name : {"models", "corpus", "sampling", "verifier", "plan", "seed", "engine"}) {
     if (config.contains(name)) key += config.at(name).dump() + "\n";
   }
   if (has_tree(config.at("verifier"))) key += config.at("gamma").dump() + config.at("cost").dump();
   return key;
 }
 
-void run_job(Job& job, const Control& control) {
-  const Setup& setup = *job.setup;
-  job.outcome = std::visit(
-      [&](const auto& rule) {
-        if (job.judging) {
-          return judge_rule(setup.target, setup.draft, rule, job.gamma, *job.judging, setup.plan, control);
-        }
-        return job.acceptance
-                   ? measure_acceptance(setup.target, setup.draft, rule, setup.plan, control)
-                   : decode_speculatively(setup.target, setup.draft, rule, job.gamma, setup.plan, control);
-      },
-      setup.rule);
-  job.done = true;
+/// Whether decoding starts out on quick tables. Throws ConfigError when it has to and cannot.
+bool wants_quick(const Setup& setup) {
+  if (setup.engine == Engine::plain) return false;
+  const std::optional<std::string> obstacle = quick_obstacle(setup.target, setup.draft, setup.rule);
+  if (setup.engine == Engine::automatic)
+    return !obstacle && quick_pays(setup.target, setup.draft, setup.plan);
+  if (obstacle) {
+    throw ConfigError("/engine",
+                      fmt::format("quick does not go with this config: {}; use \"auto\"", *obstacle));
+  }
+  return true;
 }
 
 }  // namespace
@@ -45,8 +49,22 @@ std::shared_ptr<const Setup> JobList::setup(const Json& config) {
 
 Job& JobList::job(const std::shared_ptr<const Setup>& setup, int gamma, Work work) {
   Job*& job = by_key_[{setup.get(), work == Work::acceptance ? 0 : gamma, work}];
-  if (job == nullptr) job = &jobs_.emplace_back(Job{setup, gamma, work == Work::acceptance, {}, false});
+  if (job != nullptr) return *job;
+  job = &jobs_.emplace_back(
+      Job{.setup = setup, .plan = setup->plan, .gamma = gamma, .acceptance = work == Work::acceptance});
+  if (work == Work::decode && wants_quick(*setup)) {
+    job->engine = "quick";
+    ++prepared_[setup.get()].users;
+  }
   return *job;
+}
+
+Job& JobList::add_iid(const Json& config, double alpha) {
+  return jobs_.emplace_back(Job{.setup = nullptr,
+                                .plan = build_plan(config),
+                                .gamma = config.at("gamma").get<int>(),
+                                .iid_alpha = alpha,
+                                .engine = "iid"});
 }
 
 Job& JobList::add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance) {
@@ -61,8 +79,52 @@ Job& JobList::add_judged(const std::shared_ptr<const Setup>& setup, int gamma, c
 
 std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
-  for (const Job& job : jobs_) total += job.setup->plan.total();
+  for (const Job& job : jobs_) total += job.plan.total();
   return total;
+}
+
+void JobList::decode(Job& job, const Control& control) {
+  const Setup& setup = *job.setup;
+  if (job.engine == std::string_view("quick")) {
+    Prepared& prepared = prepared_.at(&setup);
+    std::call_once(prepared.once, [&] {
+      isolated([&] {
+        try {
+          prepared.pair = std::make_unique<const QuickPair>(setup.target, setup.draft, setup.rule);
+        } catch (const ModelError& error) {
+          if (setup.engine == Engine::quick) throw ConfigError("/engine", error.what());
+        }
+      });
+    });
+    if (prepared.pair) job.outcome = prepared.pair->decode(job.gamma, job.plan, control);
+    const bool done = prepared.pair != nullptr;
+    if (--prepared.users == 0) prepared.pair.reset();
+    if (done) return;
+    job.engine = "plain";
+  }
+  job.outcome = std::visit(
+      [&](const auto& rule) {
+        return decode_speculatively(setup.target, setup.draft, rule, job.gamma, job.plan, control);
+      },
+      setup.rule);
+}
+
+void JobList::run_job(Job& job, const Control& control) {
+  if (job.iid_alpha) {
+    job.outcome = decode_iid(*job.iid_alpha, job.gamma, job.plan, control);
+  } else if (job.judging || job.acceptance) {
+    const Setup& setup = *job.setup;
+    job.outcome = std::visit(
+        [&](const auto& rule) {
+          return job.judging
+                     ? judge_rule(setup.target, setup.draft, rule, job.gamma, *job.judging, job.plan, control)
+                     : measure_acceptance(setup.target, setup.draft, rule, job.plan, control);
+        },
+        setup.rule);
+  } else {
+    decode(job, control);
+  }
+  job.done = true;
 }
 
 void JobList::run(const Control& control) {

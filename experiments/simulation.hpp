@@ -2,10 +2,12 @@
 // (cost, confidence, printed numbers) share one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,17 +15,21 @@
 #include "speclab/experiments/registry.hpp"
 #include "speclab/sim/control.hpp"
 #include "speclab/sim/judge.hpp"
+#include "speclab/sim/quick/quick_pair.hpp"
 
 namespace speclab {
 
 /// One simulation to run: decoding at one gamma, perhaps judged, or an acceptance measurement.
 struct Job {
-  std::shared_ptr<const Setup> setup;
+  std::shared_ptr<const Setup> setup;  ///< null for i.i.d. rounds
+  Plan plan;
   int gamma = 0;
   bool acceptance = false;
-  Outcome outcome;
-  bool done = false;
+  std::optional<double> iid_alpha = {};
   std::optional<Judging> judging = {};
+  const char* engine = "plain";  ///< that decoding uses: plain, quick or iid
+  Outcome outcome = {};
+  bool done = false;
 };
 
 class JobList {
@@ -38,6 +44,9 @@ class JobList {
   /// The same for decoding that is judged. `how` is a function of the set-up.
   Job& add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const Judging& how);
 
+  /// Rounds of the config's plan whose acceptances are coins of probability alpha.
+  Job& add_iid(const Json& config, double alpha);
+
   /// Rounds (or tokens) in all.
   std::uint64_t total() const;
 
@@ -50,7 +59,17 @@ class JobList {
   enum class Work { decode, acceptance, judge };
   Job& job(const std::shared_ptr<const Setup>& setup, int gamma, Work work);
 
+  /// A setup's tables for quick decoding: made by the first job that needs them, dropped after the last.
+  struct Prepared {
+    std::once_flag once;
+    std::unique_ptr<const QuickPair> pair;  ///< null when the models turned out not to allow it
+    std::atomic<int> users{0};
+  };
+  void run_job(Job& job, const Control& control);
+  void decode(Job& job, const Control& control);
+
   std::map<std::tuple<const Setup*, int, Work>, Job*> by_key_;
+  std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };
 

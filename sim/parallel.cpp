@@ -5,6 +5,10 @@
 
 namespace speclab {
 
+void run_isolated(void (*call)(const void* body), const void* body) {
+  tbb::this_task_arena::isolate([=] { call(body); });
+}
+
 int concurrency() { return tbb::this_task_arena::max_concurrency(); }
 
 void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body) {

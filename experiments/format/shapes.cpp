@@ -108,6 +108,9 @@ const Family& experiment_family() {
   static const Family family{
       "experiment",
       {{"decode", "Speculative decoding over many rounds: alpha, tokens per round, speed, operations.", {}},
+       {"iid",
+        "The same with independent coins of probability \"alpha\" and no models: for very large grids.",
+        {}},
        {"acceptance", "Alpha as in section 4.2: mean overlap along text that the target generates.", {}},
        {"predict", "Closed forms only, from \"alpha\", \"gamma\" and \"cost\".", {}},
        {"optimal_gamma",
@@ -249,7 +252,13 @@ const Shape& config_shape() {
        object("models", "Target and draft.", models),
        object("sampling", "Sampling options of both models.", sampling_shape(), Json::object()),
        kind_of("verifier", "How drafted tokens are verified.", verifier_family(), Json{{"kind", "token"}}),
-       number("alpha", "Acceptance rate, for predict.", 0, 1),
+       choice(
+           "engine",
+           "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows; \"quick\" looks up a few "
+           "masses, whatever the vocabulary (token and lenient verification of stored rows or n-grams); "
+           "\"auto\" takes the faster one.",
+           {"auto", "plain", "quick"}, "auto"),
+       number("alpha", "Acceptance rate, for predict and iid.", 0, 1),
        integer("gamma", "Drafted tokens per round.", 0, 64, 5),
        object("cost", "Virtual cost.", cost, Json::object()),
        object("plan", "How much.", plan, Json::object()),
