@@ -27,23 +27,20 @@ class BlockChance {
     return open_unit(block()) < probability;
   }
 
-  /// Row by row the table is made anew: slow, and nothing else.
-  Token pick(Draw draw, Row row) {
-    const double total = total_mass(row);
+  /// Each time the table is made anew: slow, and nothing else.
+  template <class Weights>
+  Token pick(Draw draw, const Weights& weights) {
+    weights_.clear();
+    for (Token id = 0; id < weights.size; ++id) weights_.push_back(weights[id]);
+    const double total = total_mass(weights);
     if (!std::isfinite(total)) return invalid_token;
     if (!(total > 0)) return no_token;
-    const int bits = alias_bits(static_cast<std::size_t>(row.size));
+    const int bits = alias_bits(weights_.size());
     slots_.resize(std::size_t{1} << bits);
-    build_alias({row.mass, static_cast<std::size_t>(row.size)}, slots_, scratch_);
+    build_alias(weights_, slots_, scratch_);
     const std::uint64_t word = at(draw)();
     const std::uint32_t slot = alias_slot(word, bits);
     return static_cast<Token>(alias_fraction(word, bits) < slots_[slot].cut ? slot : slots_[slot].other);
-  }
-
-  /// A residual, when the proposals ran out.
-  template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
-    return inverse_cdf(weights, open_unit(at(draw)()));
   }
 
  private:
@@ -52,6 +49,7 @@ class BlockChance {
   std::uint64_t seed_;
   std::uint32_t trial_;
   std::uint32_t round_;
+  std::vector<double> weights_;
   std::vector<AliasSlot> slots_;
   AliasScratch scratch_;
 };

@@ -45,7 +45,7 @@ std::optional<std::string> quick_obstacle(const Model& target, const Model& draf
   if (target.table() == nullptr || draft.table() == nullptr) {
     return "it takes two models of stored rows or two n-gram models, without sampling options for the latter";
   }
-  const double bytes = step_table_bytes(*target.table(), *draft.table());
+  const double bytes = StepTable::bytes_for(*target.table(), *draft.table());
   if (bytes <= most_table_bytes) return std::nullopt;
   return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
                      most_table_bytes / 0x1p30);
@@ -82,9 +82,9 @@ Outcome QuickPair::decode(std::int32_t gamma, const Plan& plan, const Control& c
           return run(NgramSteps<Rule>(*ngrams, rule, plan.seed));
         }
         const auto& table = std::get<StepTable>(table_);
-        if (table.order() == 0) return run(TableSteps<Rule, 0>(table, rule, plan.seed));
-        if (table.order() == 1) return run(TableSteps<Rule, 1>(table, rule, plan.seed));
-        return run(TableSteps<Rule, 2>(table, rule, plan.seed));
+        if (table.order() == 0) return run(TableSteps<Rule, 0>(table, rule));
+        if (table.order() == 1) return run(TableSteps<Rule, 1>(table, rule));
+        return run(TableSteps<Rule, 2>(table, rule));
       },
       rule_);
 }

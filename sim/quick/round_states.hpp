@@ -16,9 +16,9 @@ struct RoundState {
   std::uint16_t yes;           ///< the next state when the token is emitted ...
   std::uint16_t no = 0;        ///< ... and when it is not
   std::uint16_t accepted = 0;  ///< drafted tokens accepted so far
-  std::uint8_t drafting = 0;   ///< 1: draws from the draft; 0: from the target
-  std::uint8_t replacing = 0;  ///< 1: proposes for the residual
-  std::uint8_t bonus = 0;      ///< 1: emits whatever is drawn
+  std::uint8_t drafting = 0;   ///< 1: draws from the draft
+  std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes for it
+  std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits whatever is drawn
   std::uint8_t survey = 0;     ///< 1: emits nothing
   std::uint8_t ends = 0;       ///< 1: emitting ends the round
 };

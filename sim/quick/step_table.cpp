@@ -2,11 +2,11 @@
 
 namespace speclab {
 
-double step_table_bytes(const TableModel& target, const TableModel& draft) {
+double StepTable::bytes_for(const TableModel& target, const TableModel& draft) {
   const auto contexts = static_cast<double>(std::max(target.contexts(), draft.contexts()));
   const auto slots =
       static_cast<double>(std::size_t{1} << alias_bits(static_cast<std::size_t>(target.vocab())));
-  return contexts * (2 * slots * sizeof(StepSlot) + sizeof(std::uint64_t));
+  return contexts * (parts * slots * sizeof(StepSlot) + sizeof(std::uint64_t));
 }
 
 StepTable::StepTable(const TableModel& target, const TableModel& draft)
@@ -15,7 +15,7 @@ StepTable::StepTable(const TableModel& target, const TableModel& draft)
       order_(std::max(target.order(), draft.order())),
       bits_(alias_bits(static_cast<std::size_t>(target.vocab()))),
       overlap_(std::max(target.contexts(), draft.contexts())) {
-  slots_.resize((2 * overlap_.size()) << bits_);
+  slots_.resize((parts * overlap_.size()) << bits_);
 }
 
 std::size_t StepTable::bytes() const {

@@ -1,5 +1,6 @@
-// A pair of stored tables, prepared so that one step of a quick round reads one slot of 16 bytes: the alias
-// table of the model that draws, with the coin of each token beside it.
+// A pair of stored tables, prepared so that one step of a quick round reads one slot of 16 bytes: of the
+// alias table of the row that is drawn from, with the coin of each token beside it. Residuals have tables of
+// their own, so that a replacement needs no proposals.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 
 namespace speclab {
 
-/// The coins are those of the slot's own token and of the other one, as coin_bits.
+/// The coins are those of the slot's own token and of the other one, as coin_bits; drafted tokens alone have
+/// them.
 struct StepSlot {
   std::uint32_t cut;
   std::uint32_t other;
@@ -27,14 +29,14 @@ struct StepSlot {
   std::uint32_t other_coin;
 };
 
-/// Memory that a pair needs, in bytes.
-double step_table_bytes(const TableModel& target, const TableModel& draft);
-
 /// The models must outlive the table.
 class StepTable {
  public:
   template <PointwiseRule Rule>
   StepTable(const TableModel& target, const TableModel& draft, const Rule& rule);
+
+  /// Memory that a pair needs, in bytes.
+  static double bytes_for(const TableModel& target, const TableModel& draft);
 
   std::int32_t vocab() const { return target_->vocab(); }
   /// Tokens that a context consists of: the larger order of the two models.
@@ -43,7 +45,8 @@ class StepTable {
   int bits() const { return bits_; }
   std::size_t bytes() const;
 
-  /// 2^bits slots for each context: first all contexts' drafting, then all contexts' replacing.
+  /// 2^bits slots for each context, for all contexts of one part after the other's.
+  enum Part : std::size_t { drafting, replacing, bonus };
   const StepSlot* slots() const { return slots_.data(); }
   /// The rule's acceptance rate in each context, in units of Tally::quantum.
   const std::uint64_t* overlap() const { return overlap_.data(); }
@@ -56,14 +59,18 @@ class StepTable {
  private:
   StepTable(const TableModel& target, const TableModel& draft);
 
-  /// One context's slots: the alias table of `row`, with coin(token), a probability, beside each
-  /// token.
+  static constexpr std::size_t parts = 3;
+
+  /// One context's slots of one part: the alias table of `weights`, with coin(token), a probability, beside
+  /// each token.
   template <class Coin>
-  void fill(StepSlot* slots, Row row, std::span<AliasSlot> alias, AliasScratch& scratch, const Coin& coin) {
-    build_alias({row.mass, static_cast<std::size_t>(row.size)}, alias, scratch);
+  void fill(Part part, std::size_t context, std::span<const double> weights, std::span<AliasSlot> alias,
+            AliasScratch& scratch, const Coin& coin) {
+    build_alias(weights, alias, scratch);
     const auto upper = [&](std::uint32_t item) {
-      return item < static_cast<std::uint32_t>(row.size) ? coin_bits(coin(static_cast<Token>(item))) : 0;
+      return item < weights.size() ? coin_bits(coin(static_cast<Token>(item))) : 0;
     };
+    StepSlot* const slots = &slots_[(part * contexts() + context) << bits_];
     for (std::uint32_t i = 0; i < alias.size(); ++i) {
       slots[i] = {alias[i].cut, alias[i].other, upper(i), upper(alias[i].other)};
     }
@@ -80,18 +87,25 @@ class StepTable {
 template <PointwiseRule Rule>
 StepTable::StepTable(const TableModel& target, const TableModel& draft, const Rule& rule)
     : StepTable(target, draft) {
-  const std::size_t width = std::size_t{1} << bits_;
   constexpr std::size_t chunk = 64;
   for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
-    std::vector<AliasSlot> alias(width);
+    std::vector<AliasSlot> alias(std::size_t{1} << bits_);
+    std::vector<double> residual(static_cast<std::size_t>(vocab()));
     AliasScratch scratch;
+    const auto none = [](Token) { return 0.0; };
     for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
       const Row p = target_row(at);
       const Row q = draft_row(at);
-      fill(&slots_[at * width], q, alias, scratch,
+      fill(drafting, at, {q.mass, residual.size()}, alias, scratch,
            [&](Token token) { return rule.kept(p[token], q[token]); });
-      fill(&slots_[(contexts() + at) * width], p, alias, scratch,
-           [&](Token token) { return residual_kept(rule, p[token], q[token]); });
+      fill(bonus, at, {p.mass, residual.size()}, alias, scratch, none);
+      const auto weights = rule.replacement(p, q);
+      // Without mass the target stands in for it, as in `pick_or`.
+      const bool some = total_mass(weights) > 0;
+      for (Token token = 0; token < vocab(); ++token) {
+        residual[static_cast<std::size_t>(token)] = some ? weights[token] : p[token];
+      }
+      fill(replacing, at, residual, alias, scratch, none);
       overlap_[at] = static_cast<std::uint64_t>(std::llround(rule.acceptance_rate(p, q) / Tally::quantum));
     }
   });

@@ -1,11 +1,10 @@
-// Steps of quick rounds over a pair of stored tables.
+// Steps of quick rounds over a pair of stored tables: core/quick_round.hpp with no proposals, on BlockChance.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/block_chance.hpp"
-#include "speclab/core/quick_round.hpp"
+#include "speclab/core/chance.hpp"
 #include "speclab/sim/quick/interleaved.hpp"
 #include "speclab/sim/quick/step_table.hpp"
 
@@ -24,25 +23,23 @@ class TableSteps {
   static constexpr int looks = 1;
   static constexpr bool surveys = false;
 
-  TableSteps(const StepTable& table, const Rule& rule, std::uint64_t seed)
+  TableSteps(const StepTable& table, const Rule& rule)
       : table_(&table),
         rule_(rule),
-        seed_(seed),
         slots_(table.slots()),
         overlap_(table.overlap()),
         bits_(table.bits()),
         vocab_(static_cast<std::uint32_t>(table.vocab())),
         kept_contexts_(
             static_cast<std::uint32_t>(table.contexts() / static_cast<std::size_t>(table.vocab()))),
-        contexts_(table.contexts()),
-        last_attempt_(most_proposals(table.vocab()) - 1) {}
+        contexts_(table.contexts()) {}
 
   Place start(const std::vector<Token>& prompt) const { return {table_->context_of(prompt)}; }
 
   template <int>
   void look(Place& place, const RoundState& state, std::uint64_t pick) const {
-    const std::size_t row = std::size_t{place.context} + (1 - state.drafting) * contexts_;
-    place.slot = slots_ + (row << bits_) + alias_slot(pick, bits_);
+    const std::size_t part = state.replacing * StepTable::replacing + state.bonus * StepTable::bonus;
+    place.slot = slots_ + ((part * contexts_ + place.context) << bits_) + alias_slot(pick, bits_);
     __builtin_prefetch(place.slot);
   }
 
@@ -50,20 +47,12 @@ class TableSteps {
     const StepSlot& slot = *place.slot;
     ++work.reads;
     const std::uint32_t own = alias_fraction(step.pick, bits_) < slot.cut;
-    std::uint32_t token = select(own, alias_slot(step.pick, bits_), slot.other);
+    const std::uint32_t token = select(own, alias_slot(step.pick, bits_), slot.other);
     const std::uint32_t threshold = select(own, slot.coin, slot.other_coin);
     const std::uint32_t coin = coin_bits_of(step.coin);
-    std::uint32_t emitted = static_cast<std::uint32_t>(coin < threshold) | step.state.bonus;
+    std::uint32_t emitted = static_cast<std::uint32_t>(coin < threshold) | (1U - step.state.drafting);
     if (coin == threshold) [[unlikely]] {
-      emitted =
-          step.state.bonus | static_cast<std::uint32_t>(exact_coin(place, step, static_cast<Token>(token)));
-    }
-    const std::uint32_t last =
-        static_cast<std::uint32_t>(step.attempt == last_attempt_) & step.state.replacing;
-    if ((last & ~emitted) != 0) [[unlikely]] {
-      token = static_cast<std::uint32_t>(replacement_by_pass(place, step));
-      ++work.passes;
-      emitted = 1;
+      emitted = exact_coin(place, step, static_cast<Token>(token)) ? 1 : 1U - step.state.drafting;
     }
     place.overlap += overlap_[place.context] & (std::uint64_t{0} - emitted);
     place.context = select(emitted, after(place.context, token), place.context);
@@ -81,27 +70,17 @@ class TableSteps {
   bool exact_coin(const Place& place, const Step& step, Token token) const {
     const double p = table_->target_row(place.context)[token];
     const double q = table_->draft_row(place.context)[token];
-    const double probability = step.state.drafting ? rule_.kept(p, q) : residual_kept(rule_, p, q);
-    return open_unit(step.coin) < probability;
-  }
-
-  Token replacement_by_pass(const Place& place, const Step& step) const {
-    BlockChance chance(seed_, step.trial, step.round);
-    const Row target = table_->target_row(place.context);
-    const Draw draw{Use::replace, step.state.accepted, last_attempt_ + 1};
-    return pick_or(chance, draw, rule_.replacement(target, table_->draft_row(place.context)), target);
+    return open_unit(step.coin) < rule_.kept(p, q);
   }
 
   const StepTable* table_;
   Rule rule_;
-  std::uint64_t seed_;
   const StepSlot* slots_;
   const std::uint64_t* overlap_;
   int bits_;
   std::uint32_t vocab_;
   std::uint32_t kept_contexts_;
   std::size_t contexts_;
-  std::uint32_t last_attempt_;
 };
 
 }  // namespace speclab
