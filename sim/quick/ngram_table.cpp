@@ -159,23 +159,23 @@ struct NgramTable::Builder {
   void set_slots(std::uint32_t at, Block& block) {
     const Context& context = table.contexts_[at];
     const auto size = std::uint32_t{1} << context.bits;
-    for (const Side side : {target_side, draft_side}) {
-      Slot* const slots = &table.slots_[side][context.first];
-      for (std::uint32_t i = 0; i < size; ++i) {
-        const Token token = table.tokens_[context.first + i];
-        std::uint32_t coin = 0;
-        if (token >= 0) {
-          const Masses mass = table.find(at, token).mass;
-          coin = coin_bits(coins.probability[side](mass[target_side], mass[draft_side]));
-        }
-        slots[i].own = {token, block.next[i], coin};
+    const std::array<Slot*, 2> slots{&table.slots_[target_side][context.first],
+                                     &table.slots_[draft_side][context.first]};
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const Token token = table.tokens_[context.first + i];
+      const Masses mass = token >= 0 ? table.find(at, token).mass : Masses{};
+      for (const Side side : {target_side, draft_side}) {
+        const double coin = coins.probability[side](mass[target_side], mass[draft_side]);
+        slots[side][i].own = {token, block.next[i], token >= 0 ? coin_bits(coin) : 0};
       }
+    }
+    for (const Side side : {target_side, draft_side}) {
       if (context.longest[side] != at) continue;  // never drawn from
       if (!(totals[at][side] > 0)) throw ModelError("a context of an n-gram model has no probability mass");
       build_alias(block.weights[side], block.alias, block.scratch);
       for (std::uint32_t i = 0; i < size; ++i) {
-        slots[i].cut = block.alias[i].cut;
-        slots[i].other = slots[block.alias[i].other].own;
+        slots[side][i].cut = block.alias[i].cut;
+        slots[side][i].other = slots[side][block.alias[i].other].own;
       }
     }
   }

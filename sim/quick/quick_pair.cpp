@@ -58,13 +58,13 @@ bool quick_pays(const Model& target, const Model& draft, const Plan& plan) {
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }
-  // A context costs about as much as reading 128 masses.
+  // A context with its followers costs about as much as reading 1024 masses.
   double contexts = 0;
   for (const NgramModel* model : {target.ngram(), draft.ngram()}) {
     for (int length = 1; length < model->order(); ++length)
       contexts += static_cast<double>(model->contexts(length));
   }
-  return rounds * target.vocab() >= 128 * contexts;
+  return rounds * target.vocab() >= 1024 * contexts;
 }
 
 QuickPair::QuickPair(const Model& target, const Model& draft, const AnyRule& rule)
