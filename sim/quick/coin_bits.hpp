@@ -17,6 +17,9 @@ inline std::uint32_t coin_bits(double probability) {
       std::min<std::uint64_t>(coin_threshold(probability) >> low_bits, 0xffffffffU));
 }
 
+/// The probability they stand for, in units of 2^-32; the largest stands for 1.
+inline std::uint64_t coin_quanta(std::uint32_t bits) { return std::uint64_t{bits} + (bits == 0xffffffffU); }
+
 /// The bits of a random word that are held against them.
 inline std::uint32_t coin_bits_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32U); }
 

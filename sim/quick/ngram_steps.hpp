@@ -96,7 +96,7 @@ class NgramSteps {
       heads = open_unit(step.coin) < probability(table_->find(place.context, drawn.token).mass, side);
     }
     place.drawing = fresh;
-    place.overlap += drawn.coin & (0U - state.drafting);
+    place.overlap += coin_quanta(drawn.coin) & (std::uint64_t{0} - state.drafting);
     std::uint32_t emitted = (heads & (1U - state.survey)) | state.bonus;
     place.proposals = (place.proposals + 1) * (state.replacing & (1U - emitted));
     if (place.proposals == most_) [[unlikely]] {

@@ -31,6 +31,9 @@ class QuickPair {
   /// `quick_obstacle` is empty. Throws ModelError for n-gram models that turn out not to be mixtures of their
   /// orders.
   QuickPair(const Model& target, const Model& draft, const AnyRule& rule);
+  QuickPair(const Model&& target, const Model& draft, const AnyRule& rule) = delete;
+  QuickPair(const Model& target, const Model&& draft, const AnyRule& rule) = delete;
+  QuickPair(const Model&& target, const Model&& draft, const AnyRule& rule) = delete;
 
   /// plan.trials sequences of plan.length rounds, as decode_speculatively. The tally's overlaps are the
   /// rule's acceptance rates for stored tables; for n-grams each is the acceptance probability of one token

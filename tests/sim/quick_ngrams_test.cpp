@@ -105,7 +105,7 @@ class Reference {
       std::uint32_t block = 0;
       const Drawn drafted = draw(where, context, draft_side, Use::draft, slot, block);
       const double kept = rule.kept(p[drafted.token], q[drafted.token]);
-      tally.overlap_quanta += coin_bits(kept);
+      tally.overlap_quanta += coin_quanta(coin_bits(kept));
       ++tally.overlap_contexts;
       block = 0;
       if (slot == gamma) {

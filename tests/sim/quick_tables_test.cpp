@@ -113,12 +113,14 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
     for (const double kept : {u, std::nextafter(u, 1), u + 0x1p-40, u - 0x1p-40}) {
       const TableModel target(2, 0, {kept, 1 - kept});
       const TableModel draft(2, 0, {1, 0});
+      const Model target_model(target);
+      const Model draft_model(draft);
       Plan plan;
       plan.seed = seed;
       plan.trials = 1;
       plan.length = 1;
       plan.batches = 1;
-      const Outcome found = QuickPair(Model(target), Model(draft), AnyRule(TokenRule{})).decode(1, plan);
+      const Outcome found = QuickPair(target_model, draft_model, AnyRule(TokenRule{})).decode(1, plan);
       // Rows are normalised, which may move the last bit; the reference reads the same row.
       CHECK(found.batches == reference(target, draft, TokenRule{}, 1, plan).batches);
       CHECK(found.total().accepted == (u < target.row(0)[0] ? 1 : 0));
