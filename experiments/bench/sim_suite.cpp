@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -16,6 +14,7 @@
 #include "speclab/experiments/bench/interleaved_runs.hpp"
 #include "speclab/experiments/bench/limit_jobs.hpp"
 #include "speclab/experiments/bench/numpy_reference.hpp"
+#include "speclab/experiments/bench/sim_rows.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/output.hpp"
 #include "speclab/experiments/support/interrupt.hpp"
@@ -49,110 +48,11 @@ const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   return pair;
 }
 
-Json preparation_json(const std::string& name, const ModelPair& pair) {
-  const PairCosts& costs = pair.costs;
-  Json row{{"name", name},
-           {"text_bytes", costs.text_bytes},
-           {"tokens", costs.tokens},
-           {"corpus_seconds", costs.corpus_seconds},
-           {"training_seconds", costs.training_seconds},
-           {"preparing_seconds", costs.preparing_seconds},
-           {"contexts", pair.quick->contexts()},
-           {"table_bytes", pair.quick->bytes()}};
-  if (costs.text_bytes > 0) {
-    row["text_bytes_per_second"] =
-        static_cast<double>(costs.text_bytes) / (costs.corpus_seconds + costs.training_seconds);
-  }
-  return row;
+std::string length_name(int exponent) {
+  return fmt::format("{}: 1e{} tokens", stored_shape().name, exponent);
 }
 
-/// A workload on its way: what it did is the same in each repetition.
-struct Measured {
-  BenchWorkload workload;
-  const ModelPair* pair;
-  Tally tally;
-  QuickWork work;
-};
-
-Json workload_json(const Measured& measured, const Timing& timing) {
-  const BenchWorkload& workload = measured.workload;
-  const auto tokens = static_cast<double>(measured.tally.emitted);
-  const auto rounds = static_cast<double>(measured.tally.rounds);
-  const bool parallel = workload.threads > 1;
-  const auto& times = parallel ? timing.wall_seconds : timing.processor_seconds;
-  const double seconds = median(times);
-  Json row{{"name", workload.name},
-           {"threads", workload.threads},
-           {"clock", parallel ? "wall" : "processor"},
-           {"seconds", times},
-           {"wall_seconds", timing.wall_seconds},
-           {"spread", spread(times)},
-           {"tokens", measured.tally.emitted},
-           {"rounds", measured.tally.rounds},
-           {"tokens_per_second", tokens / seconds},
-           {"rounds_per_second", rounds / seconds},
-           {"ns_per_token", 1e9 * seconds / tokens}};
-  if (!parallel && !timing.cache_misses.empty()) {
-    row["cache_misses_per_token"] = median(timing.cache_misses) / tokens;
-  }
-  if (workload.engine == Engine::plain) return row;
-  row["random_numbers_per_token"] = 2 * static_cast<double>(measured.work.blocks) / tokens;
-  row["reads_per_token"] = static_cast<double>(measured.work.reads) / tokens;
-  row["passes_per_token"] = static_cast<double>(measured.work.passes) / tokens;
-  if (measured.pair == nullptr) return row;
-  const QuickPair& quick = *measured.pair->quick;
-  row["lanes"] = workload.lanes;
-  row["table_bytes"] = quick.bytes();
-  row["contexts"] = quick.contexts();
-  row["bytes_per_context"] = static_cast<double>(quick.bytes()) / static_cast<double>(quick.contexts());
-  return row;
-}
-
-/// What the limits give for a row of one thread. `in_flight_ns` belongs to tables of this row's size.
-void add_bound(Json& row, double block_ns, double in_flight_ns) {
-  const double random_ns = row.at("random_numbers_per_token").get<double>() / 2 * block_ns;
-  const double reads_ns = row.at("reads_per_token").get<double>() * in_flight_ns;
-  const double sum_ns = random_ns + reads_ns;
-  const double larger_ns = std::max(random_ns, reads_ns);
-  const auto ns = row.at("ns_per_token").get<double>();
-  row["bound"] = {{"random_ns_per_token", random_ns}, {"reads_ns_per_token", reads_ns},
-                  {"sum_ns_per_token", sum_ns},       {"larger_ns_per_token", larger_ns},
-                  {"ratio_to_sum", ns / sum_ns},      {"ratio_to_larger", ns / larger_ns}};
-}
-
-double rate_of(const Json& rows, const std::string& name) {
-  for (const Json& row : rows) {
-    if (row.at("name") == name) return row.at("tokens_per_second").get<double>();
-  }
-  return std::nan("");
-}
-
-/// A row that is another with something changed ("PAIR: 1 lane") against that other.
-Json comparisons(const Json& rows) {
-  Json all = Json::array();
-  for (const Json& row : rows) {
-    const auto name = row.at("name").get<std::string>();
-    const std::size_t colon = name.find(": ");
-    if (colon == std::string::npos) continue;
-    const std::string pair = name.substr(0, colon);
-    double base = rate_of(rows, pair);
-    if (std::isnan(base)) continue;
-    const auto rate = row.at("tokens_per_second").get<double>();
-    if (row.at("threads").get<int>() > 1) {
-      // By the wall clock on both sides: processor time does not shrink with threads.
-      for (const Json& one : rows) {
-        if (one.at("name") == pair) {
-          base = one.at("tokens").get<double>() / median(one.at("wall_seconds").get<std::vector<double>>());
-        }
-      }
-      all.push_back({{"name", name + " over 1, wall clock"}, {"ratio", rate / base}});
-    } else {
-      all.push_back({{"name", fmt::format("{}: quick engine over {}", pair, name.substr(colon + 2))},
-                     {"ratio", base / rate}});
-    }
-  }
-  return all;
-}
+int length_count(const SimSuiteOptions& options) { return options.size.lengths + (options.longer ? 2 : 0); }
 
 std::uint64_t peak_bytes() {
   rusage usage{};
@@ -172,13 +72,13 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   Json rows = Json::array();
   std::vector<Job> jobs;
   std::vector<double> tokens;
-  double goal = static_cast<double>(options.size.least_tokens);
-  for (int at = 0; at < options.size.lengths + (options.longer ? 2 : 0); ++at, goal *= 10) {
-    const Plan plan = bench_plan(static_cast<std::uint64_t>(goal / per_round));
+  for (int at = 0; at < length_count(options); ++at) {
+    const int exponent = options.size.least_exponent + at;
+    const Plan plan = bench_plan(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
     const double start = thread_seconds();
     const Tally tally = pair.quick->decode(bench_gamma, plan, control).total();
     const double seconds = thread_seconds() - start;
-    rows.push_back({{"name", fmt::format("{}: {:.0e} tokens", stored_shape().name, goal)},
+    rows.push_back({{"name", length_name(exponent)},
                     {"tokens", tally.emitted},
                     {"peak_bytes", peak_bytes()},
                     {"ns_per_token", 1e9 * seconds / static_cast<double>(tally.emitted)},
@@ -203,10 +103,14 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
     return plain_letters(name).find(wanted) != std::string::npos;
   };
   const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
-  const bool with_lengths = chosen(stored_shape().name + ": tokens");
+  // The lengths are measured all or none: they are there to be held against each other.
+  bool with_lengths = false;
+  for (int at = 0; at < length_count(options); ++at) {
+    with_lengths = with_lengths || chosen(length_name(options.size.least_exponent + at));
+  }
   const bool with_numpy = chosen("NumPy: " + numpy_shape.name);
   std::vector<BenchWorkload> todo;
-  std::vector<std::string> names{"NumPy"};
+  std::vector<std::string> names{"NumPy", length_name(options.size.least_exponent)};
   for (const BenchWorkload& workload : bench_workloads(options.size, options.threads)) {
     names.push_back(workload.name);
     if (chosen(workload.name)) todo.push_back(workload);

@@ -17,7 +17,7 @@ SuiteSize SuiteSize::full() {
           .large_vocab = 262144,
           .quick_rounds = 4'000'000,
           .plain_rounds = 320,
-          .least_tokens = 1'000'000,
+          .least_exponent = 6,
           .lengths = 3,
           .numpy_rounds = 8000};
 }
@@ -28,15 +28,15 @@ SuiteSize SuiteSize::quick() {
           .large_vocab = 16384,
           .quick_rounds = 64'000,
           .plain_rounds = 64,
-          .least_tokens = 10'000,
+          .least_exponent = 4,
           .lengths = 2,
           .numpy_rounds = 800};
 }
 
 std::string grouped(std::uint64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return digits;
+  constexpr std::uint64_t group = 1000;
+  if (number < group) return fmt::format("{}", number);
+  return fmt::format("{},{:03}", grouped(number / group), number % group);
 }
 
 PairShape stored_shape() { return {"stored bigrams, V = 256", 256, 0, 0}; }

@@ -32,7 +32,7 @@ struct SuiteSize {
   std::int32_t large_vocab;
   std::uint64_t quick_rounds;  ///< of the quick engine at its fastest; slower workloads take a share
   std::uint64_t plain_rounds;  ///< of the plain program at its slowest
-  std::uint64_t least_tokens;  ///< of the rows by length
+  int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
   int lengths;                 ///< how many of them, each ten times the one before
   std::uint64_t numpy_rounds;
 

@@ -79,7 +79,7 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
 void print(const Json& result) {
   fmt::print("speclab {}\n{}\n{}\n", result.at("version").get<std::string>(),
              result.at("machine").get<std::string>(), result.at("command").get<std::string>());
-  for (const Table& table : sim_tables(result)) fmt::print("\n{}\n{}", table.caption, terminal(table));
+  for (const Table& table : sim_tables(result)) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : sim_notes(result)) fmt::print("- {}\n", note);
 }
