@@ -17,6 +17,7 @@
 #include "speclab/experiments/support/atomic_file.hpp"
 #include "speclab/experiments/support/child_process.hpp"
 #include "speclab/experiments/support/data_files.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
 
 namespace speclab {
 
@@ -118,6 +119,7 @@ Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uin
       {"python3", script.string(), folder.path().string(), "--rounds", fmt::format("{}", rounds), "--gamma",
        fmt::format("{}", bench_gamma), "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
       "", {"OPENBLAS_NUM_THREADS=1"});
+  if (interrupted()) return result;  // the script ends by Ctrl-C as well
   if (!python || python->status != 0) {
     throw std::runtime_error(
         fmt::format("{} failed: {}", script.string(), python ? python->err : std::string("no python3")));

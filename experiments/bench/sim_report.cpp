@@ -152,7 +152,7 @@ Table lengths_table(const Json& rows) {
 
 Table numpy_table(const Json& numpy) {
   Table table{"numpy",
-              "The same tables decoded by scripts/numpy_reference.py",
+              "The same tables decoded by scripts/numpy_reference.py, once, after the other rows",
               {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"},
               {},
               "",

@@ -31,7 +31,7 @@ Usage usage() {
           "training, and a plain NumPy program (scripts/numpy_reference.py) on the same tables.\n"
           "All rows are repeated in random order within one run, so that their ratios hold on a machine "
           "that\n"
-          "drifts. The whole suite takes some minutes and 8 GiB of memory; --only and --quick take less.\n"
+          "drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.\n"
           "Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.",
       .examples =
           "  speclab bench sim\n"

@@ -37,7 +37,7 @@ TEST_CASE("an array is written as numpy.lib.format says") {
   std::memcpy(back.data(), file.data() + 10 + length, sizeof(back));
   CHECK(std::vector<double>(back.begin(), back.end()) == values);
 
-  CHECK(npy(std::span<const std::int32_t>()).find("'<i4', 'fortran_order': False, 'shape': (0,)") == 21);
+  CHECK(npy(std::span<const std::int32_t>()).find("'<i4', 'fortran_order': False, 'shape': (0,)") == 20);
   const std::vector<std::int64_t> one{7};
   CHECK(npy(std::span<const std::int64_t>(one)).find("'<i8'") != std::string::npos);
 }
