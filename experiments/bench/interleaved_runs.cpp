@@ -44,7 +44,7 @@ void run_job(benchmark::State& state, const Job& job, const std::function<void()
   if (interrupted()) state.SkipWithError("interrupted");
   CacheMisses misses;
   misses.start();
-  for (auto _ : state) job.work();
+  for (auto _ : state) job();
   if (const auto count = misses.stop()) state.counters[misses_counter] = static_cast<double>(*count);
   done();
 }

@@ -3,15 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace speclab {
 
-struct Job {
-  std::string name;
-  std::function<void()> work;
-};
+using Job = std::function<void()>;
 
 /// What the repetitions of a job took, in no particular order.
 struct Timing {

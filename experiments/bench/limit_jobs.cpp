@@ -1,7 +1,6 @@
 #include "speclab/experiments/bench/limit_jobs.hpp"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -34,15 +33,12 @@ LimitJobs::LimitJobs(const std::vector<std::size_t>& sizes, bool brief)
       flown_(brief ? 1U << 17U : 1U << 23U) {}
 
 std::vector<Job> LimitJobs::jobs() {
-  std::vector<Job> all{
-      {"Philox, vectors", [this] { benchmark::DoNotOptimize(make_blocks(blocks_)); }},
-      {"Philox, scalar", [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); }},
-      {"sequential reads", [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }}};
+  std::vector<Job> all{[this] { benchmark::DoNotOptimize(make_blocks(blocks_)); },
+                       [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); },
+                       [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }};
   for (std::size_t size = 0; size < sizes_.size(); ++size) {
-    all.push_back({fmt::format("latency, {} bytes", sizes_[size]),
-                   [this, size] { benchmark::DoNotOptimize(memory_.chase(size, chased_)); }});
-    all.push_back({fmt::format("reads in flight, {} bytes", sizes_[size]),
-                   [this, size] { benchmark::DoNotOptimize(memory_.read_in_flight(size, flown_)); }});
+    all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.chase(size, chased_)); });
+    all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.read_in_flight(size, flown_)); });
   }
   return all;
 }

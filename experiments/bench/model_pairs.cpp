@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "speclab/experiments/output.hpp"
 #include "speclab/sim/kneser_ney.hpp"
 #include "speclab/sim/made_text.hpp"
 #include "speclab/sim/synthetic.hpp"

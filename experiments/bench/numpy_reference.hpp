@@ -22,8 +22,8 @@ void write_bigrams(const std::filesystem::path& folder, const NgramModel& target
 /// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and holds its accepted lengths
 /// against those of the quick engine by a two-sample test. The keys are "name", and "skipped" with the reason
 /// when python3, NumPy or the script are not there; else "rounds", "emitted", "seconds" (processor time of
-/// decoding), "tokens_per_second", "accepted_lengths", "test". After a Ctrl-C
-/// "name" alone. std::runtime_error when the script fails.
+/// decoding), "tokens_per_second", "accepted_lengths", "test". After a Ctrl-C "name"
+/// alone. std::runtime_error when the script fails.
 Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds);
 
 }  // namespace speclab

@@ -88,11 +88,11 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
     // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
     const auto runs = std::max(1, static_cast<int>(std::pow(10, options.size.lengths - 1 - at) / 4));
     tokens.push_back(static_cast<double>(runs) * static_cast<double>(tally.emitted));
-    jobs.push_back({"", [&pair, plan, control, runs] {
-                      for (int run = 0; run < runs && !interrupted(); ++run) {
-                        static_cast<void>(pair.quick->decode(bench_gamma, plan, control));
-                      }
-                    }});
+    jobs.emplace_back([&pair, plan, control, runs] {
+      for (int run = 0; run < runs && !interrupted(); ++run) {
+        static_cast<void>(pair.quick->decode(bench_gamma, plan, control));
+      }
+    });
   }
   const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
   for (std::size_t at = 0; at < jobs.size(); ++at) {
@@ -155,11 +155,11 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
   std::vector<Job> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
   for (Measured& one : measured) {
-    jobs.push_back({one.workload.name, [&one] {
-                      const Outcome outcome = decode(one.workload, one.pair);
-                      one.tally = outcome.total();
-                      one.work = outcome.work;
-                    }});
+    jobs.emplace_back([&one] {
+      const Outcome outcome = decode(one.workload, one.pair);
+      one.tally = outcome.total();
+      one.work = outcome.work;
+    });
   }
   std::vector<Timing> timings;
   {
