@@ -83,6 +83,7 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
                     {"tokens", tally.emitted},
                     {"peak_bytes", peak_bytes()},
                     {"ns_per_token", 1e9 * seconds / static_cast<double>(tally.emitted)},
+                    {"best_ns_per_token", 1e9 * seconds / static_cast<double>(tally.emitted)},
                     {"repetitions", 1}});
     if (at >= options.size.lengths) continue;  // minutes long: once is enough
     // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
@@ -96,7 +97,10 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   }
   const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    rows[at]["ns_per_token"] = 1e9 * median(timings[at].processor_seconds) / tokens[at];
+    const std::vector<double>& seconds = timings[at].processor_seconds;
+    if (seconds.empty()) break;  // interrupted
+    rows[at]["ns_per_token"] = 1e9 * median(seconds) / tokens[at];
+    rows[at]["best_ns_per_token"] = 1e9 * *std::min_element(seconds.begin(), seconds.end()) / tokens[at];
     rows[at]["repetitions"] = options.repetitions;
   }
   return rows;

@@ -123,7 +123,7 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
     CHECK(std::isfinite(row.at("bound").at("ratio_to_larger").get<double>()));
   }
   CHECK(bounds == 7);
-  CHECK(result->at("comparisons").size() == 5);
+  CHECK(result->at("comparisons").size() == 6);
   for (const Json& row : result->at("comparisons")) CHECK(std::isfinite(row.at("ratio").get<double>()));
   CHECK(result->at("preparation").size() == 4);
   CHECK(result->at("lengths").size() == 2);
