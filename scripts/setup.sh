@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs what is missing with apt and makes the default corpus, data/austen.txt.
-# usage: scripts/setup.sh [run|test]     "test" adds what the tests, the formatter and the benchmarks need
+# usage: scripts/setup.sh [run|test]     "test" adds what the tests and the formatter need
 set -eu
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev nlohmann-json3-dev libfmt-dev
-  librandom123-dev libtbb-dev libhwy-dev libeigen3-dev libsentencepiece-dev gnuplot-nox fonts-dejavu-core python3 ca-certificates"
+  librandom123-dev libtbb-dev libhwy-dev libbenchmark-dev libeigen3-dev libsentencepiece-dev
+  gnuplot-nox fonts-dejavu-core python3 ca-certificates"
 if [ "${1:-run}" = test ]; then
-  packages="$packages doctest-dev libbenchmark-dev chromium clang-format"
+  packages="$packages doctest-dev python3-numpy chromium clang-format"
 fi
 
 missing=

@@ -9,6 +9,7 @@
 #include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/support/atomic_file.hpp"
 #include "speclab/experiments/support/csv.hpp"
+#include "speclab/experiments/support/data_files.hpp"
 #include "speclab/experiments/support/interrupt.hpp"
 #include "speclab/experiments/verbs/verb.hpp"
 
@@ -61,15 +62,6 @@ std::vector<Entry> chosen(const std::vector<Entry>& all, const std::string& only
   return picked;
 }
 
-/// Those of the working folder, else those installed with this program.
-fs::path default_configs() {
-  fs::path here = "configs/paper";
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (fs::exists(here) || error) return here;
-  return (program.parent_path() / SPECLAB_DATA_FROM_BIN / "configs/paper").lexically_normal();
-}
-
 std::string summary_csv(const Table& table) {
   std::vector<std::vector<CsvValue>> rows;
   for (const auto& row : table.rows) {
@@ -94,7 +86,7 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   usage.options.add_options()("only", po::value<std::string>()->default_value(""),
                               "comma-separated names; default all")(
       "out", po::value<std::string>()->default_value("out"), "folder for the report and the results")(
-      "configs", po::value<std::string>()->default_value(default_configs().string()),
+      "configs", po::value<std::string>()->default_value(data_file("configs/paper").string()),
       "folder of the configs")("set", po::value<std::vector<std::string>>()->composing(),
                                "path=value: change every config")(
       "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(

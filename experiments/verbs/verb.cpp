@@ -23,6 +23,8 @@ const std::vector<Verb>& verbs() {
       {"check", "test that speculative decoding has the target's law", check_verb},
       {"exact", "exact values for models with context, beside the i.i.d. formulas and a simulation",
        exact_verb},
+      {"bench", "measure the speed of the simulator, and hold it against what the machine allows",
+       bench_verb},
       {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
       {"validate", "check a config without running it", validate_verb},
       {"schema", "the config format as JSON Schema", schema_verb},

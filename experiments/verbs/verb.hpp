@@ -25,6 +25,7 @@ int predict_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
 int exact_verb(const std::vector<std::string>& arguments);
+int bench_verb(const std::vector<std::string>& arguments);
 int list_verb(const std::vector<std::string>& arguments);
 int validate_verb(const std::vector<std::string>& arguments);
 int schema_verb(const std::vector<std::string>& arguments);

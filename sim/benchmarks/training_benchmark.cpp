@@ -12,59 +12,28 @@
 // The largest of them needs 2 GiB beside the text.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
-#include "speclab/core/philox.hpp"
 #include "speclab/sim/corpus.hpp"
 #include "speclab/sim/kneser_ney.hpp"
+#include "speclab/sim/made_text.hpp"
 
 namespace speclab {
 namespace {
 
 constexpr std::size_t text_bytes = 100'000'000;
 
-/// 100 MB of words in which n-grams return as in print, and rather more rarely: ranks are log-uniform or
-/// steeper (Zipf), and 85 of 100 words are one of the usual followers of the last one or two. 25 million
-/// tokens, and at a cap of 262,144 they make 4, 9, 14 and 19 million distinct n-grams of 2 to 5.
-std::string make_text() {
-  constexpr double log_words = 13.8;  // a million
-  const auto rank = [](Philox& stream) { return std::exp(std::pow(open_unit(stream()), 1.8) * log_words); };
-  Philox stream(1, Site{0, 0, Draw{Use::world, 0}});
-  std::string text;
-  std::uint32_t before = 0;
-  std::uint32_t last = 0;
-  while (text.size() < text_bytes) {
-    const double known = open_unit(stream());
-    const auto choice = static_cast<std::uint32_t>(std::min(std::pow(open_unit(stream()), -1.2), 1e6));
-    // The law of what follows is a stream of its own: its address is what it follows.
-    Philox follower(choice, Site{known < 0.4 ? before : 0, last, Draw{Use::world, 1}});
-    const auto word = static_cast<std::uint32_t>(rank(known < 0.85 ? follower : stream));
-    constexpr std::string_view marks = ",.;:'!?-\"()_";
-    if (word <= marks.size()) {
-      text += marks[word - 1];
-    } else {
-      text += ' ';
-      for (std::uint32_t rest = word; rest > 0; rest /= 6) text += static_cast<char>('a' + rest % 26);
-    }
-    before = last;
-    last = word;
-  }
-  return text;
-}
-
-const std::string& made_text() {
-  static const std::string text = make_text();
+/// 25 million tokens; at a cap of 262,144 they make 4, 9, 14 and 19 million distinct n-grams of 2 to 5.
+const std::string& text_for_training() {
+  static const std::string text = made_text(text_bytes);
   return text;
 }
 
 /// By vocabulary cap and order. `bytes_per_second` counts the text.
 void training(benchmark::State& state) {
-  const std::string& text = made_text();
+  const std::string& text = text_for_training();
   for (auto _ : state) {
     const Corpus corpus = make_corpus(text, Units::words, static_cast<std::int32_t>(state.range(0)));
     const NgramModel model =
@@ -85,8 +54,8 @@ BENCHMARK(training)
 
 /// The first stage alone: splitting, the vocabulary, ids.
 void words_to_ids(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(make_corpus(made_text(), Units::words, 262144));
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(made_text().size()));
+  for (auto _ : state) benchmark::DoNotOptimize(make_corpus(text_for_training(), Units::words, 262144));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text_for_training().size()));
 }
 BENCHMARK(words_to_ids)->Iterations(1)->Unit(benchmark::kMillisecond);
 

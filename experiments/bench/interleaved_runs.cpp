@@ -1,0 +1,101 @@
+#include "speclab/experiments/bench/interleaved_runs.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "speclab/experiments/bench/perf_counter.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* misses_counter = "cache_misses";
+
+/// Collects the runs; jobs are registered under their numbers.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  explicit Collector(std::size_t jobs) : timings(jobs) {}
+
+  bool ReportContext(const Context&) override { return true; }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      Timing& timing = timings[std::stoul(run.run_name.function_name)];
+      timing.processor_seconds.push_back(run.cpu_accumulated_time);
+      timing.wall_seconds.push_back(run.real_accumulated_time);
+      const auto misses = run.counters.find(misses_counter);
+      if (misses != run.counters.end()) timing.cache_misses.push_back(misses->second.value);
+    }
+  }
+
+  std::vector<Timing> timings;
+};
+
+void run_job(benchmark::State& state, const Job& job, const std::function<void()>& done) {
+  if (interrupted()) state.SkipWithError("interrupted");
+  CacheMisses misses;
+  misses.start();
+  for (auto _ : state) job();
+  if (const auto count = misses.stop()) state.counters[misses_counter] = static_cast<double>(*count);
+  done();
+}
+
+/// Google Benchmark takes its settings as a command line.
+void interleave() {
+  std::string program = "speclab";
+  std::string setting = "--benchmark_enable_random_interleaving=true";
+  std::array<char*, 3> words{program.data(), setting.data(), nullptr};
+  int count = 2;
+  benchmark::Initialize(&count, words.data());
+}
+
+/// By linear interpolation between the sorted values; `at` in [0, 1].
+double quantile(const std::vector<double>& sorted, double at) {
+  const double place = at * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+}  // namespace
+
+std::vector<Timing> measure_interleaved(const std::vector<Job>& jobs, int repetitions,
+                                        const std::function<void()>& done) {
+  if (jobs.empty()) return {};
+  interleave();
+  benchmark::ClearRegisteredBenchmarks();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    // The work of a job is a fixed amount, long enough to be timed once: counts then belong to the time.
+    benchmark::RegisterBenchmark(std::to_string(i).c_str(),
+                                 [&, i](benchmark::State& state) { run_job(state, jobs[i], done); })
+        ->Iterations(1)
+        ->Repetitions(repetitions);
+  }
+  Collector collector(jobs.size());
+  benchmark::RunSpecifiedBenchmarks(&collector, "all");
+  benchmark::ClearRegisteredBenchmarks();
+  return collector.timings;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+double spread(std::vector<double> values) {
+  if (values.size() < 2) return 0;
+  std::sort(values.begin(), values.end());
+  return (quantile(values, 0.75) - quantile(values, 0.25)) / quantile(values, 0.5);
+}
+
+}  // namespace speclab

@@ -1,0 +1,97 @@
+#include "speclab/experiments/bench/limits.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <utility>
+
+#include "speclab/core/philox.hpp"
+#include "speclab/sim/quick/philox_blocks.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Sattolo's algorithm: a uniformly random permutation among those that are one cycle.
+std::vector<std::uint32_t> random_cycle(std::uint32_t length, std::uint64_t seed) {
+  std::vector<std::uint32_t> next(length);
+  std::iota(next.begin(), next.end(), 0U);
+  Philox stream(seed, Site{0, 0, Draw{Use::world, 0}});
+  for (std::uint32_t i = length; i-- > 1;) {
+    const std::uint64_t below = ((stream() >> 32U) * i) >> 32U;
+    std::swap(next[i], next[below]);
+  }
+  return next;
+}
+
+}  // namespace
+
+std::uint32_t make_blocks(std::uint64_t blocks) {
+  constexpr std::size_t width = 32 * philox_batch;  // 8 KiB of counters and as many of words
+  alignas(64) std::array<std::uint32_t, 4 * width> counters{};
+  alignas(64) std::array<std::uint32_t, 4 * width> words{};
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < width; ++i) counters[width + i] = static_cast<std::uint32_t>(i);
+  for (std::uint64_t made = 0; made < blocks; made += width) {
+    ++counters[0];
+    philox_blocks(1, counters.data(), words.data(), width);
+    sum += words[0];
+  }
+  return sum;
+}
+
+std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    Philox stream(1, Site{0, static_cast<std::uint32_t>(i), Draw{Use::draft, 0}});
+    sum += stream();
+    sum += stream();
+  }
+  return sum;
+}
+
+ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : places_(sizes.size()) {
+  assert(sizes.size() <= most_sizes);
+  if (sizes.empty()) return;
+  lines_.resize(*std::max_element(sizes.begin(), sizes.end()) / sizeof(Line));
+  for (std::size_t size = 0; size < sizes.size(); ++size) {
+    assert(sizes[size] >= least_size);
+    const auto count = static_cast<std::uint32_t>(sizes[size] / sizeof(Line));
+    const std::vector<std::uint32_t> next = random_cycle(count, size);
+    for (std::uint32_t line = 0; line < count; ++line) lines_[line].next[size] = next[line];
+    for (std::size_t chain = 0; chain < in_flight; ++chain) {
+      places_[size][chain] = static_cast<std::uint32_t>(chain * count / in_flight);
+    }
+  }
+}
+
+std::uint32_t ReadMemory::chase(std::size_t size, std::uint64_t reads) {
+  std::uint32_t& place = places_[size][0];
+  const Line* const lines = lines_.data();
+  std::uint32_t at = place;
+  for (std::uint64_t i = 0; i < reads; ++i) at = lines[at].next[size];
+  return place = at;
+}
+
+std::uint32_t ReadMemory::read_in_flight(std::size_t size, std::uint64_t reads) {
+  std::array<std::uint32_t, in_flight> at = places_[size];
+  const Line* const lines = lines_.data();
+  for (std::uint64_t turn = 0; turn < reads / in_flight; ++turn) {
+    for (std::uint32_t& place : at) {
+      place = lines[place].next[size];
+      __builtin_prefetch(&lines[place]);
+    }
+  }
+  places_[size] = at;
+  return std::accumulate(at.begin(), at.end(), 0U);
+}
+
+std::uint64_t ReadMemory::read_in_order(std::size_t bytes) const {
+  std::array<std::uint64_t, most_sizes> sums{};
+  for (std::size_t line = 0; line < std::min(bytes / sizeof(Line), lines_.size()); ++line) {
+    for (std::size_t word = 0; word < most_sizes; ++word) sums[word] += lines_[line].next[word];
+  }
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+}  // namespace speclab

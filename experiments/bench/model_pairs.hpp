@@ -1,0 +1,66 @@
+// The pairs of models that the simulator is measured on, and what it takes to make them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "speclab/sim/corpus.hpp"
+#include "speclab/sim/model.hpp"
+#include "speclab/sim/quick/quick_pair.hpp"
+
+namespace speclab {
+
+/// A stored pair needs `orders` of 0; else n-grams of these orders, trained on the two halves of made text.
+struct PairShape {
+  std::string name;
+  std::int32_t vocab;
+  int target_order;
+  int draft_order;
+
+  bool stored() const { return target_order == 0; }
+  bool operator==(const PairShape&) const = default;
+};
+
+/// Seconds are of one thread's processor time, each taken once.
+struct PairCosts {
+  std::size_t text_bytes = 0;    ///< of both halves; 0 for stored pairs
+  std::size_t tokens = 0;        ///< of both halves
+  double corpus_seconds = 0;     ///< words to ids
+  double training_seconds = 0;   ///< both models
+  double preparing_seconds = 0;  ///< the quick engine's tables
+};
+
+/// A pair for token verification. Does not move: the tables point to the models.
+struct ModelPair {
+  Model target;
+  Model draft;
+  PairCosts costs;
+  std::unique_ptr<const QuickPair> quick;
+};
+
+class PairMaker {
+ public:
+  explicit PairMaker(std::size_t text_bytes) : text_bytes_(text_bytes) {}
+
+  /// Tables of stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target and 0.3 of other such rows.
+  ModelPair make(const PairShape& shape);
+
+ private:
+  struct NumberedText {
+    Corpus corpus;
+    double seconds;
+  };
+  const NumberedText& numbered(std::int32_t vocab);
+
+  std::size_t text_bytes_;
+  std::string text_;
+  std::map<std::int32_t, NumberedText> corpora_;
+};
+
+/// Processor time of this thread in seconds, from an arbitrary start.
+double thread_seconds();
+
+}  // namespace speclab

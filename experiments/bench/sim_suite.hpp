@@ -1,0 +1,27 @@
+// `speclab bench sim`: how fast the simulator is, beside what the machine allows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "speclab/experiments/bench/workloads.hpp"
+#include "speclab/experiments/format/shape.hpp"
+
+namespace speclab {
+
+struct SimSuiteOptions {
+  SuiteSize size = SuiteSize::full();
+  bool quick = false;   ///< recorded; `size` says what it means
+  bool longer = false;  ///< lengths go on, two more steps of ten
+  int repetitions = 7;  ///< 1 or more
+  std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
+  int threads = 2;      ///< of the row that is held against one thread; 1: no such row
+  std::string command;  ///< recorded
+  bool silent = false;  ///< no progress
+};
+
+/// Measures and returns everything as JSON. Throws UsageError
+/// when `only` names no row. Empty after a Ctrl-C: half a comparison is none.
+std::optional<Json> run_sim_suite(const SimSuiteOptions& options);
+
+}  // namespace speclab

@@ -1,0 +1,61 @@
+// What the simulator is measured on: a pair of models, an engine, and how much of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "speclab/experiments/bench/model_pairs.hpp"
+#include "speclab/sim/plan.hpp"
+
+namespace speclab {
+
+inline constexpr std::int32_t bench_gamma = 5;
+
+enum class Engine { quick, iid, plain };
+
+struct BenchWorkload {
+  std::string name;
+  Engine engine;
+  std::optional<PairShape> pair;  ///< none for i.i.d. rounds
+  std::uint64_t rounds;           ///< of one repetition
+  std::size_t lanes;              ///< of the quick engine
+  int threads;
+};
+
+/// How large: what the text measures and how long a repetition is.
+struct SuiteSize {
+  std::size_t text_bytes;
+  std::int32_t small_vocab;
+  std::int32_t large_vocab;
+  std::uint64_t quick_rounds;  ///< of the quick engine at its fastest; slower workloads take a share
+  std::uint64_t plain_rounds;  ///< of the plain program at its slowest
+  int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
+  int lengths;                 ///< how many of them, each ten times the one before
+  std::uint64_t numpy_rounds;
+
+  /// 20 million tokens of text, so that n-gram tables are larger than caches; a few minutes.
+  static SuiteSize full();
+  /// Some seconds, for tests: nothing is larger than a cache, and times are too short to mean much.
+  static SuiteSize quick();
+};
+
+/// All of them, with a row of `threads` threads when that is more than 1.
+std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
+
+/// The pair of which the lengths are measured, and the one that NumPy decodes as well.
+PairShape stored_shape();
+PairShape bigram_shape(std::int32_t vocab);
+
+/// "262,144".
+std::string grouped(std::uint64_t number);
+
+/// 64 sequences, from the empty prompt, of as many rounds as add up to `rounds` or a little more.
+Plan bench_plan(std::uint64_t rounds);
+
+/// One repetition; `pair` is the workload's, or null without one.
+Outcome decode(const BenchWorkload& workload, const ModelPair* pair);
+
+}  // namespace speclab

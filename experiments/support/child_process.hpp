@@ -1,0 +1,23 @@
+// Another program, run to its end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace speclab {
+
+/// What a program left.
+struct Finished {
+  int status = 0;  ///< its exit code, or 128 plus the number of the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+/// Runs command[0], found as a shell would find it, with `input` as its standard input and `environment`
+/// ("NAME=value") before this program's own. No shell is involved. Empty when there is no such program;
+/// std::runtime_error, saying the step and the system's reason, when it cannot be started otherwise.
+std::optional<Finished> run_program(std::vector<std::string> command, const std::string& input = "",
+                                    std::vector<std::string> environment = {});
+
+}  // namespace speclab

@@ -1,0 +1,12 @@
+// Files that come with the program and are not part of it: configs, scripts.
+#pragma once
+
+#include <filesystem>
+
+namespace speclab {
+
+/// `relative` ("configs/paper") in the working folder if it is there, as in the source tree; else where it is
+/// installed beside this program, which need not exist.
+std::filesystem::path data_file(const std::filesystem::path& relative);
+
+}  // namespace speclab

@@ -1,0 +1,180 @@
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "speclab/experiments/bench/interleaved_runs.hpp"
+#include "speclab/experiments/bench/limit_jobs.hpp"
+#include "speclab/experiments/bench/npy.hpp"
+#include "speclab/experiments/bench/numpy_reference.hpp"
+#include "speclab/experiments/bench/perf_counter.hpp"
+#include "speclab/experiments/bench/sim_report.hpp"
+#include "speclab/experiments/bench/sim_suite.hpp"
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/support/child_process.hpp"
+#include "speclab/sim/kneser_ney.hpp"
+
+using namespace speclab;
+
+TEST_CASE("an array is written as numpy.lib.format says") {
+  const std::vector<double> values{0.5, -1, 1e300};
+  const std::string file = npy(std::span<const double>(values));
+  CHECK(file.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(file[8])) +
+                      256 * static_cast<std::size_t>(static_cast<unsigned char>(file[9]));
+  CHECK((10 + length) % 64 == 0);
+  const std::string header = file.substr(10, length);
+  CHECK(header.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"));
+  CHECK(header.back() == '\n');
+  REQUIRE(file.size() == 10 + length + 24);
+  std::array<double, 3> back{};
+  std::memcpy(back.data(), file.data() + 10 + length, sizeof(back));
+  CHECK(std::vector<double>(back.begin(), back.end()) == values);
+
+  CHECK(npy(std::span<const std::int32_t>()).find("'<i4', 'fortran_order': False, 'shape': (0,)") == 20);
+  const std::vector<std::int64_t> one{7};
+  CHECK(npy(std::span<const std::int64_t>(one)).find("'<i8'") != std::string::npos);
+}
+
+TEST_CASE("the middle of some values, and how far they spread") {
+  CHECK(median({3, 1, 2}) == 2);
+  CHECK(median({4, 1, 2, 3}) == 2.5);
+  CHECK(std::isnan(median({})));
+  CHECK(spread({1, 2, 3, 4, 5}) == doctest::Approx(2.0 / 3));
+  CHECK(spread({5}) == 0);
+}
+
+TEST_CASE("every job is run as often as asked, and nothing else") {
+  int first = 0;
+  int second = 0;
+  int told = 0;
+  const std::vector<Job> jobs{[&] { ++first; }, [&] { ++second; }};
+  for (int again = 1; again <= 2; ++again) {
+    const auto timings = measure_interleaved(jobs, 5, [&] { ++told; });
+    REQUIRE(timings.size() == 2);
+    CHECK(timings[0].processor_seconds.size() == 5);
+    CHECK(timings[1].wall_seconds.size() == 5);
+    CHECK(first == 5 * again);
+    CHECK(second == 5 * again);
+    CHECK(told == 10 * again);
+  }
+  CHECK(measure_interleaved({}, 3, [] {}).empty());
+}
+
+TEST_CASE("a chain visits every line once") {
+  // 64 lines: the chain of a single cycle is back at its start after 64 reads and not before.
+  ReadMemory memory({ReadMemory::least_size});
+  const std::uint32_t start = memory.chase(0, 0);
+  for (int reads = 1; reads < 64; ++reads) CHECK(memory.chase(0, 1) != start);
+  CHECK(memory.chase(0, 1) == start);
+}
+
+TEST_CASE("limits are positive, and memory is slower than a cache") {
+  const std::size_t small = 16 << 10U;
+  const std::size_t large = 64 << 20U;
+  LimitJobs limits({large, small}, true);
+  const auto timings = measure_interleaved(limits.jobs(), 5, [] {});
+  const Json json = limits.json(timings);
+  CHECK(json.at("block_ns").get<double>() > 0);
+  CHECK(json.at("scalar_block_ns").get<double>() > 0);
+  CHECK(json.at("sequential_bytes_per_second").get<double>() > 0);
+  const Json& reads = json.at("reads");
+  REQUIRE(reads.size() == 2);
+  CHECK(reads[0].at("bytes") == small);
+  CHECK(reads[0].at("in_flight_ns").get<double>() > 0);
+  CHECK(reads[1].at("latency_ns").get<double>() > reads[0].at("latency_ns").get<double>());
+  CHECK(limits.in_flight_ns(timings, large) == reads[1].at("in_flight_ns").get<double>());
+}
+
+TEST_CASE("cache misses are counted or left out") {
+  CacheMisses misses;
+  misses.start();
+  misses.start();
+  const auto count = misses.stop();
+  CacheMisses other;
+  other.start();
+  CHECK(other.stop().has_value() == count.has_value());
+}
+
+TEST_CASE("the quick suite has rows, finite ratios, and a page") {
+  SimSuiteOptions options;
+  options.size = SuiteSize::quick();
+  options.quick = true;
+  options.repetitions = 1;
+  options.command = "a test";
+  options.silent = true;
+  const auto result = run_sim_suite(options);
+  REQUIRE(result);
+  const Json& rows = result->at("workloads");
+  CHECK(rows.size() == bench_workloads(options.size, options.threads).size());
+  int bounds = 0;
+  for (const Json& row : rows) {
+    CAPTURE(row.at("name"));
+    CHECK(row.at("tokens_per_second").get<double>() > 0);
+    if (!row.contains("bound")) continue;
+    ++bounds;
+    CHECK(std::isfinite(row.at("bound").at("ratio_to_sum").get<double>()));
+    CHECK(std::isfinite(row.at("bound").at("ratio_to_larger").get<double>()));
+  }
+  CHECK(bounds == 7);
+  CHECK(result->at("comparisons").size() == 6);
+  for (const Json& row : result->at("comparisons")) CHECK(std::isfinite(row.at("ratio").get<double>()));
+  CHECK(result->at("preparation").size() == 4);
+  CHECK(result->at("lengths").size() == 2);
+  CHECK(sim_page(*result).sections.front().tables.size() >= 6);
+}
+
+TEST_CASE("rows are chosen by part of their names") {
+  SimSuiteOptions options;
+  options.size = SuiteSize::quick();
+  options.repetitions = 1;
+  options.silent = true;
+  options.only = "I.I.D.";
+  const auto result = run_sim_suite(options);
+  REQUIRE(result);
+  CHECK(result->at("workloads").size() == 1);
+  CHECK(result->at("lengths").empty());
+  CHECK(result->at("numpy").is_null());
+  options.only = "nothing of the kind";
+  CHECK_THROWS_AS(run_sim_suite(options), UsageError);
+}
+
+TEST_CASE("the script decodes what it is given") {
+  const auto python = run_program({"python3", "-c", "import numpy"});
+  if (!python || python->status != 0) {
+    MESSAGE("skipped: no python3 with NumPy");
+    return;
+  }
+  // Draft and target agree: everything is accepted.
+  const std::vector<Token> tokens{0, 1, 2, 0, 2, 1, 0, 1, 1, 2, 0, 0, 1};
+  const NgramModel model = train_kneser_ney(tokens, 4, 2);
+  const auto folder = std::filesystem::temp_directory_path() / "speclab_bench_test";
+  write_bigrams(folder, model, model);
+  const auto run = run_program({"python3", SPECLAB_SOURCE_DIR "/scripts/numpy_reference.py", folder.string(),
+                                "--rounds", "40", "--gamma", "3", "--length", "4"});
+  std::filesystem::remove_all(folder);
+  REQUIRE(run);
+  CAPTURE(run->err);
+  REQUIRE(run->status == 0);
+  const Json result = Json::parse(run->out);
+  CHECK(result.at("rounds") == 40);
+  CHECK(result.at("emitted") == 160);
+  CHECK(result.at("accepted_lengths") == Json({0, 0, 0, 10}));
+}
+
+TEST_CASE("programs are run with input and environment, or found missing") {
+  CHECK_FALSE(run_program({"no-such-program-anywhere"}));
+  const auto cat =
+      run_program({"sh", "-c", "cat; echo \"$SPECLAB_WORD\" >&2; exit 3"}, "in", {"SPECLAB_WORD=here"});
+  REQUIRE(cat);
+  CHECK(cat->status == 3);
+  CHECK(cat->out == "in");
+  CHECK(cat->err == "here\n");
+  CHECK(run_program({"sh", "-c", "kill -TERM $$"})->status == 128 + 15);
+}
