@@ -25,16 +25,6 @@ std::uint64_t threshold(double probability) {
   return scaled >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(scaled);
 }
 
-/// Adds to at_least[k] the words below thresholds[k].
-void count_below(const std::array<std::uint64_t, rounds_at_once>& words,
-                 const std::vector<std::uint64_t>& thresholds, std::vector<std::uint64_t>& at_least) {
-  for (std::size_t k = 0; k < thresholds.size(); ++k) {
-    std::uint64_t below = 0;
-    for (const std::uint64_t word : words) below += static_cast<std::uint64_t>(word < thresholds[k]);
-    at_least[k] += below;
-  }
-}
-
 /// Rounds [first, last) of a trial: how many keep at least 1, 2, ... gamma tokens.
 class Counter {
  public:
@@ -53,7 +43,9 @@ class Counter {
       for (std::uint64_t i = 0; from + i < first; ++i) words_[i] = ~std::uint64_t{0};
       for (std::uint64_t i = last > from ? last - from : 0; i < rounds_at_once; ++i)
         words_[i] = ~std::uint64_t{0};
-      count_below(words_, thresholds_, at_least_);
+      for (std::size_t k = 0; k < thresholds_.size(); ++k) {
+        at_least_[k] += count_below(words_.data(), words_.size(), thresholds_[k]);
+      }
     }
   }
 

@@ -31,10 +31,10 @@ inline std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uin
   return no ^ ((yes ^ no) & (0U - condition));
 }
 
-/// One step of one sequence: where it stands, and its random numbers.
+/// One step of one sequence: where it stands, and the number for its coin; the one that picks a token is for
+/// the looks.
 struct Step {
   const RoundState& state;
-  std::uint64_t pick;
   std::uint64_t coin;
   std::uint32_t attempt;  ///< blocks used at this site before
   std::uint32_t round;
@@ -54,6 +54,7 @@ enum class Fate : std::uint8_t {
 ///     looks, look<i>(place, state, pick)   for i = 0..looks-1 in turn: ask the cache for what comes next
 ///     step(place, step, work)      one step; counts the reads of its looks, and passes
 ///     surveys                      whether rounds survey the context of the bonus
+///     repeats                      whether a state may take several blocks; else attempts are always 0
 template <class Steps>
 class Lanes {
  public:
@@ -134,14 +135,21 @@ class Lanes {
       const std::uint64_t coin = (std::uint64_t{words[3 * width + lane]} << 32U) | words[2 * width + lane];
       const std::uint32_t attempt = counters_[lane];
       const std::uint32_t round = counters_[2 * width + lane];
-      const Fate fate = steps.step(
-          places[lane], Step{state, pick(lane), coin, attempt, round, counters_[3 * width + lane]}, work);
-      const std::uint32_t emitted = fate == Fate::emitted;
-      const std::uint32_t again = fate == Fate::again;
-      const std::uint32_t next = select(emitted, state.yes, select(again, at, state.no));
-      const std::uint32_t stays = (1U - emitted) & static_cast<std::uint32_t>(next == at);
+      const Fate fate =
+          steps.step(places[lane], Step{state, coin, attempt, round, counters_[3 * width + lane]}, work);
+      std::uint32_t emitted;
+      std::uint32_t next;
+      if constexpr (Steps::repeats) {
+        emitted = fate == Fate::emitted;
+        const std::uint32_t again = fate == Fate::again;
+        next = select(emitted, state.yes, select(again, at, state.no));
+        const std::uint32_t stays = (1U - emitted) & static_cast<std::uint32_t>(next == at);
+        counters_[lane] = select(stays, attempt + 1, 0U);
+      } else {
+        emitted = static_cast<std::uint32_t>(fate);
+        next = select(emitted, state.yes, state.no);
+      }
       const std::uint32_t ended = emitted & state.ends;
-      counters_[lane] = select(stays, attempt + 1, 0U);
       counters_[width + lane] = states[next].site;
       counters_[2 * width + lane] = round + ended;
       at_[lane] = static_cast<std::uint16_t>(next);

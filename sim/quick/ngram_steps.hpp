@@ -26,6 +26,7 @@ class NgramSteps {
   };
   static constexpr int looks = 3;
   static constexpr bool surveys = true;
+  static constexpr bool repeats = true;
 
   NgramSteps(const NgramTable& table, const Rule& rule, std::uint64_t seed)
       : table_(&table), rule_(rule), seed_(seed), most_(most_proposals(table.vocab())) {}

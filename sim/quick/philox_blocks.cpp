@@ -96,6 +96,17 @@ void blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* wo
 
 #endif
 
+std::uint64_t below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold) {
+  const hn::ScalableTag<std::uint64_t> d;
+  const auto limit = hn::Set(d, threshold);
+  const auto one = hn::Set(d, 1);
+  auto found = hn::Zero(d);
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+    found = hn::Add(found, hn::IfThenElseZero(hn::Lt(hn::LoadU(d, words + i), limit), one));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, found));
+}
+
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace speclab::HWY_NAMESPACE
@@ -105,11 +116,16 @@ HWY_AFTER_NAMESPACE();
 namespace speclab {
 
 HWY_EXPORT(blocks);
+HWY_EXPORT(below);
 HWY_EXPORT(target_name);
 
 void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                    std::size_t width) {
   HWY_DYNAMIC_DISPATCH(blocks)(seed, counters, words, width);
+}
+
+std::uint64_t count_below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold) {
+  return HWY_DYNAMIC_DISPATCH(below)(words, count, threshold);
 }
 
 const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }

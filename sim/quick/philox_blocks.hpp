@@ -15,6 +15,9 @@ inline constexpr std::size_t philox_batch = 16;
 void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                    std::size_t width);
 
+/// How many of `count` words lie below `threshold`. `count` is a multiple of `philox_batch`.
+std::uint64_t count_below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold);
+
 /// The instruction set that `philox_blocks` uses on this processor: "AVX3", "AVX2", "SSE4" and so on.
 const char* instruction_set();
 

@@ -17,11 +17,14 @@ class TableSteps {
   struct Place {
     std::uint32_t context = 0;
     std::uint64_t overlap = 0;
-    const StepSlot* slot = nullptr;  ///< that the next step reads
+    const StepSlot* slot = nullptr;  ///< that the next step reads ...
+    std::uint32_t own = 0;           ///< ... the token it belongs to ...
+    std::uint32_t fraction = 0;      ///< ... and what is held against its cut
   };
 
   static constexpr int looks = 1;
   static constexpr bool surveys = false;
+  static constexpr bool repeats = false;
 
   TableSteps(const StepTable& table, const Rule& rule)
       : table_(&table),
@@ -39,15 +42,17 @@ class TableSteps {
   template <int>
   void look(Place& place, const RoundState& state, std::uint64_t pick) const {
     const std::size_t part = state.replacing * StepTable::replacing + state.bonus * StepTable::bonus;
-    place.slot = slots_ + ((part * contexts_ + place.context) << bits_) + alias_slot(pick, bits_);
+    place.own = alias_slot(pick, bits_);
+    place.fraction = alias_fraction(pick, bits_);
+    place.slot = slots_ + ((part * contexts_ + place.context) << bits_) + place.own;
     __builtin_prefetch(place.slot);
   }
 
   Fate step(Place& place, const Step& step, QuickWork& work) const {
     const StepSlot& slot = *place.slot;
     ++work.reads;
-    const std::uint32_t own = alias_fraction(step.pick, bits_) < slot.cut;
-    const std::uint32_t token = select(own, alias_slot(step.pick, bits_), slot.other);
+    const std::uint32_t own = place.fraction < slot.cut;
+    const std::uint32_t token = select(own, place.own, slot.other);
     const std::uint32_t threshold = select(own, slot.coin, slot.other_coin);
     const std::uint32_t coin = coin_bits_of(step.coin);
     std::uint32_t emitted = static_cast<std::uint32_t>(coin < threshold) | (1U - step.state.drafting);

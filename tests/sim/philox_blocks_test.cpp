@@ -65,3 +65,19 @@ TEST_CASE("blocks have the bits of Philox at their sites, on every instruction s
   for (const std::string& name : seen) names += name + " ";
   MESSAGE("instruction sets: ", names);
 }
+
+TEST_CASE("words below a threshold are counted alike on every instruction set") {
+  Philox stream(2, Site{0, 0, Draw{Use::world, 0}});
+  std::vector<std::uint64_t> words(10 * philox_batch);
+  for (std::uint64_t& word : words) word = stream();
+  words[3] = 0;
+  words[5] = words[6] = ~std::uint64_t{0};
+  on_each_instruction_set([&] {
+    for (const std::uint64_t threshold : {std::uint64_t{0}, std::uint64_t{1}, words[7], words[7] + 1,
+                                          std::uint64_t{1} << 63U, ~std::uint64_t{0}}) {
+      std::uint64_t below = 0;
+      for (const std::uint64_t word : words) below += static_cast<std::uint64_t>(word < threshold);
+      CHECK(count_below(words.data(), words.size(), threshold) == below);
+    }
+  });
+}
