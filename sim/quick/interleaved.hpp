@@ -115,7 +115,6 @@ class Lanes {
     typename Steps::Place* const places = places_.data();
     std::uint64_t* const lengths = lengths_.data();
     QuickWork work;
-    std::size_t leaving = 0;
 
     const auto pick = [&](std::size_t lane) {
       return (std::uint64_t{words[width + lane]} << 32U) | words[lane];
@@ -154,12 +153,12 @@ class Lanes {
       counters_[2 * width + lane] = round + ended;
       at_[lane] = static_cast<std::uint16_t>(next);
       lengths[lane * stride + state.accepted] += ended;
-      leavers_[leaving] = static_cast<std::uint16_t>(lane);
-      leaving += ended & static_cast<std::uint32_t>(round + ended == goals_[lane]);
+      if ((ended & static_cast<std::uint32_t>(round + ended == goals_[lane])) != 0) [[unlikely]] {
+        leavers_[leaving_++] = static_cast<std::uint16_t>(lane);
+      }
     }
     work.blocks = active;
     work_ += work;
-    leaving_ = leaving;
   }
 
   void admit(std::uint32_t trial_number) {
@@ -243,7 +242,7 @@ class Lanes {
   QuickWork work_;
   alignas(64) std::array<std::uint32_t, 4 * most_lanes> counters_{};
   std::array<std::uint16_t, most_lanes> at_{};
-  std::array<std::uint16_t, most_lanes + 1> leavers_{};
+  std::array<std::uint16_t, most_lanes> leavers_{};
   std::array<std::uint32_t, most_lanes> goals_{};
   std::array<std::uint32_t, most_lanes> since_{};
   std::array<std::uint32_t, most_lanes> batches_{};
