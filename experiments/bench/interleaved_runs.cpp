@@ -40,7 +40,7 @@ class Collector : public benchmark::BenchmarkReporter {
   std::vector<Timing> timings;
 };
 
-void run_job(benchmark::State& state, const Job& job, const std::function<void()>& done) {
+void run_job(benchmark::State& state, const TimedJob& job, const std::function<void()>& done) {
   if (interrupted()) state.SkipWithError("interrupted");
   CacheMisses misses;
   misses.start();
@@ -68,7 +68,7 @@ double quantile(const std::vector<double>& sorted, double at) {
 
 }  // namespace
 
-std::vector<Timing> measure_interleaved(const std::vector<Job>& jobs, int repetitions,
+std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int repetitions,
                                         const std::function<void()>& done) {
   if (jobs.empty()) return {};
   interleave();

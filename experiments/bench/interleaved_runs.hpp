@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-using Job = std::function<void()>;
+using TimedJob = std::function<void()>;
 
 /// What the repetitions of a job took, in no particular order.
 struct Timing {
@@ -19,7 +19,7 @@ struct Timing {
 /// Runs every job `repetitions` times by Google Benchmark, one at a time in this thread, in random order.
 /// After a Ctrl-C the rest is left out and timings are incomplete. `done` is called after each. Not to be
 /// called from two threads: Google Benchmark keeps its jobs in global variables.
-std::vector<Timing> measure_interleaved(const std::vector<Job>& jobs, int repetitions,
+std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int repetitions,
                                         const std::function<void()>& done);
 
 /// The middle value, or the mean of the middle two; NaN of none.

@@ -32,10 +32,10 @@ LimitJobs::LimitJobs(const std::vector<std::size_t>& sizes, bool brief)
       chased_(brief ? 1U << 15U : 1U << 20U),
       flown_(brief ? 1U << 17U : 1U << 23U) {}
 
-std::vector<Job> LimitJobs::jobs() {
-  std::vector<Job> all{[this] { benchmark::DoNotOptimize(make_blocks(blocks_)); },
-                       [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); },
-                       [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }};
+std::vector<TimedJob> LimitJobs::jobs() {
+  std::vector<TimedJob> all{[this] { benchmark::DoNotOptimize(make_blocks(blocks_)); },
+                            [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); },
+                            [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }};
   for (std::size_t size = 0; size < sizes_.size(); ++size) {
     all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.chase(size, chased_)); });
     all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.read_in_flight(size, flown_)); });

@@ -18,7 +18,7 @@ class LimitJobs {
   LimitJobs(const std::vector<std::size_t>& sizes, bool brief);
 
   /// They use this object, which does not move before they have run.
-  std::vector<Job> jobs();
+  std::vector<TimedJob> jobs();
 
   /// The others take the timings of `jobs`, in its order. Nanoseconds a Philox block, of philox_blocks:
   double block_ns(const std::vector<Timing>& timings) const;

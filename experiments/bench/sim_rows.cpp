@@ -47,7 +47,7 @@ Json workload_json(const Measured& measured, const Timing& timing) {
   if (!parallel && !timing.cache_misses.empty()) {
     row["cache_misses_per_token"] = median(timing.cache_misses) / tokens;
   }
-  if (workload.engine == Engine::plain) return row;
+  if (workload.engine == BenchEngine::plain) return row;
   row["random_numbers_per_token"] = 2 * static_cast<double>(measured.work.blocks) / tokens;
   row["reads_per_token"] = static_cast<double>(measured.work.reads) / tokens;
   row["passes_per_token"] = static_cast<double>(measured.work.passes) / tokens;

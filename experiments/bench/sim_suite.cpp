@@ -71,7 +71,7 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   const double per_round = static_cast<double>(probe.emitted) / static_cast<double>(probe.rounds);
 
   Json rows = Json::array();
-  std::vector<Job> jobs;
+  std::vector<TimedJob> jobs;
   std::vector<double> tokens;
   for (int at = 0; at < length_count(options); ++at) {
     const int exponent = options.size.least_exponent + at;
@@ -156,7 +156,7 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
   std::vector<std::size_t> sizes;
   for (const auto& [name, pair] : pairs) sizes.push_back(pair.quick->bytes());
   LimitJobs limits(sizes, options.quick);
-  std::vector<Job> jobs = limits.jobs();
+  std::vector<TimedJob> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
   for (Measured& one : measured) {
     jobs.emplace_back([&one] {
@@ -178,7 +178,7 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
   result["workloads"] = Json::array();
   for (std::size_t at = 0; at < measured.size(); ++at) {
     Json row = workload_json(measured[at], timings[first_workload + at]);
-    if (measured[at].workload.engine != Engine::plain && measured[at].workload.threads == 1) {
+    if (measured[at].workload.engine != BenchEngine::plain && measured[at].workload.threads == 1) {
       add_bound(row, limits.block_ns(of_limits),
                 measured[at].pair != nullptr
                     ? limits.in_flight_ns(of_limits, measured[at].pair->quick->bytes())

@@ -55,18 +55,18 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   const std::uint64_t rounds = size.quick_rounds;
   std::vector<BenchWorkload> all;
   const auto quick = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name, Engine::quick, pair, rounds / share, default_lanes, 1});
+    all.push_back({pair.name, BenchEngine::quick, pair, rounds / share, default_lanes, 1});
   };
   const auto one_lane = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name + ": 1 lane", Engine::quick, pair, rounds / share, 1, 1});
+    all.push_back({pair.name + ": 1 lane", BenchEngine::quick, pair, rounds / share, 1, 1});
   };
   const auto plain = [&](const PairShape& pair, std::uint64_t some) {
-    all.push_back({pair.name + ": plain program", Engine::plain, pair, some, 1, 1});
+    all.push_back({pair.name + ": plain program", BenchEngine::plain, pair, some, 1, 1});
   };
   quick(stored, 1);
   one_lane(stored, 4);
   if (threads > 1) {
-    all.push_back({fmt::format("{}: {} threads", stored.name, threads), Engine::quick, stored, rounds,
+    all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::quick, stored, rounds,
                    default_lanes, threads});
   }
   plain(stored, 256 * size.plain_rounds);
@@ -75,7 +75,7 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   quick(large, 4);
   one_lane(large, 16);
   quick(fivegram, 8);
-  all.push_back({"i.i.d. rounds, alpha = 0.8", Engine::iid, std::nullopt, 16 * rounds, 1, 1});
+  all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds, 1, 1});
   return all;
 }
 
@@ -91,11 +91,11 @@ Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
   const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
   const Plan plan = bench_plan(workload.rounds);
   switch (workload.engine) {
-    case Engine::quick:
+    case BenchEngine::quick:
       return pair->quick->decode(bench_gamma, plan, control, workload.lanes);
-    case Engine::iid:
+    case BenchEngine::iid:
       return decode_iid(0.8, bench_gamma, plan, control);
-    case Engine::plain:
+    case BenchEngine::plain:
       break;
   }
   return decode_speculatively(pair->target, pair->draft, TokenRule{}, bench_gamma, plan, control);

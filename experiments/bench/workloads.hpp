@@ -14,11 +14,11 @@ namespace speclab {
 
 inline constexpr std::int32_t bench_gamma = 5;
 
-enum class Engine { quick, iid, plain };
+enum class BenchEngine { quick, iid, plain };
 
 struct BenchWorkload {
   std::string name;
-  Engine engine;
+  BenchEngine engine;
   std::optional<PairShape> pair;  ///< none for i.i.d. rounds
   std::uint64_t rounds;           ///< of one repetition
   std::size_t lanes;              ///< of the quick engine

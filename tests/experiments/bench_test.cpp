@@ -54,7 +54,7 @@ TEST_CASE("every job is run as often as asked, and nothing else") {
   int first = 0;
   int second = 0;
   int told = 0;
-  const std::vector<Job> jobs{[&] { ++first; }, [&] { ++second; }};
+  const std::vector<TimedJob> jobs{[&] { ++first; }, [&] { ++second; }};
   for (int again = 1; again <= 2; ++again) {
     const auto timings = measure_interleaved(jobs, 5, [&] { ++told; });
     REQUIRE(timings.size() == 2);
