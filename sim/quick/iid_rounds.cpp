@@ -40,9 +40,10 @@ class Counter {
       make_words(trial, block);
       // Words outside the range are the largest number, which is below nothing.
       const std::uint64_t from = 2 * std::uint64_t{block};
-      for (std::uint64_t i = 0; from + i < first; ++i) words_[i] = ~std::uint64_t{0};
-      for (std::uint64_t i = last > from ? last - from : 0; i < rounds_at_once; ++i)
-        words_[i] = ~std::uint64_t{0};
+      for (std::uint64_t i = from; i < first; ++i) word(i - from) = ~std::uint64_t{0};
+      for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
+        word(i - from) = ~std::uint64_t{0};
+      }
       for (std::size_t k = 0; k < thresholds_.size(); ++k) {
         at_least_[k] += count_below(words_.data(), words_.size(), thresholds_[k]);
       }
@@ -74,10 +75,13 @@ class Counter {
     }
     philox_blocks(seed_, counters_.data(), halves_.data(), width);
     for (std::size_t i = 0; i < width; ++i) {
-      words_[2 * i] = (std::uint64_t{halves_[width + i]} << 32U) | halves_[i];
-      words_[2 * i + 1] = (std::uint64_t{halves_[3 * width + i]} << 32U) | halves_[2 * width + i];
+      words_[i] = (std::uint64_t{halves_[width + i]} << 32U) | halves_[i];
+      words_[width + i] = (std::uint64_t{halves_[3 * width + i]} << 32U) | halves_[2 * width + i];
     }
   }
+
+  /// Of a round, counted from the first: all first words of the blocks come before all second ones.
+  std::uint64_t& word(std::uint64_t round) { return words_[round % 2 * width + round / 2]; }
 
   std::uint64_t seed_;
   std::vector<std::uint64_t> thresholds_;

@@ -98,13 +98,19 @@ void blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* wo
 
 std::uint64_t below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold) {
   const hn::ScalableTag<std::uint64_t> d;
+  const std::size_t lanes = hn::Lanes(d);
   const auto limit = hn::Set(d, threshold);
   const auto one = hn::Set(d, 1);
-  auto found = hn::Zero(d);
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
-    found = hn::Add(found, hn::IfThenElseZero(hn::Lt(hn::LoadU(d, words + i), limit), one));
+  const auto counted = [&](std::size_t i) {
+    return hn::IfThenElseZero(hn::Lt(hn::LoadU(d, words + i), limit), one);
+  };
+  auto even = hn::Zero(d);
+  auto odd = hn::Zero(d);
+  for (std::size_t i = 0; i < count; i += 2 * lanes) {
+    even = hn::Add(even, counted(i));
+    odd = hn::Add(odd, counted(i + lanes));
   }
-  return hn::GetLane(hn::SumOfLanes(d, found));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
