@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
 constexpr std::uint32_t rounds_at_once = 2 * width;
-constexpr std::uint32_t stretch = 1U << 20U;  // rounds between two looks at Control
+constexpr std::uint64_t stretch = 1U << 20U;  // rounds between two looks at Control
 
 /// round(2^64 * probability), as far as 64 bits go. The largest stands for 1 as well: it fails once in 2^64.
 std::uint64_t threshold(double probability) {
@@ -98,30 +98,33 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Con
   outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  // Rounds have no memory, so that a trial may be cut anywhere: one piece a batch, a trial and a stretch.
-  for_each_index(outcome.batches.size(), [&](std::size_t index) {
-    const auto batch = static_cast<std::uint32_t>(index);
-    const std::uint64_t end = plan.batch_end(batch);
-    std::uint64_t at = batch == 0 ? 0 : plan.batch_end(batch - 1);
+  // Rounds have no memory, so that a trial may be cut anywhere. The first piece of every batch comes before
+  // the second of any, so that whoever stops has something of each.
+  const std::size_t batches = outcome.batches.size();
+  const std::size_t pieces = (plan.total() / batches + stretch) / stretch;
+  for_each_index(pieces * batches, [&](std::size_t index) {
+    if (stopped) return;
+    const auto batch = static_cast<std::uint32_t>(index % batches);
+    std::uint64_t at = (batch == 0 ? 0 : plan.batch_end(batch - 1)) + index / batches * stretch;
+    const std::uint64_t end = std::min(at + stretch, plan.batch_end(batch));
     Counter counter(alpha, gamma, plan.seed);
     Tally tally;
-    std::uint64_t blocks = 0;
-    while (at < end && !stopped) {
+    QuickWork work;
+    while (at < end) {
       const auto trial = static_cast<std::uint32_t>(at / plan.length);
       const auto first = static_cast<std::uint32_t>(at % plan.length);
-      const std::uint64_t rounds =
-          std::min({end - at, std::uint64_t{plan.length} - first, std::uint64_t{stretch}});
+      const std::uint64_t rounds = std::min(end - at, std::uint64_t{plan.length} - first);
       const auto last = static_cast<std::uint32_t>(first + rounds);
       counter.count(trial, first, last);
       tally += counter.tally(rounds, alpha);
-      blocks += (last + 1) / 2 - first / 2;
+      work.blocks += (last + 1) / 2 - first / 2;
       at += rounds;
-      control.progress(rounds);
-      if (control.stop()) stopped = true;
     }
+    control.progress(tally.rounds);
+    if (control.stop()) stopped = true;
     const std::scoped_lock lock(mutex);
     outcome.batches[batch] += tally;
-    outcome.work.blocks += blocks;
+    outcome.work += work;
   });
   outcome.partial = stopped;
   return outcome;
