@@ -52,7 +52,9 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
   const double scale = static_cast<double>(slots.size()) / total;
 
   // left[i]: what is still to be placed of item i, in slots.
-  auto& [left, small, large] = scratch;
+  std::vector<double>& left = scratch.left;
+  std::vector<std::uint32_t>& small = scratch.small;
+  std::vector<std::uint32_t>& large = scratch.large;
   left.assign(slots.size(), 0.0);
   small.clear();
   large.clear();

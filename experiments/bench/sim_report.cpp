@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "speclab/experiments/bench/workloads.hpp"
@@ -20,7 +21,8 @@ Cell text(std::string words) { return {std::move(words), {}, ""}; }
 
 /// Four significant digits, in whole digits above that.
 std::string digits(double value) {
-  return value >= 1000 ? grouped(static_cast<std::uint64_t>(value + 0.5)) : fmt::format("{:.4g}", value);
+  return value >= 1000 ? grouped(static_cast<std::uint64_t>(std::llround(value)))
+                       : fmt::format("{:.4g}", value);
 }
 
 Cell number(double value) { return {digits(value), value, ""}; }
@@ -215,23 +217,27 @@ std::vector<Table> sim_tables(const Json& result) {
 }
 
 std::vector<std::string> sim_notes(const Json& result) {
-  std::vector<std::string> notes{
+  std::vector<std::string> notes;
+  notes.push_back(
       fmt::format("gamma = {}, token verification. Medians of {} repetitions, in random order in one run, "
                   "limits among them; spread is the interquartile range over the median. Processor time, but "
                   "wall clock for rows of several threads.",
-                  result.at("gamma").get<int>(), result.at("repetitions").get<int>()),
+                  result.at("gamma").get<int>(), result.at("repetitions").get<int>()));
+  notes.emplace_back(
       "numbers are 64-bit random numbers, two a Philox block; passes are residuals drawn by a pass over the "
-      "vocabulary, which the bound leaves out; cache misses are of the last cache in user mode, "
-      "\"-\" "
-      "where the processor may not be asked.",
+      "vocabulary, which the bound leaves out; cache misses are of the last cache in user mode, \"-\" where "
+      "the processor may not be asked.");
+  notes.emplace_back(
       "The bound is blocks a token x ns a block + reads a token x ns a read with 32 in flight on memory of "
       "the size of the tables, huge pages where the system has them. A processor can overlap the two parts, "
-      "so that the strict lower bound is the larger of them.",
+      "so that the strict lower bound is the larger of them.");
+  notes.emplace_back(
       "That is for reads spread evenly over the tables: n-gram tables are read as words occur, frequent ones "
-      "from caches, and can be faster than their bound.",
+      "from caches, and can be faster than their bound.");
+  notes.push_back(
       fmt::format("n-grams are Kneser-Ney models of the two halves of {} MB of made text; stored rows are "
                   "Dirichlet(0.3), the draft 0.7 of the target and 0.3 of others.",
-                  digits(result.at("text_bytes").get<double>() / 1e6))};
+                  digits(result.at("text_bytes").get<double>() / 1e6)));
   const Json& numpy = result.at("numpy");
   if (!numpy.is_object()) return notes;
   notes.push_back(numpy.contains("skipped")
