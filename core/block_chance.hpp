@@ -3,7 +3,6 @@
 // Host only.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>

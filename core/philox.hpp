@@ -25,6 +25,11 @@ struct Draw {
   std::uint32_t attempt = 0;
 };
 
+/// Use and slot as the second counter word.
+SPECLAB_HD inline std::uint32_t use_and_slot(Draw draw) {
+  return (static_cast<std::uint32_t>(draw.use) << 16U) | draw.slot;
+}
+
 /// The address of a random stream: an independent sequence (`trial`), its round, and the draw within it.
 struct Site {
   std::uint32_t trial;
@@ -43,7 +48,7 @@ class Philox {
     key_.v[0] = static_cast<std::uint32_t>(seed);
     key_.v[1] = static_cast<std::uint32_t>(seed >> 32U);
     counter_.v[0] = site.draw.attempt;
-    counter_.v[1] = (static_cast<std::uint32_t>(site.draw.use) << 16U) | site.draw.slot;
+    counter_.v[1] = use_and_slot(site.draw);
     counter_.v[2] = site.round;
     counter_.v[3] = site.trial;
   }

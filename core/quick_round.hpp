@@ -22,17 +22,17 @@ SPECLAB_HD inline std::uint32_t most_proposals(std::int32_t vocab) {
 
 /// Draws from norm((p - scale q)+): y ~ p, kept with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
 /// proposals on average for scale 1. After `proposals` failures, from the residual itself; the law is the
-/// same for any number of them. `attempts` says how many were made.
+/// same for any number of them.
 template <class Real, class Rule, class Chance>
 Token pick_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
-                       std::uint32_t proposals, Chance& chance, std::uint32_t& attempts) {
-  for (attempts = 0; attempts < proposals; ++attempts) {
-    const Draw draw{Use::replace, slot, attempts};
+                       std::uint32_t proposals, Chance& chance) {
+  for (std::uint32_t attempt = 0; attempt < proposals; ++attempt) {
+    const Draw draw{Use::replace, slot, attempt};
     const Token token = chance.pick(draw, target);
     if (token < 0) return token;
     if (chance.flip(draw, residual_kept(rule, target[token], draft[token]))) return token;
   }
-  return pick_or(chance, Draw{Use::replace, slot, attempts}, rule.replacement(target, draft), target);
+  return pick_or(chance, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }
 
 /// One round; appends what it emits to `context`. With the same answers of chance it drafts, keeps and emits
@@ -55,8 +55,7 @@ Round quick_round(const Target& target, const Draft& draft, const Rule& rule, st
     if (token < 0) break;
     ++round.examined;
     if (!chance.flip(Draw{Use::accept, slot}, rule.kept(target_row[token], draft_row[token]))) {
-      std::uint32_t attempts = 0;
-      round.next = pick_replacement(rule, target_row, draft_row, slot, proposals, chance, attempts);
+      round.next = pick_replacement(rule, target_row, draft_row, slot, proposals, chance);
       break;
     }
     ++round.accepted;

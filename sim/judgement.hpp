@@ -13,8 +13,12 @@ struct ContextSum {
   std::uint64_t quanta = 0;
   std::uint64_t contexts = 0;
 
+  static std::uint64_t quanta_of(double value) {
+    return static_cast<std::uint64_t>(std::llround(value / quantum));
+  }
+
   void add(double value) {
-    quanta += static_cast<std::uint64_t>(std::llround(value / quantum));
+    quanta += quanta_of(value);
     ++contexts;
   }
   double sum() const { return static_cast<double>(quanta) * quantum; }

@@ -16,6 +16,16 @@ namespace speclab {
 /// other number of rows.
 std::int32_t table_order(std::size_t rows, std::size_t vocab);
 
+/// The number of a context: its last `order` tokens in base `vocab`, the most recent as the lowest digit.
+/// Contexts shorter than the order are filled up on the left with token 0.
+inline std::size_t table_context(std::span<const Token> tokens, std::int32_t order, std::int32_t vocab) {
+  const auto known = static_cast<std::size_t>(order);
+  std::size_t index = 0;
+  for (const Token token : tokens.size() > known ? tokens.last(known) : tokens)
+    index = index * static_cast<std::size_t>(vocab) + static_cast<std::size_t>(token);
+  return index;
+}
+
 class TableModel {
  public:
   /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most
@@ -31,14 +41,8 @@ class TableModel {
     return {mass_.data() + context * static_cast<std::size_t>(vocab_), vocab_};
   }
 
-  /// Contexts shorter than the order are filled up on the left with token 0.
   Row next(std::span<const Token> context, std::vector<double>&) const {
-    std::size_t index = 0;
-    const auto known = static_cast<std::size_t>(order_);
-    const auto tail = context.size() > known ? context.last(known) : context;
-    for (const Token token : tail)
-      index = index * static_cast<std::size_t>(vocab_) + static_cast<std::size_t>(token);
-    return row(index);
+    return row(table_context(context, order_, vocab_));
   }
 
  private:

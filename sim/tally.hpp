@@ -50,7 +50,7 @@ struct Tally {
 
   /// Rounded to the nearest quantum: an error below 2^-33 a context, against sampling error above 2^-17.
   void add_overlap(double overlap) {
-    overlap_quanta += static_cast<std::uint64_t>(std::llround(overlap / quantum));
+    overlap_quanta += ContextSum::quanta_of(overlap);
     ++overlap_contexts;
   }
 

@@ -59,8 +59,7 @@ class Counter {
       tally.add_rounds(Round{gamma, gamma, std::min(kept + 1, gamma), kept}, before - beyond);
       before = beyond;
     }
-    tally.overlap_quanta =
-        WideCount{tally.emitted} * static_cast<std::uint64_t>(std::llround(alpha / Tally::quantum));
+    tally.overlap_quanta = WideCount{tally.emitted} * ContextSum::quanta_of(alpha);
     tally.overlap_contexts = tally.emitted;
     return tally;
   }
@@ -69,14 +68,14 @@ class Counter {
   void make_words(std::uint32_t trial, std::uint32_t block) {
     for (std::uint32_t i = 0; i < width; ++i) {
       counters_[i] = 0;
-      counters_[width + i] = static_cast<std::uint32_t>(Use::iid) << 16U;
+      counters_[width + i] = use_and_slot({Use::iid, 0});
       counters_[2 * width + i] = block + i;
       counters_[3 * width + i] = trial;
     }
     philox_blocks(seed_, counters_.data(), halves_.data(), width);
     for (std::size_t i = 0; i < width; ++i) {
-      words_[i] = (std::uint64_t{halves_[width + i]} << 32U) | halves_[i];
-      words_[width + i] = (std::uint64_t{halves_[3 * width + i]} << 32U) | halves_[2 * width + i];
+      words_[i] = joined(halves_[i], halves_[width + i]);
+      words_[width + i] = joined(halves_[2 * width + i], halves_[3 * width + i]);
     }
   }
 

@@ -116,9 +116,7 @@ class Lanes {
     std::uint64_t* const lengths = lengths_.data();
     QuickWork work;
 
-    const auto pick = [&](std::size_t lane) {
-      return (std::uint64_t{words[width + lane]} << 32U) | words[lane];
-    };
+    const auto pick = [&](std::size_t lane) { return joined(words[lane], words[width + lane]); };
     const auto look = [&]<int Look>(std::integral_constant<int, Look>) {
       for (std::size_t lane = 0; lane < active; ++lane) {
         steps.template look<Look>(places[lane], states[at_[lane]], pick(lane));
@@ -131,7 +129,7 @@ class Lanes {
     for (std::size_t lane = 0; lane < active; ++lane) {
       const std::uint16_t at = at_[lane];
       const RoundState& state = states[at];
-      const std::uint64_t coin = (std::uint64_t{words[3 * width + lane]} << 32U) | words[2 * width + lane];
+      const std::uint64_t coin = joined(words[2 * width + lane], words[3 * width + lane]);
       const std::uint32_t attempt = counters_[lane];
       const std::uint32_t round = counters_[2 * width + lane];
       const Fate fate =

@@ -64,6 +64,12 @@ struct NgramTable::Builder {
     return models[side]->known(length, index);
   }
 
+  PackedNgram key_of(int length, std::size_t index) const {
+    const auto& where = levels[static_cast<std::size_t>(length)].known[index];
+    const Side someone = where[target_side] ? target_side : draft_side;
+    return known(someone, length, *where[someone]).key;
+  }
+
   /// Followers of a context in either model, ascending, with what each lists.
   void merge_followers(int length, std::size_t index, std::vector<std::pair<Token, Masses>>& out) const {
     out.clear();
@@ -203,8 +209,7 @@ struct NgramTable::Builder {
     const auto at = static_cast<std::uint32_t>(level.first + index);
     Context& context = table.contexts_[at];
     const auto& where = level.known[index];
-    const Side someone = where[target_side] ? target_side : draft_side;
-    const PackedNgram key = known(someone, length, *where[someone]).key;
+    const PackedNgram key = key_of(length, index);
     for (int shorter_length = length - 1; shorter_length > 0; --shorter_length) {
       if (const auto found = find(shorter_length, packing().suffix(key, shorter_length))) {
         context.suffix = *found;
@@ -226,12 +231,16 @@ struct NgramTable::Builder {
     const Context& context = table.contexts_[at];
     merge_followers(length, index, block.followers);
     block.clear(std::size_t{1} << context.bits);
+    const PackedNgram key = key_of(length, index);
+    const bool longer = static_cast<std::size_t>(length) + 1 < levels.size();
     for (const auto& [token, masses] : block.followers) {
+      const Found below = table.find(context.suffix, token);
       Masses own{};
       for (const Side side : {target_side, draft_side}) {
-        if (masses[side] != unlisted) own[side] = bracket(context, side, token, masses[side]);
+        if (masses[side] != unlisted) own[side] = bracket(context, side, masses[side], below.mass[side]);
       }
-      place(at, block, token, next_of(length, index, token), masses, own);
+      const auto next = longer ? find(length + 1, packing().append(key, token)) : std::nullopt;
+      place(at, block, token, next.value_or(below.next), masses, own);
     }
     Masses rest{};
     for (const Side side : {target_side, draft_side}) {
@@ -241,25 +250,14 @@ struct NgramTable::Builder {
     set_slots(at, block);
   }
 
-  double bracket(const Context& context, Side side, Token token, double listed) const {
-    // Without the scale of the suffix: its row stands here as listed.
-    const double lower = table.find(context.suffix, token).mass[side];
+  /// `lower` is the token's mass in the row of the suffix, whose scale is taken out: it stands here as
+  /// listed.
+  double bracket(const Context& context, Side side, double listed, double lower) const {
     const double own = listed - context.backoff[side] * (lower / table.contexts_[context.suffix].scale[side]);
     if (own < -rounding * listed) {
       throw ModelError("an n-gram is listed below what its back-off gives it: the model is no mixture");
     }
     return std::max(own, 0.0);
-  }
-
-  std::uint32_t next_of(int length, std::size_t index, Token token) const {
-    const Level& level = levels[static_cast<std::size_t>(length)];
-    if (static_cast<std::size_t>(length) + 1 < levels.size()) {
-      const auto& where = level.known[index];
-      const Side someone = where[target_side] ? target_side : draft_side;
-      const PackedNgram key = known(someone, length, *where[someone]).key;
-      if (const auto longer = find(length + 1, packing().append(key, token))) return *longer;
-    }
-    return table.find(table.contexts_[level.first + index].suffix, token).next;
   }
 };
 

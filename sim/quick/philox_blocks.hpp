@@ -15,6 +15,11 @@ inline constexpr std::size_t philox_batch = 16;
 void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                    std::size_t width);
 
+/// Two output words as the 64-bit number that `Philox` makes of them.
+inline std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
+  return (std::uint64_t{high} << 32U) | low;
+}
+
 /// How many of `count` words lie below `threshold`. `count` is a multiple of `philox_batch`.
 std::uint64_t count_below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold);
 

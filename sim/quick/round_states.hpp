@@ -38,29 +38,26 @@ inline RoundStates round_states(std::int32_t gamma, bool survey) {
   const auto surveying = static_cast<std::uint16_t>(2 * count + 1);
   const std::uint16_t after_drafts = survey ? surveying : count;
   const std::uint16_t start = count > 0 ? std::uint16_t{0} : after_drafts;
-  const auto site = [](Use use, std::uint16_t slot) {
-    return (static_cast<std::uint32_t>(use) << 16U) | slot;
-  };
   RoundStates all{{}, start, count};
   for (std::uint16_t i = 0; i < count; ++i) {
     const auto next = static_cast<std::uint16_t>(i + 1);
-    RoundState state{site(Use::draft, i), next < count ? next : after_drafts};
+    RoundState state{use_and_slot({Use::draft, i}), next < count ? next : after_drafts};
     state.no = static_cast<std::uint16_t>(count + next);
     state.accepted = i;
     state.drafting = 1;
     all.states.push_back(state);
   }
-  RoundState bonus{site(Use::bonus, count), start, count, count};
+  RoundState bonus{use_and_slot({Use::bonus, count}), start, count, count};
   bonus.bonus = bonus.ends = 1;
   all.states.push_back(bonus);
   for (std::uint16_t i = 0; i < count; ++i) {
     const auto here = static_cast<std::uint16_t>(count + 1 + i);
-    RoundState state{site(Use::replace, i), start, here, i};
+    RoundState state{use_and_slot({Use::replace, i}), start, here, i};
     state.replacing = state.ends = 1;
     all.states.push_back(state);
   }
   if (survey) {
-    RoundState state{site(Use::draft, count), count, count, count};
+    RoundState state{use_and_slot({Use::draft, count}), count, count, count};
     state.drafting = state.survey = 1;
     all.states.push_back(state);
   }

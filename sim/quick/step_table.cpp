@@ -22,13 +22,4 @@ std::size_t StepTable::bytes() const {
   return slots_.size() * sizeof(StepSlot) + overlap_.size() * sizeof(std::uint64_t);
 }
 
-std::uint32_t StepTable::context_of(std::span<const Token> tokens) const {
-  const auto known = static_cast<std::size_t>(order_);
-  std::uint32_t context = 0;
-  for (const Token token : tokens.size() > known ? tokens.last(known) : tokens) {
-    context = context * static_cast<std::uint32_t>(vocab()) + static_cast<std::uint32_t>(token);
-  }
-  return context;
-}
-
 }  // namespace speclab

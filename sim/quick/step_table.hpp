@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,8 +50,9 @@ class StepTable {
   /// The rule's acceptance rate in each context, in units of Tally::quantum.
   const std::uint64_t* overlap() const { return overlap_.data(); }
 
-  /// As TableModel::next: shorter contexts are filled up with token 0.
-  std::uint32_t context_of(std::span<const Token> tokens) const;
+  std::uint32_t context_of(std::span<const Token> tokens) const {
+    return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
+  }
   Row target_row(std::size_t context) const { return target_->row(context % target_->contexts()); }
   Row draft_row(std::size_t context) const { return draft_->row(context % draft_->contexts()); }
 
@@ -106,7 +106,7 @@ StepTable::StepTable(const TableModel& target, const TableModel& draft, const Ru
         residual[static_cast<std::size_t>(token)] = some ? weights[token] : p[token];
       }
       fill(replacing, at, residual, alias, scratch, none);
-      overlap_[at] = static_cast<std::uint64_t>(std::llround(rule.acceptance_rate(p, q) / Tally::quantum));
+      overlap_[at] = ContextSum::quanta_of(rule.acceptance_rate(p, q));
     }
   });
 }
