@@ -24,6 +24,25 @@ double t_half_width(double squares, std::size_t n, double confidence) {
   return quantile * std::sqrt(squares / (degrees * static_cast<double>(n)));
 }
 
+/// A ratio of sums, and each batch's share in its error, to first order.
+struct LinearisedRatio {
+  double ratio;
+  std::vector<double> errors;
+};
+
+std::optional<LinearisedRatio> linearised(const RatioBatches& batches) {
+  assert(batches.numerators.size() == batches.denominators.size());
+  const double below = std::accumulate(batches.denominators.begin(), batches.denominators.end(), 0.0);
+  if (below == 0) return std::nullopt;
+  const double ratio = std::accumulate(batches.numerators.begin(), batches.numerators.end(), 0.0) / below;
+  const double mean_denominator = below / static_cast<double>(batches.denominators.size());
+  LinearisedRatio linear{ratio, {}};
+  for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
+    linear.errors.push_back((batches.numerators[i] - ratio * batches.denominators[i]) / mean_denominator);
+  }
+  return linear;
+}
+
 }  // namespace
 
 std::optional<Interval> mean_interval(std::span<const double> values, double confidence) {
@@ -33,17 +52,26 @@ std::optional<Interval> mean_interval(std::span<const double> values, double con
 
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence) {
-  assert(numerators.size() == denominators.size() && confidence > 0 && confidence < 1);
-  const double below = std::accumulate(denominators.begin(), denominators.end(), 0.0);
-  if (below == 0) return std::nullopt;
-  const double ratio = std::accumulate(numerators.begin(), numerators.end(), 0.0) / below;
+  assert(confidence > 0 && confidence < 1);
+  const auto linear = linearised({numerators, denominators});
+  if (!linear) return std::nullopt;
+  const auto& errors = linear->errors;
+  const double squares = std::inner_product(errors.begin(), errors.end(), errors.begin(), 0.0);
+  return around(linear->ratio, t_half_width(squares, errors.size(), confidence));
+}
+
+std::optional<Interval> ratio_difference_interval(const RatioBatches& first, const RatioBatches& second,
+                                                  double confidence) {
+  assert(first.numerators.size() == second.numerators.size() && confidence > 0 && confidence < 1);
+  const auto one = linearised(first);
+  const auto other = linearised(second);
+  if (!one || !other) return std::nullopt;
   double squares = 0;
-  for (std::size_t i = 0; i < numerators.size(); ++i) {
-    const double residual = numerators[i] - ratio * denominators[i];
-    squares += residual * residual;
+  for (std::size_t i = 0; i < one->errors.size(); ++i) {
+    const double error = one->errors[i] - other->errors[i];
+    squares += error * error;
   }
-  const double mean_denominator = below / static_cast<double>(denominators.size());
-  return around(ratio, t_half_width(squares, numerators.size(), confidence) / std::abs(mean_denominator));
+  return around(one->ratio - other->ratio, t_half_width(squares, one->errors.size(), confidence));
 }
 
 std::optional<Interval> binomial_interval(std::uint64_t successes, std::uint64_t trials, double confidence) {

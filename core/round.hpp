@@ -1,7 +1,8 @@
-// One round of speculative decoding: draft gamma tokens, verify them, extend the context. Written once over
-// models, rule and chance; sampled by the simulator, enumerated by the analysis. Host only.
+// One round of speculative decoding: draft some tokens, verify them, extend the context. Written once over
+// models, drafting, rule and chance; sampled by the simulator, enumerated by the analysis. Host only.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -21,6 +22,11 @@ concept LanguageModel = requires(const M& model, std::span<const Token> context,
   { model.next(context, scratch) } -> std::convertible_to<BasicRow<Real>>;
 };
 
+/// Runs of the models below the draft, where a draft is itself decoded speculatively: inner_runs[0] of the
+/// model that drafts for the draft, inner_runs[1] of the one below it, and so on.
+inline constexpr std::size_t most_inner_levels = 3;
+using InnerRuns = std::array<std::int32_t, most_inner_levels>;
+
 /// What one round did.
 struct Round {
   std::int32_t drafted = 0;     ///< tokens drafted
@@ -28,6 +34,7 @@ struct Round {
   std::int32_t examined = 0;    ///< positions the verifier reached: accepted, plus the rejected one if any
   std::int32_t accepted = 0;    ///< drafted tokens kept
   Token next = invalid_token;   ///< the token after them; not an id when a row was damaged
+  InnerRuns inner_runs = {};    ///< of the models that drafted for the draft
 };
 
 /// Room for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or as
@@ -63,26 +70,50 @@ struct NoWatch {
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
 };
 
+/// What a drafting says it did.
+struct Drafted {
+  std::int32_t count = 0;     ///< tokens drafted; below 0 when a row was damaged
+  std::int32_t runs = 0;      ///< draft runs one after the other
+  InnerRuns inner_runs = {};  ///< as in Round
+};
+
+/// Drafting of a fixed number of tokens by a model. In general a drafting appends tokens to the context and
+/// leaves the rows that they were drawn from in `scratch.drafts`. It may stop wherever it likes, by anything
+/// it has seen so far, but every token that it has drawn is handed to the verifier: to drop one for what it
+/// is would change the output law.
+template <class Model>
+struct FixedDrafting {
+  const Model& model;
+  std::int32_t gamma;
+
+  template <class Real, class Chance>
+  Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
+    assert(gamma >= 0);
+    scratch.reserve(static_cast<std::size_t>(gamma), 0);
+    for (std::int32_t i = 0; i < gamma; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      scratch.drafts[at] = model.next(context, scratch.draft_rows[at]);
+      const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
+      if (token < 0) return {-1};
+      context.push_back(token);
+    }
+    return {gamma, gamma};
+  }
+};
+
 /// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards
 /// `watch(prefix, target, draft)` sees, in order, each context that a token was emitted from, with the
 /// target's row and the draft's (null at the bonus position, where nothing was drafted). When the next token
 /// is not an id (a damaged row), nothing is appended for it.
-template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
+template <class Real, LanguageModel<Real> Target, class Drafting, class Rule,
           ChanceOver<BasicRow<Real>> Chance, class Watch>
-Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
-                        const Watch& watch) {
-  assert(gamma >= 0);
+Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule, std::vector<Token>& context,
+                    Chance& chance, RoundScratch<Real>& scratch, const Watch& watch) {
   const std::size_t start = context.size();
-  const auto wanted = static_cast<std::size_t>(gamma);
-  scratch.reserve(wanted, wanted + 1);
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
-    const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
-    if (token < 0) return cut(context, start), Round{};
-    context.push_back(token);
-  }
+  const Drafted done = drafting(context, chance, scratch);
+  if (done.count < 0) return cut(context, start), Round{};
+  const std::int32_t gamma = done.count;
+  scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
 
   const std::span<const Token> drafted(context);
   std::size_t asked = 0;
@@ -102,7 +133,17 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   }
   cut(context, start + static_cast<std::size_t>(verdict.accepted));
   if (verdict.next >= 0) context.push_back(verdict.next);
-  return {gamma, gamma, verdict.examined, verdict.accepted, verdict.next};
+  return {gamma, done.runs, verdict.examined, verdict.accepted, verdict.next, done.inner_runs};
+}
+
+/// A round of `gamma` tokens drafted by a model.
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
+          ChanceOver<BasicRow<Real>> Chance, class Watch>
+Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        const Watch& watch) {
+  const FixedDrafting<Draft> drafting{draft, gamma};
+  return drafted_round(target, drafting, rule, context, chance, scratch, watch);
 }
 
 }  // namespace speclab

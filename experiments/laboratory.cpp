@@ -12,6 +12,7 @@
 #include "speclab/analysis/optimal_gamma.hpp"
 #include "speclab/experiments/beam_experiment.hpp"
 #include "speclab/experiments/calibration.hpp"
+#include "speclab/experiments/compare/comparison.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
@@ -40,6 +41,7 @@ struct Cell {
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
   Calibration calibration{};           ///< for calibration
+  std::shared_ptr<const Comparison> comparison{};  ///< for compare
 };
 
 CostRatios cost_of(const Json& config) {
@@ -58,7 +60,7 @@ Calibration prepare_calibration(const std::shared_ptr<const Setup>& setup, const
   return calibration;
 }
 
-Cell prepare(CellSpec spec, JobList& jobs) {
+Cell prepare(CellSpec spec, JobList& jobs, ComparisonMaker& comparisons) {
   Cell cell{std::move(spec), "", nullptr, Json(), {}};
   const Json& config = cell.spec.config;
   cell.experiment = config.at("experiment").get<std::string>();
@@ -69,6 +71,10 @@ Cell prepare(CellSpec spec, JobList& jobs) {
   if (cell.experiment == "iid") {
     if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; iid needs an acceptance rate");
     cell.jobs.push_back(&jobs.add_iid(config, config.at("alpha").get<double>()));
+    return cell;
+  }
+  if (cell.experiment == "compare") {
+    cell.comparison = std::make_shared<const Comparison>(comparisons.make(cell.spec));
     return cell;
   }
   if (cell.experiment == "beam") check_beam(config);
@@ -101,6 +107,7 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
   for (const Cell& cell : cells) {
     if (cell.experiment == "calibration") total += cell.calibration.sequences();
     if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
+    if (cell.comparison) total += cell.comparison->workload();
   }
   return total;
 }
@@ -109,9 +116,10 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
 int comparisons(const std::vector<Cell>& cells) {
   int total = 0;
   for (const Cell& cell : cells) {
-    total += cell.experiment == "calibration" ? cell.calibration.intervals()
-             : cell.experiment == "verifiers" ? judged_numbers
-                                              : independent_judgements;
+    total += cell.comparison                    ? cell.comparison->intervals()
+             : cell.experiment == "calibration" ? cell.calibration.intervals()
+             : cell.experiment == "verifiers"   ? judged_numbers
+                                                : independent_judgements;
   }
   return total;
 }
@@ -120,6 +128,7 @@ int comparisons(const std::vector<Cell>& cells) {
 std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Json& earlier, JobList& jobs) {
   check_names(resolved);
   std::vector<CellSpec> specs = expand(resolved, input);
+  if (resolved.at("experiment") == "compare") specs = comparison_cells(specs);
   // Timings lie outside the result, so that what was timed before the interrupt is timed again.
   const bool resumes = resolved.at("experiment") != "walltime" && earlier.is_object() &&
                        earlier.value("partial", Json()) == true &&
@@ -127,11 +136,12 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Jso
                        earlier.value("speclab", "") == version_string() &&
                        earlier.value("cells", Json::array()).size() == specs.size();
   std::vector<Cell> cells;
+  ComparisonMaker comparisons;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (resumes && !earlier.at("cells")[i].contains("partial")) {
       cells.push_back({std::move(specs[i]), "", nullptr, earlier.at("cells")[i], {}});
     } else {
-      cells.push_back(prepare(std::move(specs[i]), jobs));
+      cells.push_back(prepare(std::move(specs[i]), jobs, comparisons));
     }
   }
   return cells;
@@ -280,6 +290,7 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   // These work here, not in jobs; an interrupt ends the run before the next of them.
   const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
                           cell.experiment == "beam" || cell.experiment == "calibration" ||
+                          cell.comparison != nullptr ||
                           (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
@@ -293,6 +304,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
     add_verdicts(out, spec, inputs);
   } else if (cell.experiment == "optimal_gamma") {
     describe_optimum(out, cell, confidence);
+  } else if (cell.comparison) {
+    describe_comparison(out, *cell.comparison, confidence, control);
   } else if (cell.experiment == "verifiers") {
     describe_judgement(out, *cell.setup, cell.jobs.front()->outcome, spec.config, cost_of(spec.config),
                        confidence, control);
@@ -324,7 +337,8 @@ Json with_sections(Json resolved) {
                                          {"optimal_gamma", "search"},
                                          {"verifiers", "verifiers"},
                                          {"beam", "beam"},
-                                         {"calibration", "calibration"}}) {
+                                         {"calibration", "calibration"},
+                                         {"compare", "compare"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }
   return resolved;

@@ -81,15 +81,6 @@ std::string cells_text(const Json& result) {
   return fmt::format("{} {}{}", cells, cells == 1 ? "cell" : "cells", partial);
 }
 
-std::string interval_note(const Json& result) {
-  const Json& config = result.at("config");
-  return fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
-                     config.at("simultaneous").get<bool>()
-                         ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
-                                       100 * config.at("confidence").get<double>())
-                         : "");
-}
-
 /// "reproduces; formula inside 6 of 6 intervals": the printed values, by metric where they differ, then the
 /// formula.
 Cell verdict_cell(const Json& cell) {
@@ -122,6 +113,15 @@ Cell verdict_cell(const Json& cell) {
 }
 
 }  // namespace
+
+std::string interval_note(const Json& result) {
+  const Json& config = result.at("config");
+  return fmt::format("± is the {:.6g}% interval{}.", 100 * result.at("interval_confidence").get<double>(),
+                     config.at("simultaneous").get<bool>()
+                         ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
+                                       100 * config.at("confidence").get<double>())
+                         : "");
+}
 
 Agreement cell_agreement(const Json& cell) {
   Agreement agreement;

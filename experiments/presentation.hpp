@@ -42,6 +42,9 @@ Agreement result_agreement(const Json& result);
 std::vector<std::vector<Cell>> summary_rows(const Json& result, const std::string& name);
 Table summary_table(std::vector<std::vector<Cell>> rows);
 
+/// What "±" means in this result.
+std::string interval_note(const Json& result);
+
 /// A number for people: four significant digits.
 std::string number_text(double value);
 

@@ -137,34 +137,24 @@ void check_same_words(const std::shared_ptr<const Vocabulary>& target,
 
 }  // namespace
 
-std::shared_ptr<const Corpus> Registry::corpus(const Json& config) {
+std::shared_ptr<const Text> Registry::text(const Json& corpus, const std::string& path) {
+  return corpora_.text(corpus, path);
+}
+
+std::shared_ptr<const Text> Registry::corpus(const Json& config) {
   if (!config.contains("corpus")) {
     throw ConfigError("/corpus",
                       "missing; n-gram models are trained on a text: {\"file\": ..., \"units\": \"words\"}");
   }
-  const Json& spec = config.at("corpus");
-  auto& cached = corpora_[spec.dump()];
-  if (!cached) {
-    const auto units_name = spec.at("units").get<std::string>();
-    const Units units = units_name == "bytes"   ? Units::bytes
-                        : units_name == "words" ? Units::words
-                                                : Units::pieces;
-    try {
-      cached = std::make_shared<const Corpus>(
-          load_corpus(spec.at("file").get<std::string>(), units, spec.at("vocabulary").get<int>()));
-    } catch (const ModelError& error) {
-      const bool missing = !std::filesystem::exists(spec.at("file").get<std::string>());
-      throw ConfigError("/corpus/file", missing ? fmt::format("{}; scripts/setup.sh makes the default corpus "
-                                                              "from the Debian package r-cran-janeaustenr",
-                                                              error.what())
-                                                : error.what());
-    }
-  }
-  return cached;
+  return text(config.at("corpus"), "/corpus");
+}
+
+Model Registry::model(const Json& spec, const std::string& path, const Json& config, const Model* target) {
+  return build_model(spec, path, config, target);
 }
 
 Model Registry::build_ngram(const Json& spec, int order, const std::string& path, const Json& config) {
-  const std::shared_ptr<const Corpus> text = corpus(config);
+  const std::shared_ptr<const Text> text = corpus(config);
   vocabulary_ = std::shared_ptr<const Vocabulary>(text, &text->vocabulary);
   const auto part = spec.at("part").get<std::string>();
   auto& cached = ngrams_[fmt::format("{} {} {}", order, part, config.at("corpus").dump())];
@@ -290,7 +280,7 @@ std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, c
   if (!plan_spec.at("prompt").empty()) {
     throw ConfigError("/plan/prompt_tokens", "stands beside a prompt; give one of the two");
   }
-  const std::shared_ptr<const Corpus> text = corpus(config);
+  const std::shared_ptr<const Text> text = corpus(config);
   if (text->vocabulary.size() != vocab) {
     throw ConfigError("/plan/prompt_tokens", "needs a target trained on the corpus");
   }

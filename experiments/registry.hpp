@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "speclab/experiments/corpora.hpp"
 #include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/corpus.hpp"
 #include "speclab/sim/model.hpp"
 #include "speclab/sim/plan.hpp"
 #include "speclab/sim/rule.hpp"
@@ -41,8 +41,15 @@ class Registry {
   /// unequal vocabularies, an alpha that cannot be reached, a prompt token outside the vocabulary.
   Setup build(const Json& config);
 
+  /// One model of a resolved config, which needs "sampling" and, for models of text, "corpus" only. `target`
+  /// is what a draft may refer to. Throws as `build` does; errors name `path`.
+  Model model(const Json& spec, const std::string& path, const Json& config, const Model* target);
+
+  /// The text of a corpus section.
+  std::shared_ptr<const Text> text(const Json& corpus, const std::string& path);
+
  private:
-  std::shared_ptr<const Corpus> corpus(const Json& config);
+  std::shared_ptr<const Text> corpus(const Json& config);
   Model build_model(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_unadjusted(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_mixture(const Json& spec, const std::string& path, const Json& config, const Model* target);
@@ -51,7 +58,7 @@ class Registry {
                                                 const Vocabulary* vocabulary, std::int32_t vocab);
   Model build_arpa(const Json& spec, const std::string& path);
 
-  std::map<std::string, std::shared_ptr<const Corpus>> corpora_;
+  Corpora corpora_;
   std::map<std::string, std::shared_ptr<const NgramModel>> ngrams_;
   std::map<std::string, std::shared_ptr<const Vocabulary>> arpa_words_;
   std::shared_ptr<const Vocabulary> vocabulary_;  ///< of the setup being built

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "speclab/experiments/calibration_report.hpp"
+#include "speclab/experiments/compare/comparison_report.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
@@ -212,6 +213,9 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
   if (compares_rules) {
     Figure figure = rules_figure(result.at("cells"));
     if (!figure.categories.empty()) figures.push_back(std::move(figure));
+  }
+  if (config.at("experiment") == "compare") {
+    for (Figure& figure : comparison_figures(result)) figures.push_back(std::move(figure));
   }
   for (const Json& cell : result.at("cells")) {
     if (!cell.contains("traces") || !config.at("trace").at("timeline").get<bool>()) continue;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "speclab/experiments/calibration_report.hpp"
+#include "speclab/experiments/compare/comparison_report.hpp"
 #include "speclab/experiments/presentation.hpp"
 
 namespace speclab {
@@ -106,6 +107,8 @@ Section result_section(const Json& result, const Json& timings, const std::strin
         section.tables.push_back(std::move(table));
       }
     }
+  } else if (experiment == "compare") {
+    section.tables = comparison_tables(result, id);
   } else if (experiment != "trace") {
     const bool single = result.at("cells").size() == 1;
     section.tables.push_back(single ? metric_table(result, id + "-table")

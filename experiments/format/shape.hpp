@@ -53,6 +53,9 @@ const Shape& config_shape();
 const Family& model_family();
 const Family& verifier_family();
 const Family& policy_family();
+const Family& drafter_family();
+/// The section "compare", whose tasks have a corpus each.
+const Shape& compare_shape(const Shape& corpus);
 const Family& experiment_family();
 
 }  // namespace speclab

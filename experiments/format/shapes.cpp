@@ -98,12 +98,6 @@ const Family& model_family() {
   return family;
 }
 
-const Family& policy_family() {
-  static const Family family{"gamma policy",
-                             {{"fixed", "The same number of drafted tokens every round.", {}}}};
-  return family;
-}
-
 const Family& experiment_family() {
   static const Family family{
       "experiment",
@@ -124,7 +118,10 @@ const Family& experiment_family() {
        {"beam",
         "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
         {}},
-       {"calibration", "Repeats the tests of `speclab check`: p-values under the null, power curves.", {}}}};
+       {"calibration", "Repeats the tests of `speclab check`: p-values under the null, power curves.", {}},
+       {"compare",
+        "Drafters x gamma policies x tasks on held-out text: alpha, tokens per round, speed.",
+        {}}}};
   return family;
 }
 
@@ -135,7 +132,17 @@ const Shape& config_shape() {
       {required(text("file", "Path of a text file, relative to the working directory.")),
        choice("units", "What a token is.", {"bytes", "words", "pieces"}, "words"),
        integer("vocabulary", "Most tokens (words: the rest become <unk>; pieces: SentencePiece size).", 2,
-               max_vocab, 8000)}};
+               max_vocab, 8000),
+       integer(
+           "hold_out",
+           "Every so-manieth document is held out, and models are trained on the others; 0 holds out none.",
+           0, 1e9, 0),
+       integer("document_tokens", "Documents are stretches of so many tokens; 0: they end at form feeds.", 0,
+               1e9, 0),
+       text("translation",
+            "A text whose line i translates line i of \"file\": a document is a line, a separator and its "
+            "translation, and n-grams are trained on translations.",
+            "")}};
   static const Shape models{
       "models",
       "Target and draft.",
@@ -272,6 +279,7 @@ const Shape& config_shape() {
        object("verifiers", "For verifiers.", verifiers),
        object("beam", "For beam.", beam),
        object("calibration", "For calibration.", calibration),
+       object("compare", "For compare.", compare_shape(corpus)),
        list("cases", "Explicit rows.", a_case, 1, 100000),
        map("sweep", "Values by JSON path: a list, or {\"from\", \"to\", \"step\"}.", set_value),
        list("metrics", "Metrics in the table.", metric, 1, 32),

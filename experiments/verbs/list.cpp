@@ -29,7 +29,8 @@ int list_verb(const std::vector<std::string>& arguments) {
       .examples = "  speclab list\n",
       .positional = ""};
   if (!parse(usage, arguments)) return exit_ok;
-  print_family("Models and drafters (any model can be the target or the draft):", model_family());
+  print_family("Models (any model can be the target or the draft):", model_family());
+  print_family("Drafters of the experiment \"compare\":", drafter_family());
   print_family("Verifiers:", verifier_family());
   print_family("Gamma policies:", policy_family());
   print_family("Experiments:", experiment_family());

@@ -18,7 +18,8 @@ constexpr std::size_t rows_on_terminal = 40;
 
 }  // namespace
 
-int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep) {
+int run_and_write(const boost::program_options::variables_map& values, const char* verb,
+                  void (*check)(const Json& resolved)) {
   const auto file = values["config"].as<std::string>();
   const bool quiet = values.count("quiet") > 0;
   const bool force = values.count("force") > 0;
@@ -34,9 +35,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const InterruptGuard guard;
   const Findings findings = in_file(file, [&] {
     const Json resolved = resolve(config);
-    if (needs_sweep && !resolved.contains("sweep")) {
-      throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
-    }
+    check(resolved);
     refuse_unwritable(folder);
     const std::optional<Json> earlier = force ? std::nullopt : earlier_result(folder);
     if (earlier) refuse_foreign_result(folder, *earlier, with_sections(resolved));
@@ -83,7 +82,7 @@ int run_verb(const std::vector<std::string>& arguments) {
       .positional = "config"};
   add_run_options(usage.options);
   const auto values = parse(usage, arguments);
-  return values ? run_and_write(*values, "run", false) : exit_ok;
+  return values ? run_and_write(*values, "run", [](const Json&) {}) : exit_ok;
 }
 
 }  // namespace speclab

@@ -1,3 +1,4 @@
+#include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/verbs/verb.hpp"
 
 namespace speclab {
@@ -15,7 +16,11 @@ int sweep_verb(const std::vector<std::string>& arguments) {
       .positional = "config"};
   add_run_options(usage.options);
   const auto values = parse(usage, arguments);
-  return values ? run_and_write(*values, "sweep", true) : exit_ok;
+  if (!values) return exit_ok;
+  return run_and_write(*values, "sweep", [](const Json& resolved) {
+    if (resolved.contains("sweep")) return;
+    throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
+  });
 }
 
 }  // namespace speclab

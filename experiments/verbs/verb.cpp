@@ -17,6 +17,7 @@ const std::vector<Verb>& verbs() {
       {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce",
        reproduce_verb},
       {"sweep", "run a config over a grid of values", sweep_verb},
+      {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", compare_verb},
       {"predict", "closed forms for an acceptance rate: tokens, speed, operations, the optimal gamma",
        predict_verb},
       {"prove", "decide exactly whether a verifier is lossless, by following every branch", prove_verb},

@@ -21,6 +21,7 @@ struct Verb {
 int run_verb(const std::vector<std::string>& arguments);
 int reproduce_verb(const std::vector<std::string>& arguments);
 int sweep_verb(const std::vector<std::string>& arguments);
+int compare_verb(const std::vector<std::string>& arguments);
 int predict_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
@@ -63,7 +64,9 @@ std::string set_arguments(const boost::program_options::variables_map& values);
 /// The config of a file with --seed and --set applied, not yet checked.
 Json load_config(const std::string& file, const boost::program_options::variables_map& values);
 
-/// `run` and `sweep`: runs the config, writes its folder, prints its table.
-int run_and_write(const boost::program_options::variables_map& values, const char* verb, bool needs_sweep);
+/// `run`, `sweep` and `compare`: runs the config, writes its folder, prints its table. `check` may refuse a
+/// resolved config.
+int run_and_write(const boost::program_options::variables_map& values, const char* verb,
+                  void (*check)(const Json& resolved));
 
 }  // namespace speclab

@@ -1,0 +1,256 @@
+#include "speclab/experiments/compare/comparison_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "speclab/experiments/metrics.hpp"
+#include "speclab/experiments/presentation.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string text_of(const Json& cell, const char* key) { return cell.at("set").at(key).get<std::string>(); }
+
+Cell words(std::string text, std::string css = "") { return {std::move(text), std::nullopt, std::move(css)}; }
+
+Cell interval_of(const Json& numbers, const char* name) {
+  if (!numbers.contains(name)) return words("–");
+  return {interval_text(numbers.at(name)), numbers.at(name)[0].get<double>(), ""};
+}
+
+bool ran(const Json& cell) { return cell.contains("policies"); }
+
+/// Bounds are null when they are infinite and have been through a file.
+bool above_zero(const Json& interval) { return interval[1].is_number() && interval[1].get<double>() > 0; }
+bool below_zero(const Json& interval) { return interval[2].is_number() && interval[2].get<double>() < 0; }
+
+const Json* policy_named(const Json& cell, const std::string& name) {
+  for (const Json& policy : cell.at("policies")) {
+    if (policy.at("name") == name) return &policy;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> policy_names(const Json& result) {
+  std::vector<std::string> names;
+  for (const Json& cell : result.at("cells")) {
+    if (!ran(cell)) continue;
+    for (const Json& policy : cell.at("policies")) {
+      const auto name = policy.at("name").get<std::string>();
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> distinct(const Json& result, const char* key) {
+  std::vector<std::string> all;
+  for (const Json& cell : result.at("cells")) {
+    const std::string text = text_of(cell, key);
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
+  return all;
+}
+
+/// Task and drafter, and what the sweep set besides.
+std::vector<Cell> head(const Json& cell) {
+  const std::string both = text_of(cell, "task") + ": " + text_of(cell, "drafter");
+  const auto label = cell.at("label").get<std::string>();
+  const std::size_t extra = label.size() - std::min(label.size(), both.size());
+  const std::string before = extra > 2 ? label.substr(0, extra - 2) + ", " : "";
+  return {words(before + text_of(cell, "task")), words(text_of(cell, "drafter"))};
+}
+
+/// A row that only says why there are no numbers.
+std::vector<Cell> empty_row(const Json& cell, std::size_t columns) {
+  std::vector<Cell> row = head(cell);
+  row.push_back(cell.contains("partial") ? words("interrupted", "bad")
+                                         : words(cell.value("obstacle", ""), "note"));
+  row.resize(columns);
+  return row;
+}
+
+Table drafters_table(const Json& result, const std::string& id) {
+  Table table{
+      id,
+      result.at("title").get<std::string>(),
+      {"task", "drafter", "proposes", metric_label("alpha_overlap"), metric_label("alpha_examined"),
+       metric_label("alpha_drafted"), "best γ", metric_label("tokens_per_round"), metric_label("speed")},
+      {},
+      "α (overlap): mean overlap of target and draft along text that the target generates, 0 where the "
+      "drafter "
+      "has nothing to propose. The other numbers are those of the fastest fixed γ. Standard decoding has "
+      "speed 1."};
+  for (const Json& cell : result.at("cells")) {
+    if (!ran(cell)) {
+      table.rows.push_back(empty_row(cell, table.columns.size()));
+      continue;
+    }
+    const Json& simulated = cell.at("simulated");
+    std::vector<Cell> row = head(cell);
+    row.push_back(interval_of(cell, "proposes"));
+    for (const char* name : {"alpha_overlap", "alpha_examined", "alpha_drafted"}) {
+      row.push_back(interval_of(simulated, name));
+    }
+    const auto gamma = cell.at("best_gamma").get<double>();
+    row.push_back({number_text(gamma), gamma, ""});
+    row.push_back(interval_of(simulated, "tokens_per_round"));
+    row.push_back(interval_of(simulated, "speed"));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table policies_table(const Json& result, const std::string& id) {
+  const std::vector<std::string> names = policy_names(result);
+  Table table{
+      id,
+      "Speed by γ policy, and how far it is above or below the best fixed γ",
+      {"task", "drafter", "best fixed"},
+      {},
+      "In brackets the paired difference to the best fixed γ with its interval, ▲ or ▼ where that leaves "
+      "out 0. The best fixed γ is chosen after the fact, on these very sequences: a little in its favour. "
+      "An oracle is a bound and no policy: it pays for the tokens that will be kept and no others "
+      "(uncharged: not even for those)."};
+  const bool uncharged =
+      std::any_of(result.at("cells").begin(), result.at("cells").end(), [](const Json& cell) {
+        if (!ran(cell)) return false;
+        const Json& all = cell.at("policies");
+        return std::any_of(all.begin(), all.end(),
+                           [](const Json& one) { return one.contains("speed_uncharged"); });
+      });
+  for (const std::string& name : names) table.columns.push_back(name);
+  if (uncharged) table.columns.emplace_back("oracle, uncharged");
+  for (const Json& cell : result.at("cells")) {
+    if (!ran(cell)) continue;
+    std::vector<Cell> row = head(cell);
+    row.push_back({fmt::format("{} (γ = {})", interval_text(cell.at("simulated").at("speed")),
+                               cell.at("best_gamma").get<int>()),
+                   cell.at("simulated").at("speed")[0].get<double>(), ""});
+    Cell bound = words("–");
+    for (const std::string& name : names) {
+      const Json* policy = policy_named(cell, name);
+      if (policy == nullptr) {
+        row.push_back(words("–"));
+        continue;
+      }
+      const Json& gain = policy->at("gain");
+      const char* mark = above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : "";
+      const char* css = policy->at("kind") == "oracle" ? "note"
+                        : above_zero(gain)             ? "good"
+                        : below_zero(gain)             ? "bad"
+                                                       : "";
+      row.push_back({fmt::format("{} ({}{}){}", interval_text(policy->at("speed")),
+                                 gain[0].get<double>() > 0 ? "+" : "", interval_text(gain), mark),
+                     policy->at("speed")[0].get<double>(), css});
+      if (policy->contains("speed_uncharged")) bound = interval_of(*policy, "speed_uncharged");
+    }
+    if (uncharged) row.push_back(std::move(bound));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table gammas_table(const Json& result, const std::string& id) {
+  Table table{id, "Speed by fixed γ", {"task", "drafter"}, {}, ""};
+  table.folded = true;
+  for (const Json& gamma : result.at("config").at("compare").at("gammas")) {
+    table.columns.push_back(fmt::format("γ = {}", gamma.get<int>()));
+  }
+  for (const Json& cell : result.at("cells")) {
+    if (!ran(cell)) continue;
+    std::vector<Cell> row = head(cell);
+    for (const Json& one : cell.at("gammas")) row.push_back(interval_of(one, "speed"));
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void add_point(Series& series, double x, const Json& interval) {
+  const auto y = interval[0].get<double>();
+  series.x.push_back(x);
+  series.y.push_back(y);
+  series.low.push_back(interval[1].is_number() ? interval[1].get<double>() : y);
+  series.high.push_back(interval[2].is_number() ? interval[2].get<double>() : y);
+}
+
+Series points(std::string name) {
+  Series series;
+  series.name = std::move(name);
+  series.style = SeriesStyle::points;
+  return series;
+}
+
+/// The drafters on one axis, a series for each of `names`; `speed_of(cell, name)` is null where there is
+/// none.
+template <class SpeedOf>
+Figure by_drafter(const Json& cells, const std::vector<std::string>& drafters,
+                  const std::vector<std::string>& names, const SpeedOf& speed_of) {
+  Figure figure;
+  figure.categories = drafters;
+  figure.y_label = metric_label("speed");
+  for (const std::string& name : names) {
+    Series series = points(name);
+    for (const Json& cell : cells) {
+      const Json speed = ran(cell) ? speed_of(cell, name) : Json();
+      if (!speed.is_array()) continue;
+      const auto at =
+          std::find(drafters.begin(), drafters.end(), text_of(cell, "drafter")) - drafters.begin();
+      add_point(series, static_cast<double>(at), speed);
+    }
+    if (!series.x.empty()) figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Table> comparison_tables(const Json& result, const std::string& id) {
+  std::vector<Table> tables{drafters_table(result, id + "-table")};
+  const bool any = std::any_of(result.at("cells").begin(), result.at("cells").end(), ran);
+  if (!any) return tables;
+  if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
+  tables.push_back(gammas_table(result, id + "-gammas"));
+  tables.front().note += " " + interval_note(result);
+  return tables;
+}
+
+std::vector<Figure> comparison_figures(const Json& result) {
+  std::vector<Figure> figures;
+  const Json& cells = result.at("cells");
+  // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
+  if (result.at("config").contains("sweep") || result.at("config").contains("cases")) return figures;
+  const std::vector<std::string> drafters = distinct(result, "drafter");
+  const std::vector<std::string> tasks = distinct(result, "task");
+  Figure all = by_drafter(cells, drafters, tasks, [](const Json& cell, const std::string& task) {
+    return text_of(cell, "task") == task ? cell.at("simulated").at("speed") : Json();
+  });
+  if (all.series.empty()) return figures;
+  all.title = "Speed-up of every drafter at its best fixed γ, by task";
+  all.caption = all.title + ", with intervals. Standard decoding is 1.";
+  figures.push_back(std::move(all));
+
+  std::vector<std::string> names{"best fixed γ"};
+  for (std::string& name : policy_names(result)) names.push_back(std::move(name));
+  if (names.size() == 1) return figures;
+  for (const std::string& task : tasks) {
+    Figure figure = by_drafter(cells, drafters, names, [&](const Json& cell, const std::string& name) {
+      if (text_of(cell, "task") != task) return Json();
+      if (name == names.front()) return cell.at("simulated").at("speed");
+      const Json* policy = policy_named(cell, name);
+      return policy != nullptr ? policy->at("speed") : Json();
+    });
+    if (figure.series.empty()) continue;
+    figure.title = fmt::format("Speed-up by γ policy: {}", task);
+    figure.caption = figure.title + ", with intervals.";
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace speclab

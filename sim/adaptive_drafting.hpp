@@ -1,0 +1,69 @@
+// Drafting by a drafter for as long as a policy goes on: what core's round drafts from when gamma is not
+// fixed or the draft is more than a model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/round.hpp"
+#include "speclab/sim/policies/policy.hpp"
+
+namespace speclab {
+
+/// A drafter that says by itself how to extend the context, where others (sim/drafters/drafter.hpp) give a
+/// row to draw one token from. Appends tokens and rows, and adds to `done`; adds no token when it has none.
+template <class D, class Real, class Chance>
+concept ExtendingDrafter = requires(const D& drafter, typename D::Memory& memory, std::vector<Token>& context,
+                                    Chance& chance, RoundScratch<Real>& scratch, Drafted& done) {
+  drafter.extend(memory, context, chance, scratch, done);
+};
+
+/// Drafts the next token, or tokens, of a round of which `done` says what was drafted so far. Leaves
+/// done.count as it was when the drafter has nothing to offer, below 0 when a row was damaged.
+template <class Drafter, class Real, class Chance>
+void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
+                Chance& chance, RoundScratch<Real>& scratch, Drafted& done) {
+  if constexpr (ExtendingDrafter<Drafter, Real, Chance>) {
+    drafter.extend(memory, context, chance, scratch, done);
+  } else {
+    const auto at = static_cast<std::size_t>(done.count);
+    scratch.reserve(at + 1, 0);
+    const BasicRow<Real> row = drafter.propose(memory, context, done.count, scratch.draft_rows[at]);
+    if (row.size == 0) return;
+    const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, row);
+    if (token < 0) {
+      done.count = -1;
+      return;
+    }
+    scratch.drafts[at] = row;
+    context.push_back(token);
+    ++done.count;
+    done.runs = drafter.runs(done.count);
+  }
+}
+
+/// A drafting, as core's drafted_round wants it, of one sequence.
+template <class Drafter, class Policy>
+struct AdaptiveDrafting {
+  const Drafter& drafter;
+  typename Drafter::Memory& memory;
+  const Policy& policy;
+  typename Policy::Memory& learned;
+
+  template <class Real, class Chance>
+  Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
+    drafter.read(memory, context);
+    Drafted done;
+    LastDrafted<Real> last;
+    while (done.count < policy.most() && policy.goes_on(learned, done.count, last)) {
+      const std::int32_t before = done.count;
+      draft_more(drafter, memory, context, chance, scratch, done);
+      if (done.count <= before) break;
+      last = {scratch.drafts[static_cast<std::size_t>(done.count) - 1], context.back()};
+    }
+    return done;
+  }
+};
+
+}  // namespace speclab

@@ -1,0 +1,131 @@
+// A draft that is itself decoded speculatively: a drafter drafts for a middle model, whose tokens are drafts
+// for the target (staged speculative decoding, Spector and Re 2023; Leviathan et al. 2023, section 6, on
+// hierarchies). The inner drafter may be hierarchical again.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speclab/core/rules/token.hpp"
+#include "speclab/sim/adaptive_drafting.hpp"
+#include "speclab/sim/policies/fixed.hpp"
+
+namespace speclab {
+
+/// Chance for a round within a round: the same verbs at addresses of their own. Nesting it again gives the
+/// same type one level further down.
+template <class Chance>
+class NestedChance {
+ public:
+  static constexpr std::uint32_t most_rounds = 128;  ///< within one round of the level above
+
+  NestedChance(Chance& outermost, std::uint32_t number) : NestedChance(outermost, 1, number) {
+    assert(number < most_rounds);
+  }
+  NestedChance deeper(std::uint32_t number) const {
+    assert(number < most_rounds && depth_ < most_inner_levels);
+    return NestedChance(outermost_, depth_ + 1, path_ * most_rounds + number);
+  }
+
+  template <class Real>
+  bool flip(Draw draw, const Real& probability) {
+    return outermost_.flip(moved(draw), probability);
+  }
+  template <class Weights>
+  Token pick(Draw draw, const Weights& weights) {
+    return outermost_.pick(moved(draw), weights);
+  }
+
+ private:
+  static constexpr std::uint32_t slots_of_a_level = 4096;
+
+  NestedChance(Chance& outermost, std::uint32_t depth, std::uint32_t path)
+      : outermost_(outermost), depth_(depth), path_(path) {}
+
+  Draw moved(Draw draw) const {
+    assert(draw.slot < slots_of_a_level && draw.attempt == 0);
+    return {draw.use, static_cast<std::uint16_t>(draw.slot + depth_ * slots_of_a_level), path_};
+  }
+
+  Chance& outermost_;
+  std::uint32_t depth_;
+  std::uint32_t path_;  ///< numbers of the rounds that this one lies in, one digit a level
+};
+
+template <class Chance>
+NestedChance<Chance> nested_chance(Chance& chance, std::uint32_t number) {
+  return NestedChance<Chance>(chance, number);
+}
+template <class Chance>
+NestedChance<Chance> nested_chance(NestedChance<Chance>& chance, std::uint32_t number) {
+  return chance.deeper(number);
+}
+
+/// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
+/// model's law and its rows are the middle model's. A round is one run of the middle model. All tokens of a
+/// round are drafted, also those beyond what the policy asked for: they are paid for.
+template <class Middle, class Inner, class Real = double>
+class HierarchicalDrafter {
+ public:
+  struct Memory {
+    typename Inner::Memory settled;  ///< what the inner drafter knows of the settled context
+    typename Inner::Memory working;  ///< and of the tokens drafted in this round
+    RoundScratch<Real> scratch;
+    std::uint32_t rounds = 0;
+  };
+
+  /// The inner drafter drafts up to `gamma` tokens in each of the middle model's rounds.
+  HierarchicalDrafter(Middle middle, Inner inner, std::int32_t gamma)
+      : middle_(std::move(middle)), inner_(std::move(inner)), policy_(gamma) {}
+
+  std::int32_t vocab() const { return middle_.vocab(); }
+
+  void read(Memory& memory, std::span<const Token> context) const { inner_.read(memory.settled, context); }
+
+  BasicRow<Real> propose(Memory&, std::span<const Token> context, std::int32_t,
+                         std::vector<Real>& storage) const {
+    return middle_.next(context, storage);
+  }
+
+  template <class Chance>
+  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+              Drafted& done) const {
+    if (done.count == 0) {
+      memory.working = memory.settled;
+      memory.rounds = 0;
+    }
+    auto nested = nested_chance(chance, memory.rounds++);
+    FixedPolicy::Memory nothing;
+    auto at = static_cast<std::size_t>(done.count);
+    const auto keep_row = [&](std::span<const Token>, BasicRow<Real> row, const BasicRow<Real>*) {
+      scratch.reserve(at + 1, 0);
+      scratch.draft_rows[at].assign(row.mass, row.mass + row.size);
+      scratch.drafts[at] = {scratch.draft_rows[at].data(), row.size};
+      ++at;
+    };
+    const AdaptiveDrafting<Inner, FixedPolicy> drafting{inner_, memory.working, policy_, nothing};
+    const Round round =
+        drafted_round(middle_, drafting, TokenRule{}, context, nested, memory.scratch, keep_row);
+    if (round.next < 0) {
+      done.count = -1;
+      return;
+    }
+    done.count += round.accepted + 1;
+    ++done.runs;
+    done.inner_runs[0] += round.draft_runs;
+    for (std::size_t level = 0; level + 1 < most_inner_levels; ++level) {
+      done.inner_runs[level + 1] += round.inner_runs[level];
+    }
+  }
+
+ private:
+  Middle middle_;
+  Inner inner_;
+  FixedPolicy policy_;
+};
+
+}  // namespace speclab

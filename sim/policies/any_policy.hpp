@@ -1,0 +1,53 @@
+// Any gamma policy, as one value.
+#pragma once
+
+#include <tuple>
+#include <variant>
+
+#include "speclab/sim/policies/bandit.hpp"
+#include "speclab/sim/policies/confidence.hpp"
+#include "speclab/sim/policies/entropy.hpp"
+#include "speclab/sim/policies/fixed.hpp"
+#include "speclab/sim/policies/goodput.hpp"
+#include "speclab/sim/policies/heuristic.hpp"
+#include "speclab/sim/policies/oracle.hpp"
+#include "speclab/sim/policies/product.hpp"
+
+namespace speclab {
+
+/// Satisfies GammaPolicy. Visited at every question: a row costs far more.
+class AnyPolicy {
+ public:
+  using Kind = std::variant<FixedPolicy, HeuristicPolicy, ConfidencePolicy, EntropyPolicy, ProductPolicy,
+                            GoodputPolicy, BanditPolicy, OraclePolicy>;
+  /// Of all kinds; the one in use fills its own.
+  using Memory = std::tuple<Forgetful::Memory, HeuristicPolicy::Memory, ProductPolicy::Memory,
+                            GoodputPolicy::Memory, BanditPolicy::Memory>;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): a policy of any kind is an AnyPolicy
+  AnyPolicy(Kind kind) : kind_(std::move(kind)) {}
+
+  std::int32_t most() const {
+    return std::visit([](const auto& policy) { return policy.most(); }, kind_);
+  }
+  template <class Real>
+  bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>& last) const {
+    return std::visit(
+        [&]<class Policy>(const Policy& policy) {
+          return policy.goes_on(std::get<typename Policy::Memory>(memory), drafted, last);
+        },
+        kind_);
+  }
+  void learn(Memory& memory, const Round& round) const {
+    std::visit([&]<class Policy>(
+                   const Policy& policy) { policy.learn(std::get<typename Policy::Memory>(memory), round); },
+               kind_);
+  }
+  /// Whether rounds are to be charged as the oracle would have played them.
+  bool foresees() const { return std::holds_alternative<OraclePolicy>(kind_); }
+
+ private:
+  Kind kind_;
+};
+
+}  // namespace speclab

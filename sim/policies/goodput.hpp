@@ -1,0 +1,66 @@
+// The gamma of most expected tokens per time, from acceptance rates by position as seen so far (SmartSpec,
+// Liu et al. 2024): argmax over k of (1 + sum over i <= k of a_1 ... a_i) / time(k).
+#pragma once
+
+#include <vector>
+
+#include "speclab/sim/policies/policy.hpp"
+#include "speclab/sim/policies/round_times.hpp"
+
+namespace speclab {
+
+struct GoodputPolicy {
+  RoundTimes time;
+  std::int32_t cap;
+
+  struct Memory {
+    std::vector<std::int64_t> examined;  ///< by position
+    std::vector<std::int64_t> accepted;
+    std::int32_t gamma = -1;  ///< of this round; below 0: not yet chosen
+  };
+
+  GoodputPolicy(RoundTimes times, std::int32_t largest) : time(std::move(times)), cap(largest) {}
+
+  std::int32_t most() const { return cap; }
+  template <class Real>
+  bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>&) const {
+    if (memory.gamma < 0) choose(memory);
+    return drafted < memory.gamma;
+  }
+  void learn(Memory& memory, const Round& round) const {
+    const auto reached = static_cast<std::size_t>(round.examined);
+    if (memory.examined.size() < reached) {
+      memory.examined.resize(reached);
+      memory.accepted.resize(reached);
+    }
+    for (std::size_t i = 0; i < reached; ++i) ++memory.examined[i];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(round.accepted); ++i) ++memory.accepted[i];
+    choose(memory);
+  }
+
+ private:
+  /// Conditional rates a_i start from two observations, one kept. A position never reached is taken to accept
+  /// as the one before it. At least one token is drafted: a policy that stopped drafting would never learn
+  /// that it was wrong.
+  void choose(Memory& memory) const {
+    double reach = 1;
+    double tokens = 1;
+    double best = 0;
+    double rate = 0.5;
+    for (std::int32_t k = 1; k <= cap; ++k) {
+      const auto at = static_cast<std::size_t>(k - 1);
+      if (at < memory.examined.size()) {
+        rate = static_cast<double>(memory.accepted[at] + 1) / static_cast<double>(memory.examined[at] + 2);
+      }
+      reach *= rate;
+      tokens += reach;
+      if (tokens / time(k) > best) {
+        best = tokens / time(k);
+        memory.gamma = k;
+      }
+    }
+    if (cap < 1) memory.gamma = 0;
+  }
+};
+
+}  // namespace speclab

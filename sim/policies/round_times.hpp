@@ -1,0 +1,19 @@
+// What a round costs by the number of tokens drafted, for policies that weigh gain against cost.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace speclab {
+
+/// times[k]: a round with k drafted tokens, drafting and verification, in plain target runs; at least one
+/// entry, all > 0. Beyond the last entry, the last.
+struct RoundTimes {
+  std::vector<double> times;
+
+  double operator()(std::int32_t drafted) const {
+    return times[std::min(static_cast<std::size_t>(drafted), times.size() - 1)];
+  }
+};
+
+}  // namespace speclab
