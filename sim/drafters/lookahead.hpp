@@ -1,0 +1,180 @@
+// Lookahead decoding: n-grams that the target itself produced while guessing ahead (Fu et al. 2024).
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "speclab/core/philox.hpp"
+#include "speclab/core/round.hpp"
+#include "speclab/sim/drafters/drafter.hpp"
+#include "speclab/sim/drafters/point_rows.hpp"
+#include "speclab/sim/error.hpp"
+
+namespace speclab {
+
+struct LookaheadOptions {
+  std::int32_t window = 15;      ///< W: columns
+  std::int32_t ngram = 5;        ///< N: tokens of an n-gram in the pool
+  std::int32_t candidates = 15;  ///< G: n-grams kept for each first token
+  std::uint64_t seed = 0;        ///< of the places where guesses start
+};
+
+/// Guesses g[k][j] stand on N - 1 levels in W columns. With n settled tokens, g[k][j] is a guess of token
+/// number n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A step,
+/// one at each read that brings new tokens, is one run of the target over all W (N - 1) places; the row that
+/// follows level N - 2 of column j is that of the context
+///
+///     settled, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
+///
+/// and its argmax the new token y[j] (the paper's figure 2; the other rows of the run are not used). Each
+/// column gives an n-gram to the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and
+/// y becomes the highest: Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the
+/// context grew by more than one token, as many columns fewer one leave at the left and new ones enter at the
+/// right. A new column, as all at first, holds N - 1 settled tokens in a row from a place picked by a Philox
+/// word addressed by (seed, step, column); shorter texts are repeated.
+///
+/// The pool keeps, for each first token, the G n-grams added last; one that is there already counts as added
+/// again. A round drafts the rest of the n-gram added last among those that start with the last settled
+/// token, as point masses. The original verifies all G of them at once, as branches of one run. Here is one
+/// chain, so it matters which was added last: of one step the leftmost column; and column 0 adds nothing when
+/// its guess of the last settled token was wrong, since levels 1 to N - 2 followed from that guess (for N = 2
+/// there are none, and it is always added).
+///
+/// read: W rows of the target.
+template <LanguageModel<double> Model>
+class LookaheadDrafter {
+ public:
+  struct Memory {
+    std::vector<Token> text;     ///< settled tokens; guesses are put after them during a step
+    std::vector<Token> guesses;  ///< g[k][j] at k * W + j; empty before the first step
+    std::uint32_t steps = 0;
+    /// By first token: up to G times N - 1 tokens, added last at the end.
+    std::unordered_map<Token, std::vector<Token>> pool;
+    std::vector<Token> chain;  ///< of this round
+  };
+
+  /// Keeps a pointer to `model`. window >= 1, ngram >= 2, candidates >= 1.
+  explicit LookaheadDrafter(const Model& model, const LookaheadOptions& options = {})
+      : model_(&model), options_(options), points_(model.vocab()) {
+    assert(options.window >= 1 && options.ngram >= 2 && options.candidates >= 1);
+  }
+
+  std::int32_t vocab() const { return points_.vocab(); }
+
+  /// Throws ModelError when the target gives a row with NaN.
+  void read(Memory& memory, std::span<const Token> context) const {
+    assert(context.size() >= memory.text.size());
+    const std::size_t grown = context.size() - memory.text.size();
+    if (grown == 0) return;
+    memory.text.insert(memory.text.end(), context.end() - static_cast<std::ptrdiff_t>(grown), context.end());
+    if (memory.guesses.empty()) {
+      memory.guesses.resize(window() * levels());
+      guess(memory, 0);
+    } else {
+      guess(memory, move_left(memory, grown - 1));
+    }
+    const bool guessed = std::exchange(memory.guesses[0], context.back()) == context.back();
+    step(memory);
+    add_ngrams(memory, guessed || levels() == 1 ? 0 : 1);
+    memory.guesses.erase(memory.guesses.begin(), memory.guesses.begin() + options_.window);
+  }
+
+  Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
+              std::vector<double>&) const {
+    if (position == 0) choose(memory, context);
+    const auto at = static_cast<std::size_t>(position);
+    return at < memory.chain.size() ? points_[memory.chain[at]] : Row{};
+  }
+
+  /// The step of each round, whether or not it proposes: a run of the target over so many more places,
+  /// usually together with verification. c is what it adds.
+  std::int32_t runs(std::int32_t) const { return 1; }
+
+ private:
+  std::size_t window() const { return static_cast<std::size_t>(options_.window); }
+  std::size_t levels() const { return static_cast<std::size_t>(options_.ngram) - 1; }
+
+  /// Drops `columns` columns; returns how many are left.
+  std::size_t move_left(Memory& memory, std::size_t columns) const {
+    const std::size_t gone = std::min(columns, window());
+    for (std::size_t level = 0; level < levels(); ++level) {
+      const auto row = memory.guesses.begin() + static_cast<std::ptrdiff_t>(level * window());
+      std::copy(row + static_cast<std::ptrdiff_t>(gone), row + options_.window, row);
+    }
+    return window() - gone;
+  }
+
+  /// Fills the columns from `first` on.
+  void guess(Memory& memory, std::size_t first) const {
+    const std::size_t size = memory.text.size();
+    const std::size_t places = size > levels() ? size - levels() + 1 : 1;
+    for (std::size_t column = first; column < window(); ++column) {
+      const Draw draw{Use::world, 0, static_cast<std::uint32_t>(column)};
+      const std::uint64_t place = Philox(options_.seed, Site{0, memory.steps, draw})() % places;
+      for (std::size_t level = 0; level < levels(); ++level) {
+        memory.guesses[level * window() + column] = memory.text[(place + level) % size];
+      }
+    }
+  }
+
+  /// Puts the new tokens above the highest level.
+  void step(Memory& memory) const {
+    const std::size_t settled = memory.text.size();
+    std::vector<Token>& text = memory.text;
+    std::vector<double> scratch;
+    for (std::size_t column = 0; column < window(); ++column) {
+      if (column > 0) text.push_back(memory.guesses[column]);
+      for (std::size_t level = 1; level < levels(); ++level) {
+        text.push_back(memory.guesses[level * window() + column]);
+      }
+      const Token token = argmax(model_->next(text, scratch));
+      if (token < 0) throw ModelError("a model produced a row that holds NaN");
+      memory.guesses.push_back(token);
+      text.resize(settled + column);
+    }
+    text.resize(settled);
+    ++memory.steps;
+  }
+
+  void add_ngrams(Memory& memory, std::size_t first_column) const {
+    std::vector<Token> rest(levels());
+    for (std::size_t column = window(); column-- > first_column;) {
+      for (std::size_t i = 0; i < levels(); ++i) rest[i] = memory.guesses[(i + 1) * window() + column];
+      add(memory, memory.guesses[column], rest);
+    }
+  }
+
+  void add(Memory& memory, Token first, std::span<const Token> rest) const {
+    std::vector<Token>& known = memory.pool[first];
+    const auto length = static_cast<std::ptrdiff_t>(rest.size());
+    for (auto at = known.begin(); at != known.end(); at += length) {
+      if (!std::equal(rest.begin(), rest.end(), at)) continue;
+      std::rotate(at, at + length, known.end());
+      return;
+    }
+    known.insert(known.end(), rest.begin(), rest.end());
+    if (known.size() > static_cast<std::size_t>(options_.candidates) * rest.size()) {
+      known.erase(known.begin(), known.begin() + length);
+    }
+  }
+
+  void choose(Memory& memory, std::span<const Token> settled) const {
+    memory.chain.clear();
+    if (settled.empty()) return;
+    const auto found = memory.pool.find(settled.back());
+    if (found == memory.pool.end()) return;
+    memory.chain.assign(found->second.end() - static_cast<std::ptrdiff_t>(levels()), found->second.end());
+  }
+
+  const Model* model_;
+  LookaheadOptions options_;
+  PointRows points_;
+};
+
+}  // namespace speclab

@@ -1,0 +1,36 @@
+// Every row with all its mass on one token, in the room of two rows.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/row.hpp"
+
+namespace speclab {
+
+/// A single 1 between vocab - 1 zeros on either side: the row of a token is the window that has the 1 at its
+/// place. So a drafter of certain tokens fills no row, and threads share the rows. 16 bytes a token.
+class PointRows {
+ public:
+  /// vocab >= 1.
+  explicit PointRows(std::int32_t vocab) : vocab_(vocab), mass_(2 * static_cast<std::size_t>(vocab) - 1) {
+    assert(vocab >= 1);
+    mass_[static_cast<std::size_t>(vocab - 1)] = 1;
+  }
+
+  std::int32_t vocab() const { return vocab_; }
+
+  /// 0 <= token < vocab. Valid as long as this object.
+  Row operator[](Token token) const {
+    assert(0 <= token && token < vocab_);
+    return {mass_.data() + (vocab_ - 1 - token), vocab_};
+  }
+
+ private:
+  std::int32_t vocab_;
+  std::vector<double> mass_;
+};
+
+}  // namespace speclab

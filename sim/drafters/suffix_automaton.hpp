@@ -1,0 +1,109 @@
+// All substrings of a growing text, and what followed each of them how often.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/core/token.hpp"
+
+namespace speclab {
+
+/// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
+/// class of strings that end at the same places: each the suffix of the longest, down to one token more than
+/// the longest of its link. At most two states and three edges a token, in amortised constant time whatever
+/// the vocabulary. Fewer than 2^30 tokens.
+///
+/// An edge counts how often its token followed the strings of its state. `append` counts the new token on
+/// every state that holds a suffix of the text, which are as many as the suffixes have different sets of
+/// places. That would be all of them in a text of one token, so only suffixes of up to `depth` tokens are
+/// followed: at most depth + 1 steps a token, and few on natural text. Counts are exact in every state that
+/// holds a string of up to `depth` tokens.
+class SuffixAutomaton {
+ public:
+  using State = std::int32_t;
+  static constexpr State root = 0;  ///< of the empty string
+  static constexpr std::int32_t none = -1;
+
+  struct Edge {
+    Token token;
+    State target;
+    std::int32_t count;
+    std::int32_t next;  ///< of the same state; `none` ends the list
+  };
+
+  /// depth >= 0.
+  explicit SuffixAutomaton(std::int32_t depth);
+
+  void append(Token token);
+
+  /// The longest suffix of the text that occurs in it earlier as well, cut to its last `longest` tokens.
+  struct Match {
+    State state;
+    std::int32_t length;
+  };
+  /// longest <= depth.
+  Match match(std::int32_t longest) const;
+
+  /// The edge of a token, or null.
+  const Edge* edge(State state, Token token) const {
+    const std::int32_t found = find(state, token);
+    return found == none ? nullptr : &edge_at(found);
+  }
+  /// The edge counted most often, among equals the one counted last; null when none was counted.
+  const Edge* best(State state) const {
+    const std::int32_t found = at(state).best;
+    return found == none ? nullptr : &edge_at(found);
+  }
+  /// How often any token followed: the sum of the counts.
+  std::int32_t total(State state) const { return at(state).total; }
+
+  template <class Visit>
+  void for_each_edge(State state, const Visit& visit) const {
+    for (std::int32_t i = at(state).first; i != none; i = edge_at(i).next) visit(edge_at(i));
+  }
+
+  std::size_t states() const { return nodes_.size(); }
+  std::size_t edges() const { return edges_.size(); }
+
+ private:
+  struct Node {
+    std::int32_t length;  // of its longest string
+    State link;
+    std::int32_t first = none;
+    std::int32_t best = none;
+    std::int32_t total = 0;
+  };
+  struct Slot {
+    State state;
+    Token token;
+    std::int32_t edge = none;
+  };
+
+  const Node& at(State state) const { return nodes_[static_cast<std::size_t>(state)]; }
+  Node& at(State state) { return nodes_[static_cast<std::size_t>(state)]; }
+  const Edge& edge_at(std::int32_t index) const { return edges_[static_cast<std::size_t>(index)]; }
+  Edge& edge_at(std::int32_t index) { return edges_[static_cast<std::size_t>(index)]; }
+
+  State add_state(std::int32_t length, State link);
+  std::int32_t add_edge(State state, Token token, State target, std::int32_t count);
+  State clone(State state, std::int32_t length);
+  std::int32_t find(State state, Token token) const;
+  std::size_t slot(State state, Token token) const;
+  void grow();
+  void extend(Token token);
+  void count(Token token);
+  State holder(State state, std::int32_t length) const;
+
+  std::int32_t depth_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  // Edges other than the first of their state: most states have only one, and need no table.
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+  State last_ = root;
+  State counted_ = root;             // holds the last counted_length_ tokens
+  std::int32_t counted_length_ = 0;  // min(depth, length of the text)
+};
+
+}  // namespace speclab
