@@ -8,7 +8,8 @@ usage: extract_texts.py help EN_ROOT DE_ROOT OUT_EN OUT_DE OUT_DOCS
 help: the unpacked packages libreoffice-help-en-us and -de. Paragraphs and headings with the same file name and id
 translate one another; line i of OUT_EN and line i of OUT_DE are such a pair. Pairs that are empty, the same in both
 languages or seen before are left out. OUT_DOCS holds the English pages as running text, a paragraph a line.
-headers: every STRIDE-th C++ header below a folder, by path.
+headers: every STRIDE-th C++ header below a folder, by path, of those that people wrote: the repetitive ones of
+Boost.Preprocessor, and made by it, are left out.
 descriptions: the long description of every STRIDE-th package by name, a line "%%%%", and its short description; from
 Translation-en files of apt. Packages described as one before are left out.
 
@@ -20,7 +21,7 @@ import html.parser
 import os
 import sys
 
-HEADER_STRIDE = 16
+HEADER_STRIDE = 10
 DESCRIPTION_STRIDE = 4
 SEPARATOR = "\f\n"
 BLOCKS = {"p", "h1", "h2", "h3", "h4", "h5", "h6"}
@@ -117,7 +118,7 @@ def help_texts(english_root, german_root, english_out, german_out, docs_out):
 
 
 def headers(folder, out):
-    paths = files_below(folder, ".hpp")[::HEADER_STRIDE]
+    paths = [path for path in files_below(folder, ".hpp") if "preprocess" not in path][::HEADER_STRIDE]
     if not paths:
         raise ValueError(f"{folder} has no headers")
     texts = (read(os.path.join(folder, path)).replace("\f", " ") for path in paths)
