@@ -1,15 +1,22 @@
 #!/bin/sh
 # Installs what is missing with apt and makes the default corpus, data/austen.txt.
-# usage: scripts/setup.sh [run|test]     "test" adds what the tests and the formatter need
+# usage: scripts/setup.sh [run|test|tasks|pocketsphinx]
+#   test          adds what the tests and the formatter need
+#   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
+#                 package descriptions
+#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.lm.bin, and the library that reads it
 set -eu
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev nlohmann-json3-dev libfmt-dev
   librandom123-dev libtbb-dev libhwy-dev libbenchmark-dev libeigen3-dev libsentencepiece-dev
   gnuplot-nox fonts-dejavu-core python3 ca-certificates"
-if [ "${1:-run}" = test ]; then
-  packages="$packages doctest-dev python3-numpy chromium clang-format"
-fi
+case ${1:-run} in
+  run|tasks) ;;
+  test) packages="$packages doctest-dev python3-numpy chromium clang-format libsphinxbase-dev" ;;
+  pocketsphinx) packages="$packages libsphinxbase-dev" ;;
+  *) echo "setup.sh: \"$1\" is not run, test, tasks or pocketsphinx" >&2; exit 2 ;;
+esac
 
 missing=
 for package in $packages; do
@@ -27,26 +34,79 @@ if [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
+# Data come out of packages that are unpacked in a temporary folder, not installed. What cannot be had is said at the end;
+# the rest is made all the same.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+mkdir -p data
+
+# Unpacks each package under its own name in $folder.
+unpack() {
+  for package in "$@"; do
+    [ ! -d "$folder/$package" ] || continue
+    (
+      cd "$folder"
+      apt-get download -qq "$package" 2>/dev/null || {
+        [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get download -qq "$package" 2>/dev/null
+      } || exit 1
+      dpkg-deb -x "$package"_*.deb "$package.part" && mv "$package.part" "$package"
+    ) || return 1
+  done
+}
+
+# The lists of packages with English descriptions, in a folder of their own so that the system's stay as they are.
+fetch_descriptions() {
+  mkdir -p "$folder/lists/partial"
+  apt-get update -qq -o Dir::State::lists="$folder/lists" -o Acquire::Languages=en -o Acquire::GzipIndexes=false
+}
+
+austen() {
+  unpack r-cran-janeaustenr &&
+    python3 scripts/extract_austen.py "$folder/r-cran-janeaustenr/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb" \
+      data/austen.txt
+}
+help_pages() {
+  unpack libreoffice-help-en-us libreoffice-help-de &&
+    python3 scripts/extract_texts.py help "$folder/libreoffice-help-en-us" "$folder/libreoffice-help-de" \
+      data/help_en.txt data/help_de.txt data/help_docs.txt
+}
+headers() { python3 scripts/extract_texts.py headers /usr/include/boost data/headers.txt; }
+descriptions() { fetch_descriptions && python3 scripts/extract_texts.py descriptions "$folder/lists" data/descriptions.txt; }
+pocketsphinx() {
+  unpack pocketsphinx-en-us &&
+    cp "$folder/pocketsphinx-en-us/usr/share/pocketsphinx/model/en-us/en-us.lm.bin" data/en-us.lm.bin.part &&
+    mv data/en-us.lm.bin.part data/en-us.lm.bin
+}
+
+# make FUNCTION SOURCE FILE...: makes the files unless all are there.
+failures=0
+make() {
+  maker=$1
+  source=$2
+  shift 2
+  for file in "$@"; do
+    [ -s "$file" ] && continue
+    echo "Extracting $* from $source"
+    "$maker" || {
+      failures=$((failures + 1))
+      echo "$* could not be made: $source cannot be had." >&2
+      echo "Run apt-get update as root and try again; until then the experiments that read them will not run." >&2
+    }
+    return 0
+  done
+}
+
 # Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works,
 # and the experiments that need them say so.
-fetch_corpus() {
-  root=$PWD
-  cd "$1"
-  apt-get download -qq r-cran-janeaustenr 2>/dev/null || {
-    [ "$(id -u)" -eq 0 ] && apt-get update -qq && apt-get download -qq r-cran-janeaustenr
-  } || return 1
-  dpkg-deb -x r-cran-janeaustenr_*.deb package
-  mkdir -p "$root/data"
-  python3 "$root/scripts/extract_austen.py" package/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb \
-    "$root/data/austen.txt"
-}
-if [ ! -s data/austen.txt ]; then
-  echo "Extracting data/austen.txt from the package r-cran-janeaustenr"
-  folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
-  chmod 755 "$folder"
-  (fetch_corpus "$folder") || {
-    echo "data/austen.txt could not be made: the package r-cran-janeaustenr cannot be downloaded." >&2
-    echo "Run apt-get update as root and try again; until then its experiments will not run." >&2
-  }
-fi
+make austen "the package r-cran-janeaustenr" data/austen.txt
+case ${1:-run} in
+  run|test) exit 0 ;;
+  tasks)
+    make help_pages "the packages libreoffice-help-en-us and -de" data/help_en.txt data/help_de.txt data/help_docs.txt
+    make headers "the package libboost-dev" data/headers.txt
+    make descriptions "Debian's package descriptions" data/descriptions.txt
+    ;;
+  pocketsphinx) make pocketsphinx "the package pocketsphinx-en-us" data/en-us.lm.bin ;;
+esac
+[ "$failures" -eq 0 ]

@@ -284,7 +284,7 @@ Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_c
   return {std::move(vocabulary), std::move(tokens)};
 }
 
-Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
+std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::error_code ignored;
   if (!in || std::filesystem::is_directory(file, ignored)) {
@@ -297,6 +297,11 @@ Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t 
     in.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(in.gcount()));
   }
+  return text;
+}
+
+Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
+  const std::string text = read_text(file);
   try {
     return make_corpus(text, units, vocabulary_cap);
   } catch (const ModelError& error) {

@@ -11,7 +11,10 @@ template <class T>
 const T& direct(const T& model) {
   return model;
 }
-const NgramModel& direct(const std::shared_ptr<const NgramModel>& model) { return *model; }
+template <class T>
+const T& direct(const std::shared_ptr<const T>& model) {
+  return *model;
+}
 
 /// Copies a row into `scratch` unless it lives there already.
 std::span<double> own(Row row, std::vector<double>& scratch) {
@@ -55,6 +58,10 @@ std::optional<int> Model::memory() const {
       return model->order() - 1;
     }
     std::optional<int> operator()(const CopyDrafter&) const { return std::nullopt; }
+    std::optional<int> operator()(const CachedModel& model) const { return model.memory(); }
+    std::optional<int> operator()(const std::shared_ptr<const TranslationModel>&) const {
+      return std::nullopt;
+    }
     std::optional<int> operator()(const AdjustedModel& model) const { return model.base->memory(); }
     std::optional<int> operator()(const MixtureModel& model) const {
       const std::optional<int> base = model.base->memory();

@@ -10,9 +10,11 @@
 
 #include "speclab/core/round.hpp"
 #include "speclab/core/transforms.hpp"
+#include "speclab/sim/cached_model.hpp"
 #include "speclab/sim/copy_drafter.hpp"
 #include "speclab/sim/ngram_model.hpp"
 #include "speclab/sim/table_model.hpp"
+#include "speclab/sim/translation_model.hpp"
 
 namespace speclab {
 
@@ -39,8 +41,8 @@ struct AdjustedModel {
 
 class Model {
  public:
-  using Kind =
-      std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel, AdjustedModel>;
+  using Kind = std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel,
+                            AdjustedModel, CachedModel, std::shared_ptr<const TranslationModel>>;
 
   // NOLINTNEXTLINE(google-explicit-constructor): a model of any kind is a Model
   Model(Kind kind) : kind_(std::move(kind)) {}
