@@ -2,7 +2,7 @@
 // hierarchy.
 #pragma once
 
-#include <cassert>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -39,8 +39,11 @@ class AnyDrafter {
     std::vector<HierarchyMemory> of_hierarchy;  ///< one, once it is used
   };
 
-  // NOLINTNEXTLINE(google-explicit-constructor): a drafter of any kind is an AnyDrafter
-  AnyDrafter(Kind kind) : kind_(std::move(kind)) {}
+  template <class Drafter>
+  requires(!std::same_as<Drafter, AnyDrafter> && std::constructible_from<Kind, Drafter>)
+      // NOLINTNEXTLINE(google-explicit-constructor): a drafter of any kind is an AnyDrafter
+      AnyDrafter(Drafter drafter)
+      : kind_(std::move(drafter)) {}
 
   std::int32_t vocab() const;
   void read(Memory& memory, std::span<const Token> context) const;

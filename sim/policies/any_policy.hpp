@@ -1,7 +1,9 @@
 // Any gamma policy, as one value.
 #pragma once
 
+#include <concepts>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "speclab/sim/policies/bandit.hpp"
@@ -24,8 +26,11 @@ class AnyPolicy {
   using Memory = std::tuple<Forgetful::Memory, HeuristicPolicy::Memory, ProductPolicy::Memory,
                             GoodputPolicy::Memory, BanditPolicy::Memory>;
 
-  // NOLINTNEXTLINE(google-explicit-constructor): a policy of any kind is an AnyPolicy
-  AnyPolicy(Kind kind) : kind_(std::move(kind)) {}
+  template <class Policy>
+  requires(!std::same_as<Policy, AnyPolicy> && std::constructible_from<Kind, Policy>)
+      // NOLINTNEXTLINE(google-explicit-constructor): a policy of any kind is an AnyPolicy
+      AnyPolicy(Policy policy)
+      : kind_(std::move(policy)) {}
 
   std::int32_t most() const {
     return std::visit([](const auto& policy) { return policy.most(); }, kind_);
