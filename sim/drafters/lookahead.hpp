@@ -32,7 +32,7 @@ struct LookaheadOptions {
 ///
 ///     settled, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
 ///
-/// and its argmax the new token y[j] (the paper's figure 2; the other rows of the run are not used). Each
+/// and its argmax the new token y[j] (the other rows of the run are not used). Each
 /// column gives an n-gram to the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and
 /// y becomes the highest: Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the
 /// context grew by more than one token, as many columns fewer one leave at the left and new ones enter at the

@@ -12,7 +12,7 @@ namespace speclab {
 /// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
 /// class of strings that end at the same places: each the suffix of the longest, down to one token more than
 /// the longest of its link. At most two states and three edges a token, in amortised constant time whatever
-/// the vocabulary. Fewer than 2^30 tokens.
+/// the vocabulary. Fewer than 2^29 tokens.
 ///
 /// An edge counts how often its token followed the strings of its state. `append` counts the new token on
 /// every state that holds a suffix of the text, which are as many as the suffixes have different sets of
