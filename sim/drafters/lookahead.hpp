@@ -25,26 +25,26 @@ struct LookaheadOptions {
   std::uint64_t seed = 0;        ///< of the places where guesses start
 };
 
-/// Guesses g[k][j] stand on N - 1 levels in W columns. With n settled tokens, g[k][j] is a guess of token
-/// number n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A step,
-/// one at each read that brings new tokens, is one run of the target over all W (N - 1) places; the row that
-/// follows level N - 2 of column j is that of the context
+/// Guesses g[k][j] stand on N - 1 levels in W columns. With n settled tokens, numbered from 0, g[k][j] is a
+/// guess of token n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A
+/// step, one at each read that brings new tokens, is one run of the target over all W (N - 1) places; the row
+/// that follows level N - 2 of column j is that of the context
 ///
 ///     settled, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
 ///
-/// and its argmax the new token y[j] (the paper's figure 2; the other rows of the run are not used). Each
-/// column gives an n-gram to the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and
-/// y becomes the highest: Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the
-/// context grew by more than one token, as many columns fewer one leave at the left and new ones enter at the
-/// right. A new column, as all at first, holds N - 1 settled tokens in a row from a place picked by a Philox
-/// word addressed by (seed, step, column); shorter texts are repeated.
+/// and its argmax the new token y[j]; the other rows of the run are not used. Each column gives an n-gram to
+/// the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and y becomes the highest:
+/// Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the context grew by e tokens,
+/// e - 1 columns leave at the left and new ones enter at the right. A new column, as all at first, holds N -
+/// 1 settled tokens in a row, from a place picked by a Philox word addressed by (seed, step, column); shorter
+/// texts are repeated.
 ///
 /// The pool keeps, for each first token, the G n-grams added last; one that is there already counts as added
 /// again. A round drafts the rest of the n-gram added last among those that start with the last settled
 /// token, as point masses. The original verifies all G of them at once, as branches of one run. Here is one
-/// chain, so it matters which was added last: of one step the leftmost column; and column 0 adds nothing when
-/// its guess of the last settled token was wrong, since levels 1 to N - 2 followed from that guess (for N = 2
-/// there are none, and it is always added).
+/// chain: G does not change it, but what was added last does. That is the leftmost column of a step; and
+/// column 0 adds nothing when its guess of the last settled token was wrong, since levels 1 to N - 2 followed
+/// from that guess (for N = 2 there are none, and it is always added).
 ///
 /// read: W rows of the target.
 template <LanguageModel<double> Model>

@@ -103,7 +103,6 @@ SuffixAutomaton::State SuffixAutomaton::holder(State state, std::int32_t length)
 }
 
 void SuffixAutomaton::count(Token token) {
-  counted_ = holder(counted_, counted_length_);  // a clone may have taken the string over
   for (State state = counted_; state != none; state = at(state).link) {
     const std::int32_t index = find(state, token);
     Node& node = at(state);

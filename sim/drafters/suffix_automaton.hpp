@@ -12,12 +12,12 @@ namespace speclab {
 /// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
 /// class of strings that end at the same places: each the suffix of the longest, down to one token more than
 /// the longest of its link. At most two states and three edges a token, in amortised constant time whatever
-/// the vocabulary. Fewer than 2^30 tokens.
+/// the vocabulary. Fewer than 2^29 tokens.
 ///
 /// An edge counts how often its token followed the strings of its state. `append` counts the new token on
 /// every state that holds a suffix of the text, which are as many as the suffixes have different sets of
 /// places. That would be all of them in a text of one token, so only suffixes of up to `depth` tokens are
-/// followed: at most depth + 1 steps a token, and few on natural text. Counts are exact in every state that
+/// followed: at most depth + 2 steps a token, and few on natural text. Counts are exact in every state that
 /// holds a string of up to `depth` tokens.
 class SuffixAutomaton {
  public:
@@ -102,7 +102,9 @@ class SuffixAutomaton {
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   State last_ = root;
-  State counted_ = root;             // holds the last counted_length_ tokens
+  // Holds the last counted_length_ tokens; or, once a clone took these over, longer suffixes of the text
+  // only, and the clone is its link.
+  State counted_ = root;
   std::int32_t counted_length_ = 0;  // min(depth, length of the text)
 };
 

@@ -170,6 +170,16 @@ TEST_CASE("a state may have as many edges as there are tokens, far apart") {
   CHECK(automaton.edge(one->target, 8) == nullptr);
 }
 
+TEST_CASE("suffixes longer than the depth are not followed: the cost of a token is bounded") {
+  SuffixAutomaton automaton(3);
+  for (int i = 0; i < 100; ++i) automaton.append(0);
+  SuffixAutomaton::State state = SuffixAutomaton::root;
+  for (int length = 0; length <= 50; ++length) {
+    CHECK(automaton.total(state) == (length <= 3 ? 100 - length : 0));
+    state = automaton.edge(state, 0)->target;
+  }
+}
+
 TEST_CASE("drafts the most frequent continuation") {
   // After (1 2): 3 twice and 4 once; after (1 2 3): 5 once, 6 once and last.
   const Tokens text{1, 2, 3, 5, 1, 2, 4, 1, 2, 3, 6, 1, 2};
@@ -240,7 +250,7 @@ TEST_CASE("spread: the estimated law, along whatever tokens are drafted") {
       }
     }
   }
-  CHECK(rows > 1000);
+  CHECK(rows > 500);
   CHECK(off_path > 100);
 }
 
