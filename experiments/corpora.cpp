@@ -42,7 +42,7 @@ TokenLists translations(const TokenLists& documents, Token separator) {
   return all;
 }
 
-Text load(const Json& corpus) {
+CorpusText load(const Json& corpus) {
   const std::string file = corpus.at("file");
   const auto cap = corpus.at("vocabulary").get<std::int32_t>();
   const auto every = corpus.at("hold_out").get<std::size_t>();
@@ -89,7 +89,7 @@ void check(const Json& corpus, const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<const Text> Corpora::text(const Json& corpus, const std::string& path) {
+std::shared_ptr<const CorpusText> Corpora::text(const Json& corpus, const std::string& path) {
   auto& cached = texts_[corpus.dump()];
   if (cached) return cached;
   check(corpus, path);
@@ -107,7 +107,7 @@ std::shared_ptr<const Text> Corpora::text(const Json& corpus, const std::string&
                                : ""));
   }
   try {
-    cached = std::make_shared<const Text>(load(corpus));
+    cached = std::make_shared<const CorpusText>(load(corpus));
   } catch (const ModelError& error) {
     throw ConfigError(path + "/file", error.what());
   }

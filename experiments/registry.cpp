@@ -137,11 +137,11 @@ void check_same_words(const std::shared_ptr<const Vocabulary>& target,
 
 }  // namespace
 
-std::shared_ptr<const Text> Registry::text(const Json& corpus, const std::string& path) {
+std::shared_ptr<const CorpusText> Registry::text(const Json& corpus, const std::string& path) {
   return corpora_.text(corpus, path);
 }
 
-std::shared_ptr<const Text> Registry::corpus(const Json& config) {
+std::shared_ptr<const CorpusText> Registry::corpus(const Json& config) {
   if (!config.contains("corpus")) {
     throw ConfigError("/corpus",
                       "missing; n-gram models are trained on a text: {\"file\": ..., \"units\": \"words\"}");
@@ -154,7 +154,7 @@ Model Registry::model(const Json& spec, const std::string& path, const Json& con
 }
 
 Model Registry::build_ngram(const Json& spec, int order, const std::string& path, const Json& config) {
-  const std::shared_ptr<const Text> text = corpus(config);
+  const std::shared_ptr<const CorpusText> text = corpus(config);
   vocabulary_ = std::shared_ptr<const Vocabulary>(text, &text->vocabulary);
   const auto part = spec.at("part").get<std::string>();
   auto& cached = ngrams_[fmt::format("{} {} {}", order, part, config.at("corpus").dump())];
@@ -280,7 +280,7 @@ std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, c
   if (!plan_spec.at("prompt").empty()) {
     throw ConfigError("/plan/prompt_tokens", "stands beside a prompt; give one of the two");
   }
-  const std::shared_ptr<const Text> text = corpus(config);
+  const std::shared_ptr<const CorpusText> text = corpus(config);
   if (text->vocabulary.size() != vocab) {
     throw ConfigError("/plan/prompt_tokens", "needs a target trained on the corpus");
   }

@@ -46,10 +46,10 @@ class Registry {
   Model model(const Json& spec, const std::string& path, const Json& config, const Model* target);
 
   /// The text of a corpus section.
-  std::shared_ptr<const Text> text(const Json& corpus, const std::string& path);
+  std::shared_ptr<const CorpusText> text(const Json& corpus, const std::string& path);
 
  private:
-  std::shared_ptr<const Text> corpus(const Json& config);
+  std::shared_ptr<const CorpusText> corpus(const Json& config);
   Model build_model(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_unadjusted(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_mixture(const Json& spec, const std::string& path, const Json& config, const Model* target);

@@ -17,6 +17,8 @@ std::string text_of(const Json& cell, const char* key) { return cell.at("set").a
 
 Cell words(std::string text, std::string css = "") { return {std::move(text), std::nullopt, std::move(css)}; }
 
+Cell number_cell(double value) { return {number_text(value), value, ""}; }
+
 Cell interval_of(const Json& numbers, const char* name) {
   if (!numbers.contains(name)) return words("–");
   return {interval_text(numbers.at(name)), numbers.at(name)[0].get<double>(), ""};
@@ -65,13 +67,21 @@ std::vector<Cell> head(const Json& cell) {
   return {words(before + text_of(cell, "task")), words(text_of(cell, "drafter"))};
 }
 
-/// A row that only says why there are no numbers.
+/// A row without numbers; a note says why.
 std::vector<Cell> empty_row(const Json& cell, std::size_t columns) {
   std::vector<Cell> row = head(cell);
-  row.push_back(cell.contains("partial") ? words("interrupted", "bad")
-                                         : words(cell.value("obstacle", ""), "note"));
-  row.resize(columns);
+  row.resize(columns, words("–"));
   return row;
+}
+
+std::string obstacles(const Json& result) {
+  std::string text;
+  for (const Json& cell : result.at("cells")) {
+    if (ran(cell)) continue;
+    const std::string reason = cell.contains("partial") ? "interrupted" : cell.value("obstacle", "");
+    text += fmt::format(" {}: {}.", cell.at("label").get<std::string>(), reason);
+  }
+  return text;
 }
 
 Table drafters_table(const Json& result, const std::string& id) {
@@ -97,7 +107,7 @@ Table drafters_table(const Json& result, const std::string& id) {
       row.push_back(interval_of(simulated, name));
     }
     const auto gamma = cell.at("best_gamma").get<double>();
-    row.push_back({number_text(gamma), gamma, ""});
+    row.push_back(number_cell(gamma));
     row.push_back(interval_of(simulated, "tokens_per_round"));
     row.push_back(interval_of(simulated, "speed"));
     table.rows.push_back(std::move(row));
@@ -105,53 +115,86 @@ Table drafters_table(const Json& result, const std::string& id) {
   return table;
 }
 
-Table policies_table(const Json& result, const std::string& id) {
+const char* mark_of(const Json& gain) { return above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : ""; }
+
+const char* css_of(const Json& policy) {
+  if (policy.at("kind") == "oracle") return "note";
+  return above_zero(policy.at("gain")) ? "good" : below_zero(policy.at("gain")) ? "bad" : "";
+}
+
+/// Rows of all cells that ran: task, drafter, `first(cell)`, then `of(policy)` for every policy.
+template <class First, class Of>
+Table by_policy(const Json& result, Table table, const First& first, const Of& of) {
   const std::vector<std::string> names = policy_names(result);
-  Table table{
-      id,
-      "Speed by γ policy, and how far it is above or below the best fixed γ",
-      {"task", "drafter", "best fixed"},
-      {},
-      "In brackets the paired difference to the best fixed γ with its interval, ▲ or ▼ where that leaves "
-      "out 0. The best fixed γ is chosen after the fact, on these very sequences: a little in its favour. "
-      "An oracle is a bound and no policy: it pays for the tokens that will be kept and no others "
-      "(uncharged: not even for those)."};
-  const bool uncharged =
-      std::any_of(result.at("cells").begin(), result.at("cells").end(), [](const Json& cell) {
-        if (!ran(cell)) return false;
-        const Json& all = cell.at("policies");
-        return std::any_of(all.begin(), all.end(),
-                           [](const Json& one) { return one.contains("speed_uncharged"); });
-      });
-  for (const std::string& name : names) table.columns.push_back(name);
-  if (uncharged) table.columns.emplace_back("oracle, uncharged");
+  table.columns.insert(table.columns.end(), names.begin(), names.end());
   for (const Json& cell : result.at("cells")) {
     if (!ran(cell)) continue;
     std::vector<Cell> row = head(cell);
-    row.push_back({fmt::format("{} (γ = {})", interval_text(cell.at("simulated").at("speed")),
-                               cell.at("best_gamma").get<int>()),
-                   cell.at("simulated").at("speed")[0].get<double>(), ""});
-    Cell bound = words("–");
+    row.push_back(first(cell));
     for (const std::string& name : names) {
       const Json* policy = policy_named(cell, name);
-      if (policy == nullptr) {
-        row.push_back(words("–"));
-        continue;
-      }
-      const Json& gain = policy->at("gain");
-      const char* mark = above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : "";
-      const char* css = policy->at("kind") == "oracle" ? "note"
-                        : above_zero(gain)             ? "good"
-                        : below_zero(gain)             ? "bad"
-                                                       : "";
-      row.push_back({fmt::format("{} ({}{}){}", interval_text(policy->at("speed")),
-                                 gain[0].get<double>() > 0 ? "+" : "", interval_text(gain), mark),
-                     policy->at("speed")[0].get<double>(), css});
-      if (policy->contains("speed_uncharged")) bound = interval_of(*policy, "speed_uncharged");
+      row.push_back(policy == nullptr ? words("–") : of(*policy));
     }
-    if (uncharged) row.push_back(std::move(bound));
     table.rows.push_back(std::move(row));
   }
+  return table;
+}
+
+/// The uncharged oracle's speed, a bound that is not a policy's.
+Cell uncharged(const Json& cell) {
+  for (const Json& policy : cell.at("policies")) {
+    if (policy.contains("speed_uncharged")) return number_cell(policy.at("speed_uncharged")[0].get<double>());
+  }
+  return words("–");
+}
+
+Table policies_table(const Json& result, const std::string& id) {
+  Table table = by_policy(
+      result, {id, "Speed by γ policy", {"task", "drafter", "best fixed γ"}, {}, ""},
+      [](const Json& cell) {
+        const auto speed = cell.at("simulated").at("speed")[0].get<double>();
+        return Cell{fmt::format("{} (γ = {})", number_text(speed), cell.at("best_gamma").get<int>()), speed,
+                    ""};
+      },
+      [](const Json& policy) {
+        const auto speed = policy.at("speed")[0].get<double>();
+        return Cell{number_text(speed) + mark_of(policy.at("gain")), speed, css_of(policy)};
+      });
+  table.note =
+      "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
+      "0. The "
+      "best fixed γ is chosen after the fact, on these very sequences, which is a little in its favour. An "
+      "oracle is a "
+      "bound and no policy: it pays for the tokens that will be kept and no others; uncharged, not even for "
+      "those.";
+  std::size_t row = 0;
+  bool any = false;
+  std::vector<Cell> bounds;
+  for (const Json& cell : result.at("cells")) {
+    if (ran(cell)) bounds.push_back(uncharged(cell));
+  }
+  for (const Cell& bound : bounds) any = any || bound.sort_key.has_value();
+  if (!any) return table;
+  table.columns.emplace_back("uncharged");
+  for (Cell& bound : bounds) table.rows[row++].push_back(std::move(bound));
+  return table;
+}
+
+Table gains_table(const Json& result, const std::string& id) {
+  Table table = by_policy(
+      result,
+      {id,
+       "Speed of each γ policy less that of the best fixed γ",
+       {"task", "drafter", "best fixed γ"},
+       {},
+       ""},
+      [](const Json& cell) { return interval_of(cell.at("simulated"), "speed"); },
+      [](const Json& policy) {
+        Cell cell = interval_of(policy, "gain");
+        cell.css_class = css_of(policy);
+        return cell;
+      });
+  table.folded = true;
   return table;
 }
 
@@ -214,9 +257,12 @@ std::vector<Table> comparison_tables(const Json& result, const std::string& id) 
   std::vector<Table> tables{drafters_table(result, id + "-table")};
   const bool any = std::any_of(result.at("cells").begin(), result.at("cells").end(), ran);
   if (!any) return tables;
-  if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
+  if (!policy_names(result).empty()) {
+    tables.push_back(policies_table(result, id + "-policies"));
+    tables.push_back(gains_table(result, id + "-gains"));
+  }
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.front().note += " " + interval_note(result);
+  tables.front().note += " " + interval_note(result) + obstacles(result);
   return tables;
 }
 

@@ -24,7 +24,7 @@ std::optional<std::size_t> prompt_end(const std::vector<Token>& document, std::o
   return end < document.size() ? std::optional(end) : std::nullopt;
 }
 
-std::optional<Token> prompt_until(const Json& spec, const std::string& path, const Text& text) {
+std::optional<Token> prompt_until(const Json& spec, const std::string& path, const CorpusText& text) {
   const std::string word = spec.at("prompt_until");
   if (word.empty()) return text.separator;
   std::vector<Token> tokens;
@@ -61,7 +61,7 @@ std::shared_ptr<const Task> make_task(const Json& spec, const std::string& path,
   Json own{{"experiment", config.at("experiment")},
            {"corpus", spec.at("corpus")},
            {"sampling", config.at("sampling")}};
-  std::shared_ptr<const Text> text = registry.text(spec.at("corpus"), path + "/corpus");
+  std::shared_ptr<const CorpusText> text = registry.text(spec.at("corpus"), path + "/corpus");
   if (text->held_out.empty()) {
     throw ConfigError(path + "/corpus/hold_out",
                       "missing; a task decodes held-out documents, so that some must be held out");

@@ -20,7 +20,7 @@ namespace speclab {
 struct Task {
   std::string name;
   Json config;  ///< what models of this task are built from: corpus and sampling options
-  std::shared_ptr<const Text> text;
+  std::shared_ptr<const CorpusText> text;
   std::optional<Model> target;                ///< none: the text itself
   PointRows rows;                             ///< of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence

@@ -49,7 +49,6 @@ class AnyDrafter {
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;
-  /// Of a hierarchy, 0: what it runs depends on what its inner drafter was right about.
   std::int32_t runs(std::int32_t drafted) const;
   bool hierarchical() const { return std::holds_alternative<std::shared_ptr<const Hierarchy>>(kind_); }
 
@@ -104,13 +103,7 @@ inline Row AnyDrafter::propose(Memory& memory, std::span<const Token> context, s
 
 inline std::int32_t AnyDrafter::runs(std::int32_t drafted) const {
   Memory none;
-  return with(none, [&]<class Drafter>(const Drafter& drafter, auto&) -> std::int32_t {
-    if constexpr (std::same_as<Drafter, Hierarchy>) {
-      return 0;
-    } else {
-      return drafter.runs(drafted);
-    }
-  });
+  return with(none, [&](const auto& drafter, auto&) { return drafter.runs(drafted); });
 }
 
 template <class Chance>

@@ -91,6 +91,10 @@ class HierarchicalDrafter {
     return middle_.next(context, storage);
   }
 
+  /// Not known from the number of tokens: `extend` counts. An oracle would draft a hierarchy's tokens for
+  /// free.
+  std::int32_t runs(std::int32_t) const { return 0; }
+
   template <class Chance>
   void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
               Drafted& done) const {

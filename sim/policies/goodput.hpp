@@ -2,6 +2,8 @@
 // Liu et al. 2024): argmax over k of (1 + sum over i <= k of a_1 ... a_i) / time(k).
 #pragma once
 
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "speclab/sim/policies/policy.hpp"
@@ -12,6 +14,8 @@ namespace speclab {
 struct GoodputPolicy {
   RoundTimes time;
   std::int32_t cap;
+
+  static constexpr double prior = 16;
 
   struct Memory {
     std::vector<std::int64_t> examined;  ///< by position
@@ -39,20 +43,23 @@ struct GoodputPolicy {
   }
 
  private:
-  /// Conditional rates a_i start from two observations, one kept. A position never reached is taken to accept
-  /// as the one before it. At least one token is drafted: a policy that stopped drafting would never learn
-  /// that it was wrong.
+  /// Each position's rate starts from `prior` observations at the rate of all positions together, so that
+  /// those seldom or never reached do not end the draft by chance; that rate starts from two, one kept. At
+  /// least one token is drafted: a policy that stopped drafting would never learn that it was wrong.
   void choose(Memory& memory) const {
     double reach = 1;
     double tokens = 1;
     double best = 0;
-    double rate = 0.5;
+    const auto sum = [](const std::vector<std::int64_t>& counts) {
+      return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+    };
+    const double overall = (sum(memory.accepted) + 1) / (sum(memory.examined) + 2);
     for (std::int32_t k = 1; k <= cap; ++k) {
       const auto at = static_cast<std::size_t>(k - 1);
-      if (at < memory.examined.size()) {
-        rate = static_cast<double>(memory.accepted[at] + 1) / static_cast<double>(memory.examined[at] + 2);
-      }
-      reach *= rate;
+      const bool reached = at < memory.examined.size();
+      const double accepted = reached ? static_cast<double>(memory.accepted[at]) : 0;
+      const double examined = reached ? static_cast<double>(memory.examined[at]) : 0;
+      reach *= (accepted + prior * overall) / (examined + prior);
       tokens += reach;
       if (tokens / time(k) > best) {
         best = tokens / time(k);

@@ -27,6 +27,7 @@ using Table = ExactTable<Q>;
 
 const Table target({{Q(1, 5), Q(4, 5)}, {Q(5, 7), Q(2, 7)}});
 const Table draft({{Q(2, 3), Q(1, 3)}, {Q(1, 9), Q(8, 9)}});
+const Q half(1, 2);
 const Table small({{Q(1, 4), Q(3, 4)}});
 
 struct TableDrafter {
@@ -65,7 +66,7 @@ struct DroppingDrafter : TableDrafter {
     scratch.drafts[at] = propose(memory, context, done.count, scratch.draft_rows[at]);
     const Token token =
         chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, scratch.drafts[at]);
-    if (scratch.drafts[at][token] < Q(1, 2)) return;
+    if (scratch.drafts[at][token] < half) return;
     context.push_back(token);
     ++done.count;
   }
