@@ -51,7 +51,9 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   if (as_json) {
     fmt::print("{}\n", findings.result.dump(1));
   } else if (!quiet) {
-    for (const Table& table : section.tables) {
+    for (std::size_t i = 0; i < section.tables.size(); ++i) {
+      const Table& table = section.tables[i];
+      if (i > 0 && table.folded) continue;  // in the report
       Table shown = table;
       if (shown.rows.size() > rows_on_terminal) {
         shown.note =
