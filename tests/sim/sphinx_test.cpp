@@ -145,8 +145,9 @@ NgramModel truncated(const NgramModel& model, std::size_t order) {
   return NgramModel(list, RowSums::renormalised);
 }
 
-// The format keeps logarithms to the base 1.0001 as floats: below 2^18 = 262144, to 2^-7 / 2 of a unit.
-constexpr double rounding = 3e-6;
+// The format keeps logarithms to the base 1.0001 as floats. Those here are below 2^17 (a mass of 2e-6), kept
+// to 2^-8: a relative error of 4e-7 for each of up to five factors, and as much again for a row's sum.
+constexpr double rounding = 4e-6;
 
 }  // namespace
 
