@@ -63,7 +63,8 @@ CorpusText load(const Json& corpus) {
   }();
   DocumentSplit split = every == 0 ? DocumentSplit{std::move(all.documents), {}}
                                    : split_documents(std::move(all.documents), every);
-  std::vector<Token> tokens = joined(separator ? translations(split.train, *separator) : split.train);
+  std::vector<Token> tokens =
+      separator ? separated(translations(split.train, *separator), *separator) : joined(split.train);
   return {{std::move(all.vocabulary), std::move(tokens)},
           std::move(split.train),
           std::move(split.held_out),

@@ -13,7 +13,7 @@
 namespace speclab {
 
 /// A corpus, and what was held out of it. `tokens` is what models are trained on: of a corpus with
-/// translations the translations.
+/// translations the translations, each after a separator.
 struct CorpusText : Corpus {
   std::vector<std::vector<Token>> documents;  ///< those trained on, where there are documents
   std::vector<std::vector<Token>> held_out;

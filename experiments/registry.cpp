@@ -258,10 +258,13 @@ Model Registry::build_unadjusted(const Json& spec, const std::string& path, cons
                                spec.at("max_match").get<int>()));
     }
     if (kind == "mixture") return build_mixture(spec, path, config, target);
+    if (kind == "cached") return build_cached(spec, path, config, target);
   } catch (const ModelError& error) {
     throw ConfigError(path, error.what());
   }
   if (kind == "arpa") return build_arpa(spec, path);
+  if (kind == "sphinx") return build_sphinx(spec, path);
+  if (kind == "translation") return build_translation(spec, path, config);
   const int order = kind == "unigram" ? 1 : kind == "bigram" ? 2 : spec.at("order").get<int>();
   return build_ngram(spec, order, path, config);
 }

@@ -57,10 +57,14 @@ class Registry {
   std::vector<std::vector<Token>> build_prompts(const Json& plan_spec, const Json& config, const Plan& plan,
                                                 const Vocabulary* vocabulary, std::int32_t vocab);
   Model build_arpa(const Json& spec, const std::string& path);
+  Model build_sphinx(const Json& spec, const std::string& path);
+  Model build_cached(const Json& spec, const std::string& path, const Json& config, const Model* target);
+  Model build_translation(const Json& spec, const std::string& path, const Json& config);
 
   Corpora corpora_;
   std::map<std::string, std::shared_ptr<const NgramModel>> ngrams_;
   std::map<std::string, std::shared_ptr<const Vocabulary>> arpa_words_;
+  std::map<std::string, std::shared_ptr<const TranslationModel>> translations_;
   std::shared_ptr<const Vocabulary> vocabulary_;  ///< of the setup being built
 };
 

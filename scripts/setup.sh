@@ -4,7 +4,7 @@
 #   test          adds what the tests and the formatter need
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
-#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.lm.bin, and the library that reads it
+#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.lm.bin
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,9 +12,8 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev nlohma
   librandom123-dev libtbb-dev libhwy-dev libbenchmark-dev libeigen3-dev libsentencepiece-dev
   gnuplot-nox fonts-dejavu-core python3 ca-certificates"
 case ${1:-run} in
-  run|tasks) ;;
-  test) packages="$packages doctest-dev python3-numpy chromium clang-format libsphinxbase-dev" ;;
-  pocketsphinx) packages="$packages libsphinxbase-dev" ;;
+  run|tasks|pocketsphinx) ;;
+  test) packages="$packages doctest-dev python3-numpy chromium clang-format sphinxbase-utils" ;;
   *) echo "setup.sh: \"$1\" is not run, test, tasks or pocketsphinx" >&2; exit 2 ;;
 esac
 

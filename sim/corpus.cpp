@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <fstream>
 #include <limits>
 #include <numeric>
-#include <system_error>
 #include <utility>
 
 #include "speclab/sim/error.hpp"
+#include "speclab/sim/text_file.hpp"
 
 namespace speclab {
 
@@ -284,24 +283,8 @@ Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_c
   return {std::move(vocabulary), std::move(tokens)};
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
-    throw ModelError(fmt::format("{}: cannot be read; expected a text file", file.string()));
-  }
-  std::string text;
-  for (constexpr std::size_t block = std::size_t{1} << 22U; in;) {
-    const std::size_t size = text.size();
-    text.resize(size + block);
-    in.read(text.data() + size, static_cast<std::streamsize>(block));
-    text.resize(size + static_cast<std::size_t>(in.gcount()));
-  }
-  return text;
-}
-
 Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
-  const std::string text = read_text(file);
+  const std::string text = load_text(file);
   try {
     return make_corpus(text, units, vocabulary_cap);
   } catch (const ModelError& error) {

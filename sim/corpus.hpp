@@ -71,9 +71,6 @@ struct Corpus {
 /// text has no tokens, or a cap is too small (below 2 for words).
 Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_cap);
 
-/// The content of a text file. Throws ModelError, naming the file, when it cannot be read.
-std::string read_text(const std::filesystem::path& file);
-
 /// Reads a text file. Errors are those of `make_corpus`, or about reading, and name the file.
 Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "speclab/sim/error.hpp"
+#include "speclab/sim/text_file.hpp"
 
 namespace speclab {
 
@@ -56,7 +57,7 @@ Documents make_documents(std::string_view text, Units units, std::int32_t vocabu
 }
 
 Documents load_documents(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
-  const std::string text = read_text(file);
+  const std::string text = load_text(file);
   return naming(file.string(), [&] { return make_documents(text, units, vocabulary_cap); });
 }
 
@@ -72,6 +73,7 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
   const Vocabulary words =
       make_corpus(fmt::format("{}\n{}", source, target), Units::words, vocabulary_cap).vocabulary;
   std::vector<std::string> list;
+  list.reserve(static_cast<std::size_t>(words.size()) + 1);
   for (Token id = 0; id < words.size(); ++id) list.push_back(words.text(id));
   list.emplace_back("<sep>");
 
@@ -90,8 +92,8 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
 
 ParallelDocuments load_parallel_documents(const std::filesystem::path& source,
                                           const std::filesystem::path& target, std::int32_t vocabulary_cap) {
-  const std::string source_text = read_text(source);
-  const std::string target_text = read_text(target);
+  const std::string source_text = load_text(source);
+  const std::string target_text = load_text(target);
   return naming(fmt::format("{} and {}", source.string(), target.string()),
                 [&] { return make_parallel_documents(source_text, target_text, vocabulary_cap); });
 }

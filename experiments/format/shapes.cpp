@@ -1,6 +1,8 @@
 // The config format. One entry per key: type, range, default, and the sentence that `schema` and `list`
 // print.
 #include "speclab/experiments/format/fields.hpp"
+#include "speclab/sim/cached_model.hpp"
+#include "speclab/sim/translation_model.hpp"
 
 namespace speclab {
 
@@ -54,6 +56,8 @@ const Family& model_family() {
   static const Field row = list("", "One row.", mass, 1, max_vocab);
   static Family family{"model", {}};
   if (!family.kinds.empty()) return family;
+  const CacheOptions cache;
+  const TranslationOptions translation;
   const Field base{.name = "base",
                    .type = FieldType::base,
                    .doc = "The model to mix with: \"target\", or a model.",
@@ -85,6 +89,33 @@ const Family& model_family() {
       model_shape("bigram", "The n-gram of order 2.", {corpus_half()}),
       model_shape("arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
                   {required(text("file", "Path of the file."))}),
+      model_shape("sphinx",
+                  "An n-gram model read from a binary file of CMU Sphinx, such as data/en-us.lm.bin.",
+                  {required(text("file", "Path of the file.")),
+                   integer("order", "Longer n-grams than this are left out.", 1, 5, 5)}),
+      model_shape(
+          "cached",
+          "Another model with a cache and a pointer: (1-u)*base + u*pointer, u growing with the length m of "
+          "the longest earlier match of the context's end.",
+          {required(kind_of("base", "The model.", family)),
+           number("weight", "Of u = weight * m / (m + half_match).", 0, 0.999, cache.weight),
+           number("half_match", "Of the same.", 0, 64, cache.half_match),
+           number("unigram_weight", "u without a match: of the frequencies of the context's tokens.", 0,
+                  0.999, cache.unigram_weight),
+           positive(number("smoothing", "Of longer matches by shorter ones, in occurrences.", 0, 1e6,
+                           cache.smoothing)),
+           integer("max_match", "Longest match looked for.", 1, 64, cache.max_match),
+           integer("window", "Tokens at the context's end that are looked at.", 2, 1e6, cache.window)}),
+      model_shape(
+          "translation",
+          "N-gram of translations, lifted towards words that translate the source (IBM Model 1); contexts "
+          "are "
+          "source words, \"<sep>\", words of the translation. Needs a corpus with a \"translation\".",
+          {integer("order", "Of the n-gram.", 1, 5, 3),
+           number("lift", "Exponent of the lift; 0 is the n-gram alone.", 0, 16, translation.lift),
+           positive(number("smoothing", "Of the lexicon by frequencies.", 0, 1, translation.smoothing)),
+           number("coverage", "How much less a source word counts for each word that translated it.", 0, 1000,
+                  translation.coverage)}),
       model_shape("copy", "Point mass on what followed the longest earlier match of the context's end.",
                   {optional_vocab(), integer("max_match", "Longest suffix looked for.", 1, 64, 8),
                    integer("min_match", "Shortest suffix that counts.", 1, 64, 1)}),
