@@ -46,7 +46,6 @@ class DsiCycle {
       const double next_end =
           runs_.size() > done_ ? runs_[done_].start + 1 : std::numeric_limits<double>::infinity();
       if (next_draft <= next_end + together) {
-        if constexpr (Events::wanted) drafts_.push_back(now_);
         now_ = std::max(now_, next_draft);
         ++drafted_;
       } else {
@@ -100,11 +99,12 @@ class DsiCycle {
       report_run(runs_[done_], now_, EventKind::target_run);
       for (std::size_t i = done_ + 1; i < runs_.size(); ++i)
         report_run(runs_[i], now_, EventKind::dropped_run);
-      drafts_.push_back(schedule_.c * static_cast<double>(drafted_));
-      for (std::size_t i = 0; i < drafts_.size(); ++i) {
-        const double end = std::min(drafts_[i] + schedule_.c, now_);
+      // The last one had not ended.
+      for (std::uint64_t i = 0; i <= drafted_; ++i) {
+        const double from = schedule_.c * static_cast<double>(i);
+        const double to = std::min(from + schedule_.c, now_);
         const EventKind kind = i < accepted ? EventKind::draft_run : EventKind::dropped_run;
-        events_.add({start_ + drafts_[i], start_ + end, {LaneKind::draft}, kind, 1});
+        events_.add({start_ + from, start_ + to, {LaneKind::draft}, kind, 1});
       }
     }
   }
@@ -116,7 +116,6 @@ class DsiCycle {
   std::uint64_t drafted_ = 0;
   std::vector<Run> runs_{};  ///< in the order of their starts
   std::size_t done_ = 0;     ///< of these, how many have ended
-  std::vector<double> drafts_{};
 };
 
 template <class Events>

@@ -108,8 +108,8 @@ TEST_CASE("a forgotten bonus token is found out, also where it is rare") {
 }
 
 TEST_CASE("hierarchies follow their exact form, and not the usual approximation") {
-  const std::vector<LevelInputs> two{{0.8, 4, 0.2}, {0.6, 2, 0.02}};
-  const std::vector<LevelInputs> three{{0.9, 6, 0.3}, {0.7, 3, 0.05}, {0.5, 2, 0.01}};
+  const std::vector<LevelInputs> two{{0.8, 4, 0.2}, {0.9, 4, 0.02}};
+  const std::vector<LevelInputs> three{{0.9, 2, 0.3}, {0.8, 4, 0.05}, {0.6, 3, 0.01}};
   for (const std::vector<LevelInputs>& levels : {two, three}) {
     Hierarchical schedule;
     for (const LevelInputs& level : levels) {
