@@ -18,6 +18,7 @@
 #include "speclab/experiments/interval_json.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/names.hpp"
+#include "speclab/experiments/schedules.hpp"
 #include "speclab/experiments/simulation.hpp"
 #include "speclab/experiments/tracing.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
@@ -36,7 +37,7 @@ constexpr int independent_judgements = 3;
 struct Cell {
   CellSpec spec;
   std::string experiment;
-  std::shared_ptr<const Setup> setup;  ///< null for closed forms and i.i.d. rounds
+  std::shared_ptr<const Setup> setup;  ///< null for closed forms and coins
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
   Calibration calibration{};           ///< for calibration
@@ -72,6 +73,10 @@ Cell prepare(CellSpec spec, JobList& jobs) {
     return cell;
   }
   if (cell.experiment == "beam") check_beam(config);
+  if (cell.experiment == "schedules") {
+    check_schedules(config);
+    if (!schedules_have_models(config)) return cell;
+  }
   cell.setup = jobs.setup(config);
   if (cell.experiment == "trace" || cell.experiment == "walltime") {
     require_one_draft(cell.setup->rule, cell.experiment);
@@ -101,6 +106,7 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
   for (const Cell& cell : cells) {
     if (cell.experiment == "calibration") total += cell.calibration.sequences();
     if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
+    if (cell.experiment == "schedules") total += schedule_workload(cell.spec.config);
   }
   return total;
 }
@@ -111,6 +117,7 @@ int comparisons(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     total += cell.experiment == "calibration" ? cell.calibration.intervals()
              : cell.experiment == "verifiers" ? judged_numbers
+             : cell.experiment == "schedules" ? schedule_intervals(cell.spec.config)
                                               : independent_judgements;
   }
   return total;
@@ -280,6 +287,7 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   // These work here, not in jobs; an interrupt ends the run before the next of them.
   const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
                           cell.experiment == "beam" || cell.experiment == "calibration" ||
+                          cell.experiment == "schedules" ||
                           (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
@@ -298,6 +306,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
                        confidence, control);
   } else if (cell.experiment == "beam") {
     describe_beams(out, *cell.setup, spec.config, confidence, control);
+  } else if (cell.experiment == "schedules") {
+    describe_schedules(out, cell.setup.get(), spec.config, confidence, control);
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
@@ -324,6 +334,7 @@ Json with_sections(Json resolved) {
                                          {"optimal_gamma", "search"},
                                          {"verifiers", "verifiers"},
                                          {"beam", "beam"},
+                                         {"schedules", "schedules"},
                                          {"calibration", "calibration"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);
   }

@@ -4,6 +4,7 @@
 
 #include "speclab/experiments/calibration_report.hpp"
 #include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/schedule_report.hpp"
 
 namespace speclab {
 
@@ -106,6 +107,8 @@ Section result_section(const Json& result, const Json& timings, const std::strin
         section.tables.push_back(std::move(table));
       }
     }
+  } else if (experiment == "schedules") {
+    section.tables = schedule_tables(result, id);
   } else if (experiment != "trace") {
     const bool single = result.at("cells").size() == 1;
     section.tables.push_back(single ? metric_table(result, id + "-table")

@@ -53,6 +53,7 @@ const Shape& config_shape();
 const Family& model_family();
 const Family& verifier_family();
 const Family& policy_family();
+const Family& schedule_family();
 const Family& experiment_family();
 
 }  // namespace speclab
