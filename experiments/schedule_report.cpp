@@ -142,17 +142,38 @@ std::optional<Figure> sweep_figure(const Json& result) {
   return figure;
 }
 
+/// Rows of one schedule in a figure, at most.
+constexpr std::size_t most_lanes = 6;
+
+bool earlier(const TraceBlock& a, const TraceBlock& b) { return a.start < b.start; }
+
 bool in_one_lane(std::vector<TraceBlock> blocks) {
-  std::sort(blocks.begin(), blocks.end(),
-            [](const TraceBlock& a, const TraceBlock& b) { return a.start < b.start; });
+  std::sort(blocks.begin(), blocks.end(), earlier);
   for (std::size_t i = 0; i + 1 < blocks.size(); ++i) {
     if (blocks[i].end > blocks[i + 1].start + 1e-9) return false;
   }
   return true;
 }
 
+/// Runs too short to be drawn by themselves become one block with their neighbours of the same kind.
+void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
+  if (!row.blocks.empty()) {
+    TraceBlock& last = row.blocks.back();
+    const bool touches = std::abs(last.end - block.start) < 1e-9;
+    if (touches && last.kind == block.kind && block.end - block.start < shortest) {
+      last.end = block.end;
+      return;
+    }
+  }
+  row.blocks.push_back(block);
+}
+
 /// One row a schedule whose runs follow one another, else one row a lane.
 Figure timeline(const Json& cell) {
+  constexpr double shortest_of_all = 0.01;
+  double end = 0;
+  for (const Json& trace : cell.at("trace")) end = std::max(end, trace.at("end").get<double>());
+  const double shortest = shortest_of_all * end;
   Figure figure;
   for (const Json& trace : cell.at("trace")) {
     const auto name = trace.at("schedule").get<std::string>();
@@ -161,22 +182,29 @@ Figure timeline(const Json& cell) {
     for (const Json& event : trace.at("events")) {
       const TraceBlock block{event.at("start").get<double>(), event.at("end").get<double>(),
                              event.at("kind").get<std::string>()};
-      const std::string label = fmt::format("{}: {}", name, event.at("lane").get<std::string>());
-      if (lanes.empty() || lanes.back().label != label) lanes.push_back({label, {}});
-      lanes.back().blocks.push_back(block);
+      const auto lane = event.at("lane").get<std::string>();
+      if (lanes.empty() || lanes.back().label != lane) lanes.push_back({lane, {}});
+      add_block(lanes.back(), block, shortest);
       together.blocks.push_back(block);
     }
     if (in_one_lane(together.blocks)) {
-      figure.trace.push_back(std::move(together));
+      std::sort(together.blocks.begin(), together.blocks.end(), earlier);
+      TraceRow joined{name, {}};
+      for (const TraceBlock& block : together.blocks) add_block(joined, block, shortest);
+      figure.trace.push_back(std::move(joined));
     } else {
+      if (lanes.size() > most_lanes) lanes.resize(most_lanes);
+      lanes.front().label = fmt::format("{}: {}", name, lanes.front().label);
       for (TraceRow& lane : lanes) figure.trace.push_back(std::move(lane));
     }
   }
   figure.title = titled("timelines", cell.at("label").get<std::string>());
   figure.x_label = "time, in target runs";
-  figure.caption =
-      "Timelines of the first sequence. A dropped run is one whose result was not used. trace.json has the "
-      "same runs for chrome://tracing and Perfetto.";
+  figure.caption = fmt::format(
+      "Timelines of the first sequence; of a schedule with more than {0} lanes, the first {0}. A "
+      "dropped run is one whose result was not used. trace.json has all runs, for "
+      "chrome://tracing and Perfetto.",
+      most_lanes);
   return figure;
 }
 

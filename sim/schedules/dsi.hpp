@@ -41,17 +41,16 @@ class DsiCycle {
     // Multiples of c and sums of ones meet only up to rounding.
     constexpr double together = 1e-9;
     while (true) {
-      start_runs();
+      // A server that is free at this very moment is taken before another.
+      if (next_end() > now_ + together) start_runs();
       const double next_draft = schedule_.c * static_cast<double>(drafted_ + 1);
-      const double next_end =
-          runs_.size() > done_ ? runs_[done_].start + 1 : std::numeric_limits<double>::infinity();
-      if (next_draft <= next_end + together) {
+      if (next_draft <= next_end() + together) {
         now_ = std::max(now_, next_draft);
         ++drafted_;
       } else {
-        now_ = next_end;
+        now_ = next_end();
         if (runs_[done_].tokens >= accepted) break;
-        report_run(runs_[done_], next_end, EventKind::target_run);
+        report_run(runs_[done_], now_, EventKind::target_run);
         ++done_;
       }
     }
@@ -67,6 +66,10 @@ class DsiCycle {
   };
 
   /// Runs take the same time, so that they end in the order in which they started.
+  double next_end() const {
+    return runs_.size() > done_ ? runs_[done_].start + 1 : std::numeric_limits<double>::infinity();
+  }
+
   void start_runs() {
     const bool due = runs_.empty() || drafted_ >= runs_.back().tokens + schedule_.lookahead;
     const std::uint64_t busy = runs_.size() - done_;

@@ -161,6 +161,12 @@ TEST_CASE("DSI by hand") {
       }
       CHECK(most == static_cast<int>(servers) - 1);
     }
+    // One run starts every 0.05: twenty at a time, where an end and a start coincide.
+    int most = 0;
+    for (const Event& event : play(Dsi{0, 1, 0.05}, bits, 800).events) {
+      if (event.lane.kind == LaneKind::target) most = std::max(most, event.lane.number);
+    }
+    CHECK(most == 19);
     CHECK(play(Dsi{15, 1, 0.07}, bits, 800).elapsed.time == play(Dsi{0, 1, 0.07}, bits, 800).elapsed.time);
     CHECK(play(Dsi{2, 1, 0.07}, bits, 800).elapsed.time > play(Dsi{0, 1, 0.07}, bits, 800).elapsed.time);
   }
