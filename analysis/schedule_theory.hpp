@@ -50,13 +50,14 @@ std::optional<double> dsi_speed(double alpha, double c, int lookahead, int serve
 /// How many servers it takes that no run waits: one starts every `lookahead` c and lasts 1.
 int dsi_servers(double c, int lookahead);
 
-/// PEARL, of sim/schedules/pearl.hpp: 1 / (1 - alpha) tokens from one correction to the next, in
-/// 1 + alpha + alpha^gamma / (1 - alpha^gamma) steps of max(1, gamma c): pre-verify; with probability alpha
-/// post-verify of the gamma - 1 drafts that are left; then gamma drafts a step while all are accepted.
-/// gamma >= 1.
+/// PEARL, of sim/schedules/pearl.hpp, without `next_row`, as usually given: 1 / (1 - alpha) tokens from one
+/// correction to the next, in 1 + alpha + alpha^gamma / (1 - alpha^gamma) steps of max(1, gamma c):
+/// pre-verify; with probability alpha post-verify of the gamma - 1 drafts that are left; then gamma drafts a
+/// step while all are accepted. gamma >= 1.
 double pearl_speed(double alpha, int gamma, double c);
 
-/// With `next_row`: 1 + alpha / (1 - alpha^gamma) steps, since every post-verify step settles gamma drafts.
+/// With `next_row`, as the authors' program does: 1 + alpha / (1 - alpha^gamma) steps, since every
+/// post-verify step settles gamma drafts.
 double pearl_speed_next_row(double alpha, int gamma, double c);
 
 /// Two functions in a row, the first's output accepted with probability beta; times f, g and, of the

@@ -115,10 +115,10 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
 int comparisons(const std::vector<Cell>& cells) {
   int total = 0;
   for (const Cell& cell : cells) {
-    total += cell.experiment == "calibration" ? cell.calibration.intervals()
-             : cell.experiment == "verifiers" ? judged_numbers
-             : cell.experiment == "schedules" ? schedule_intervals(cell.spec.config)
-                                              : independent_judgements;
+    total += cell.experiment == "calibration"                   ? cell.calibration.intervals()
+             : cell.experiment == "verifiers"                   ? judged_numbers
+             : cell.spec.config.at("experiment") == "schedules" ? schedule_intervals(cell.spec.config)
+                                                                : independent_judgements;
   }
   return total;
 }

@@ -138,7 +138,7 @@ NamedSchedule pearl(const Given& given) {
   if (gamma == 0) {
     throw ConfigError(given.path_of("gamma", "/gamma"), "0 is not an integer >= 1, as pearl needs");
   }
-  NamedSchedule made{fmt::format("PEARL, γ = {}{}", gamma, next_row ? ", next row" : ""),
+  NamedSchedule made{fmt::format("PEARL, γ = {}{}", gamma, next_row ? "" : ", no next row"),
                      "",
                      Pearl{count(gamma), c, next_row},
                      below_one([=](double alpha) { return pearl_speed(alpha, gamma, c); }),

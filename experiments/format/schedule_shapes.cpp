@@ -52,11 +52,12 @@ const Family& schedule_family() {
                       "side.",
                       {integer("servers", "Servers of the target; 0: as many as are asked for.", 0, 1000, 0),
                        integer("lookahead", "Drafts between two verifications.", 1, 64, 1), own_c()}),
-       schedule_shape(
-           "pearl", "PEARL: drafting and verification in lockstep, at the same time.",
-           {own_gamma(), own_c(),
-            boolean("next_row", "Use the target's last row of a step for the first of the next drafts.",
-                    false)}),
+       schedule_shape("pearl", "PEARL: drafting and verification in lockstep, at the same time.",
+                      {own_gamma(), own_c(),
+                       boolean("next_row",
+                               "Use the target's last row of a step for the first of the next drafts, as the "
+                               "authors' program does.",
+                               true)}),
        schedule_shape("two_functions",
                       "g(f(x)) with f's output speculated while f computes; a position is a call.",
                       {positive(number("t_f", "Time of f.", 0, 1000, 1.0)),

@@ -11,13 +11,6 @@ struct Elapsed {
   std::uint64_t tokens = 0;  ///< emitted
   double time = 0;
   double plain_time = 0;  ///< what plain decoding takes for the same tokens
-
-  Elapsed& operator+=(const Elapsed& other) {
-    tokens += other.tokens;
-    time += other.time;
-    plain_time += other.plain_time;
-    return *this;
-  }
 };
 
 /// Where a run takes place. Runs of one lane never overlap.
@@ -50,10 +43,9 @@ struct Event {
   std::int64_t accepted = -1;  ///< of these
 };
 
-/// Looks away, and costs nothing.
+/// Looks away, and costs nothing: schedules make no events for it.
 struct NoEvents {
   static constexpr bool wanted = false;
-  void add(const Event&) const {}
 };
 
 /// Keeps the events that start before `horizon`.

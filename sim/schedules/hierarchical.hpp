@@ -2,7 +2,6 @@
 // 6, "a hierarchical version of the algorithm").
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -18,7 +18,9 @@ namespace speclab {
 ///   next step is post-verify again, and there is no bonus token, since the draft has gone on without it. A
 ///   rejection emits the correction, drops all that was drafted after it, and pre-verify follows.
 /// With `next_row` the target's last row of a post-verify step is used, too: it settles the first of the
-/// tokens drafted meanwhile, as pre-verify does. Every post-verify step then settles gamma tokens.
+/// tokens drafted meanwhile, as pre-verify does. Every post-verify step then settles gamma tokens. The
+/// authors' program does so (github.com/smart-lty/ParallelSpeculativeDecoding, src/engine.py: its gamma rows
+/// begin after the token that is settled, and end with that of the first new draft).
 struct Pearl {
   std::uint64_t gamma;  ///< at least 1
   double c;

@@ -3,6 +3,7 @@
 // round: tokens over time then has no bias from the end (Wald).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "speclab/sim/acceptance_stream.hpp"

@@ -1,6 +1,8 @@
 #include "speclab/sim/schedules/schedule.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <numeric>
 
 #include "speclab/sim/parallel.hpp"
 

@@ -1,10 +1,8 @@
 // Any schedule as one value, and many of them over the same sequences.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <variant>
 #include <vector>
 

@@ -38,7 +38,7 @@ Json coins(const std::string& more = "{}") {
       {"kind": "oracle"}, {"kind": "oracle", "charged": false}, {"kind": "heads"},
       {"kind": "hierarchical", "levels": [{"gamma": 3, "c": 0.2}, {"gamma": 4, "c": 0.02, "alpha": 0.9}]},
       {"kind": "dsi"}, {"kind": "dsi", "servers": 2, "lookahead": 2, "label": "mine"},
-      {"kind": "pearl"}, {"kind": "pearl", "next_row": true},
+      {"kind": "pearl"}, {"kind": "pearl", "next_row": false},
       {"kind": "two_functions"}, {"kind": "two_functions", "interrupts": true},
       {"kind": "batched", "sequences": 4, "goal": 20},
       {"kind": "batched", "sequences": 4, "goal": 20, "replaced": false}]}
@@ -110,7 +110,7 @@ TEST_CASE("coins: every closed form is inside its interval, and all are judged")
 
 TEST_CASE("the forms usually given are outside their intervals where they mean another program") {
   const Json cell = run(coins()).result.at("cells")[0];
-  for (const char* name : {"hierarchical, 2 levels", "mine", "PEARL, γ = 4, next row",
+  for (const char* name : {"hierarchical, 2 levels", "mine", "PEARL, γ = 4",
                            "two functions, interrupting", "batch of 4, refilled", "batch of 4, emptied"}) {
     const Json& row = row_of(cell, name);
     CAPTURE(row.dump());
@@ -249,7 +249,8 @@ TEST_CASE("tables, figures and CSV") {
   REQUIRE(curves.size() == 1);
   CHECK(curves[0].series.size() == 30);
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
-  CHECK(std::count(result_csv(swept).begin(), result_csv(swept).end(), '\n') == 31);
+  const std::string swept_lines = result_csv(swept);
+  CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 31);
 }
 
 TEST_CASE("the ends of the range of alpha") {
