@@ -112,8 +112,9 @@ NamedSchedule dsi(const Given& given) {
                                   "slower than the target",
                                   c));
   }
-  std::string name = "DSI";
-  if (servers > 0) name += fmt::format(", {} server{}", servers, servers == 1 ? "" : "s");
+  const int all = dsi_servers(c, lookahead);
+  std::string name = servers == 0 ? fmt::format("DSI, all {} servers", all)
+                                  : fmt::format("DSI, {} server{}", servers, servers == 1 ? "" : "s");
   if (lookahead > 1) name += fmt::format(", lookahead {}", lookahead);
   return {std::move(name),
           "",

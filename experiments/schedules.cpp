@@ -177,6 +177,7 @@ void describe_schedules(Json& out, const Setup* setup, const Json& config, doubl
                                                plan.length + spare_of_models);
   };
   std::vector<AnySchedule> schedules;
+  schedules.reserve(named.size());
   for (const NamedSchedule& each : named) schedules.push_back(each.schedule);
   const ScheduleRuns runs = run_schedules(schedules, plan, bits, control);
   if (runs.trials.empty()) {

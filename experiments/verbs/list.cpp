@@ -25,7 +25,7 @@ void print_family(const char* title, const Family& family) {
 int list_verb(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab list",
-      .about = "Lists every model, drafter, verifier, gamma policy, schedule and experiment a config can name.",
+      .about = "Lists every model, drafter, verifier, gamma policy, schedule and experiment of configs.",
       .examples = "  speclab list\n",
       .positional = ""};
   if (!parse(usage, arguments)) return exit_ok;

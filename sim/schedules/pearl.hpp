@@ -20,7 +20,8 @@ namespace speclab {
 /// With `next_row` the target's last row of a post-verify step is used, too: it settles the first of the
 /// tokens drafted meanwhile, as pre-verify does. Every post-verify step then settles gamma tokens. The
 /// authors' program does so (github.com/smart-lty/ParallelSpeculativeDecoding, src/engine.py: its gamma rows
-/// begin after the token that is settled, and end with that of the first new draft).
+/// begin after the token that is settled, and end with that of the first new draft). With gamma c = 1 the
+/// result is DSI with one server (sim/schedules/dsi.hpp).
 struct Pearl {
   std::uint64_t gamma;  ///< at least 1
   double c;

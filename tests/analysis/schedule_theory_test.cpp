@@ -200,6 +200,17 @@ TEST_CASE("PEARL: the printed form is the program's; using the row after the blo
   CHECK(pearl_speed_next_row(1, 5, 0.05) == doctest::Approx(5));
 }
 
+TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one server") {
+  for (const double alpha : {0.0, 0.3, 0.8, 0.99}) {
+    for (const int gamma : {1, 2, 5, 20}) {
+      CAPTURE(alpha);
+      CAPTURE(gamma);
+      CHECK(pearl_speed_next_row(alpha, gamma, 1.0 / gamma) ==
+            doctest::Approx(*dsi_speed(alpha, 1.0 / gamma, 1, 1)));
+    }
+  }
+}
+
 TEST_CASE("two functions, with and without interrupts") {
   for (const double beta : {0.3, 0.9}) {
     for (const double g : {0.4, 1.0, 3.0}) {

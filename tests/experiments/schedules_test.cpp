@@ -110,8 +110,8 @@ TEST_CASE("coins: every closed form is inside its interval, and all are judged")
 
 TEST_CASE("the forms usually given are outside their intervals where they mean another program") {
   const Json cell = run(coins()).result.at("cells")[0];
-  for (const char* name : {"hierarchical, 2 levels", "mine", "PEARL, γ = 4",
-                           "two functions, interrupting", "batch of 4, refilled", "batch of 4, emptied"}) {
+  for (const char* name : {"hierarchical, 2 levels", "mine", "PEARL, γ = 4", "two functions, interrupting",
+                           "batch of 4, refilled", "batch of 4, emptied"}) {
     const Json& row = row_of(cell, name);
     CAPTURE(row.dump());
     const double usual = row.at("usual").at("value").get<double>();
@@ -262,7 +262,7 @@ TEST_CASE("the ends of the range of alpha") {
       CAPTURE(name);
       CHECK(inside == true);
     }
-    CHECK(row_of(cell, "DSI").at("formula").is_null() == (alpha == 1));
+    CHECK(row_of(cell, "DSI, all 10 servers").at("formula").is_null() == (alpha == 1));
   }
 }
 
