@@ -102,16 +102,18 @@ std::optional<Figure> sweep_figure(const Json& result) {
   for (const Json& cell : result.at("cells")) {
     const Json x = cell.at("set").value(path, Json());
     if (!cell.contains("schedules") || !x.is_number()) continue;
-    for (const Json& row : cell.at("schedules")) {
+    const Json& rows = cell.at("schedules");
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const Json& row = rows[at];
       const auto name = row.at("name").get<std::string>();
-      auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end()) {
+      if (at == names.size()) {
         names.push_back(name);
-        lines.push_back(line_of(name, SeriesStyle::line));
+        lines.push_back(line_of("", SeriesStyle::line));
         points.push_back(line_of("", SeriesStyle::points));
-        found = names.end() - 1;
+      } else if (names[at] != name) {
+        // What is swept stands in the name.
+        names[at] = row.at("kind").get<std::string>();
       }
-      const auto at = static_cast<std::size_t>(found - names.begin());
       if (row.at("formula").is_number()) {
         lines[at].x.push_back(x.get<double>());
         lines[at].y.push_back(row.at("formula").get<double>());
@@ -131,6 +133,7 @@ std::optional<Figure> sweep_figure(const Json& result) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool drawn = !lines[i].x.empty();
     if (drawn) {
+      lines[i].name = names[i];
       points[i].colour_of = figure.series.size();
       figure.series.push_back(std::move(lines[i]));
     } else {

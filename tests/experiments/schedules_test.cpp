@@ -249,6 +249,11 @@ TEST_CASE("tables, figures and CSV") {
   REQUIRE(curves.size() == 1);
   CHECK(curves[0].series.size() == 30);
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
+  const Json lengths = run(coins(R"({"plan": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
+  // One curve a schedule, also where its name says what is swept.
+  CHECK(schedule_figures(lengths)[0].series.size() == 30);
+  CHECK(schedule_figures(lengths)[0].series[2].name == "speculative");
+  CHECK(schedule_figures(lengths)[0].series[4].name == "speculative, γ = 2");
   const std::string swept_lines = result_csv(swept);
   CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 31);
 }
