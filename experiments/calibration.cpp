@@ -133,9 +133,10 @@ std::uint64_t Calibration::sequences() const {
   return is_exact(settings) ? each : 2 * each;
 }
 
-int Calibration::intervals() const {
+int calibration_intervals(const Json& config) {
+  const Json settings = section(config, "calibration");
   const std::size_t null = std::size(levels) * (settings.at("tokens").get<std::size_t>() + 2);
-  return static_cast<int>(null + 2 * faults.size() * power_samples(settings).size());
+  return static_cast<int>(null + 2 * settings.at("faults").size() * power_samples(settings).size());
 }
 
 void check_calibration(const Calibration& calibration) {

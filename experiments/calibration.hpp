@@ -23,9 +23,10 @@ struct Calibration {
 
   /// Token sequences to sample in all.
   std::uint64_t sequences() const;
-  /// Intervals that the result states.
-  int intervals() const;
 };
+
+/// Intervals that the result of a cell states.
+int calibration_intervals(const Json& config);
 
 /// Throws ConfigError for what cannot be calibrated: a law too large to be enumerated, a verifier that is not
 /// lossless.

@@ -1,24 +1,17 @@
 #include "speclab/experiments/laboratory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <string_view>
 #include <utility>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/optimal_gamma.hpp"
 #include "speclab/experiments/beam_experiment.hpp"
 #include "speclab/experiments/calibration.hpp"
 #include "speclab/experiments/compare/comparison.hpp"
+#include "speclab/experiments/decoding.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/names.hpp"
+#include "speclab/experiments/schedules.hpp"
 #include "speclab/experiments/simulation.hpp"
 #include "speclab/experiments/tracing.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
@@ -28,25 +21,15 @@ namespace speclab {
 
 namespace {
 
-/// Metrics whose simulated interval is held against the formula when alpha is exact. speed, operations and
-/// memory accesses are functions of tokens per round, so that all six count as three comparisons.
-constexpr std::array judged{"alpha_examined", "tokens_per_round", "tokens_variance",
-                            "speed",          "operations",       "memory_accesses"};
-constexpr int independent_judgements = 3;
-
 struct Cell {
   CellSpec spec;
   std::string experiment;
-  std::shared_ptr<const Setup> setup;  ///< null for closed forms and i.i.d. rounds
+  std::shared_ptr<const Setup> setup;  ///< null for closed forms and coins
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
   Calibration calibration{};           ///< for calibration
   std::shared_ptr<const Comparison> comparison{};  ///< for compare
 };
-
-CostRatios cost_of(const Json& config) {
-  return {config.at("cost").at("c").get<double>(), config.at("cost").at("c_hat").get<double>()};
-}
 
 Calibration prepare_calibration(const std::shared_ptr<const Setup>& setup, const Json& config,
                                 JobList& jobs) {
@@ -78,6 +61,10 @@ Cell prepare(CellSpec spec, JobList& jobs, ComparisonMaker& comparisons) {
     return cell;
   }
   if (cell.experiment == "beam") check_beam(config);
+  if (cell.experiment == "schedules") {
+    check_schedules(config);
+    if (!schedules_have_models(config)) return cell;
+  }
   cell.setup = jobs.setup(config);
   if (cell.experiment == "trace" || cell.experiment == "walltime") {
     require_one_draft(cell.setup->rule, cell.experiment);
@@ -108,6 +95,7 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
     if (cell.experiment == "calibration") total += cell.calibration.sequences();
     if (cell.experiment == "beam") total += beam_workload(*cell.setup, cell.spec.config);
     if (cell.comparison) total += cell.comparison->workload();
+    if (cell.experiment == "schedules") total += schedule_workload(cell.spec.config);
   }
   return total;
 }
@@ -116,10 +104,12 @@ std::uint64_t total_steps(const std::vector<Cell>& cells, const JobList& jobs) {
 int comparisons(const std::vector<Cell>& cells) {
   int total = 0;
   for (const Cell& cell : cells) {
-    total += cell.comparison                    ? cell.comparison->intervals()
-             : cell.experiment == "calibration" ? cell.calibration.intervals()
-             : cell.experiment == "verifiers"   ? judged_numbers
-                                                : independent_judgements;
+    const std::string experiment = cell.spec.config.at("experiment");
+    total += experiment == "calibration" ? calibration_intervals(cell.spec.config)
+             : experiment == "verifiers" ? judged_numbers
+             : experiment == "schedules" ? schedule_intervals(cell.spec.config)
+             : experiment == "compare"   ? comparison_intervals(cell.spec.config)
+                                         : independent_judgements;
   }
   return total;
 }
@@ -147,130 +137,6 @@ std::vector<Cell> prepare_all(const Json& resolved, const Json& input, const Jso
   return cells;
 }
 
-void add_formulas(Json& out, const FormulaInputs& inputs, const char* alpha_from) {
-  out["formula_alpha"] = alpha_from;
-  Json& table = out["formula"] = Json::object();
-  // A measured alpha is not a formula's value of itself.
-  const bool measured = std::string_view(alpha_from) == "measured";
-  for (const auto& [name, value] : formulas(inputs)) {
-    if (!(measured && name.starts_with("alpha"))) table[name] = value;
-  }
-}
-
-void add_verdicts(Json& out, const CellSpec& spec, const FormulaInputs& inputs) {
-  if (spec.printed.empty()) return;
-  double alpha_rounding = 0;
-  double c_rounding = 0;
-  if (spec.config.contains("input_rounding")) {
-    alpha_rounding = spec.config.at("input_rounding").at("alpha").get<double>();
-    c_rounding = spec.config.at("input_rounding").at("c").get<double>();
-  }
-  Json& verdicts = out["verdict"] = Json::object();
-  for (const auto& [metric, printed] : spec.printed.items()) {
-    verdicts[metric] =
-        words(judge_printed(inputs, metric, printed.get<std::string>(), alpha_rounding, c_rounding));
-  }
-}
-
-/// How decoding ran, and what it took: counts of work, which are the same on every machine.
-Json engine_json(const Job& job) {
-  Json engine = Json{{"name", job.engine}};
-  if (job.engine == std::string_view("plain")) return engine;
-  const QuickWork& work = job.outcome.work;
-  engine["random_blocks"] = work.blocks;
-  if (job.engine == std::string_view("quick")) engine["residual_passes"] = work.passes;
-  return engine;
-}
-
-/// The acceptance rate that holds in every context, where there is one.
-std::optional<double> exact_alpha(const Cell& cell) {
-  return cell.setup ? cell.setup->exact_alpha : cell.jobs.front()->iid_alpha;
-}
-
-/// decode, iid and acceptance.
-void describe_simulation(Json& out, const Cell& cell, double confidence) {
-  const Json& config = cell.spec.config;
-  const Job& job = *cell.jobs.front();
-  const CostRatios cost = cost_of(config);
-  const Tally total = job.outcome.total();
-  FormulaInputs inputs{0, config.at("gamma").get<int>(), cost.c, cost.c_hat};
-  Json simulated = Json::object();
-  for (const Estimate& estimate : estimates(job.outcome.batches, cost, confidence)) {
-    if (!estimate.interval) continue;
-    simulated[estimate.name] = interval_json(*estimate.interval);
-    if (estimate.name == "alpha_overlap") inputs.alpha = std::clamp(estimate.interval->estimate, 0.0, 1.0);
-  }
-  const std::optional<double> exact = exact_alpha(cell);
-  if (exact) inputs.alpha = std::clamp(*exact, 0.0, 1.0);
-  add_formulas(out, inputs, exact ? "exact" : "measured");
-  if (exact) out["exact_alpha"] = *exact;
-  out["simulated"] = simulated;
-  // What was measured to choose a tree belongs to the result.
-  if (cell.setup && cell.setup->verifier != config.at("verifier")) out["verifier"] = cell.setup->verifier;
-  if (!job.acceptance) out["engine"] = engine_json(job);
-  if (job.acceptance) {
-    out["counts"] = Json{{"contexts", total.overlap_contexts}};
-    add_verdicts(out, cell.spec, inputs);
-    return;
-  }
-  if (exact) {
-    Json& agreement = out["agreement"] = Json::object();
-    for (const char* metric : judged) {
-      if (!simulated.contains(metric) || !out["formula"].contains(metric)) continue;
-      const double value = out["formula"][metric].get<double>();
-      agreement[metric] =
-          simulated[metric][1].get<double>() <= value && value <= simulated[metric][2].get<double>();
-    }
-  }
-  add_verdicts(out, cell.spec, inputs);
-  out["counts"] = Json{{"rounds", total.rounds},
-                       {"drafted", total.drafted},
-                       {"examined", total.examined},
-                       {"accepted", total.accepted},
-                       {"emitted", total.emitted}};
-  Json& positions = out["positions"] = Json::array();
-  for (const PositionAcceptance& at : acceptance_by_position(job.outcome.batches, inputs.gamma, confidence)) {
-    positions.push_back({{"unconditional", at.unconditional ? interval_json(*at.unconditional) : Json()},
-                         {"conditional", at.conditional ? interval_json(*at.conditional) : Json()}});
-  }
-}
-
-/// The simulated speed curve over gamma, its argmax, and how far the formula's choice is from it.
-void describe_optimum(Json& out, const Cell& cell, double confidence) {
-  const CostRatios cost = cost_of(cell.spec.config);
-  const double alpha = *cell.setup->exact_alpha;
-  add_formulas(out, {alpha, cell.spec.config.at("gamma").get<int>(), cost.c, cost.c_hat}, "exact");
-  out["exact_alpha"] = alpha;
-
-  // gamma = 0 is plain decoding: speed 1 by definition.
-  std::vector<std::vector<double>> by_gamma{
-      std::vector<double>(cell.jobs.front()->outcome.batches.size(), 1.0)};
-  std::vector<double> means{1.0};
-  Json& curve = out["speed_by_gamma"] = Json::array({Json::array({1.0, 1.0, 1.0})});
-  for (const Job* job : cell.jobs) {
-    std::vector<double>& speeds = by_gamma.emplace_back();
-    for (const Tally& batch : job->outcome.batches) speeds.push_back(batch_speed(batch, cost.c));
-    const Interval interval = *mean_interval(speeds, confidence);
-    means.push_back(interval.estimate);
-    curve.push_back(interval_json(interval));
-  }
-  const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
-  const OptimalGamma theory = optimal_gamma(alpha, cost.c);
-  const std::size_t theory_gamma =
-      theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
-  // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
-  std::vector<double> differences;
-  for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch) {
-    differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
-  }
-  const Interval gap = *mean_interval(differences, confidence);
-  const auto at = static_cast<double>(best);
-  out["simulated"] = Json{{"optimal_gamma", Json::array({at, at, at})}, {"best_speed", curve[best]}};
-  out["gap"] = interval_json(gap);
-  out["agreement"] = Json{{"optimal_gamma", best == theory_gamma || (gap.low <= 0 && gap.high >= 0)}};
-  out["capped"] = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
-}
-
 Json describe(const Cell& cell, double confidence, const Control& control, Json& timings) {
   if (!cell.finished.is_null()) return cell.finished;
   const CellSpec& spec = cell.spec;
@@ -290,20 +156,16 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
   // These work here, not in jobs; an interrupt ends the run before the next of them.
   const bool works_here = cell.experiment == "trace" || cell.experiment == "walltime" ||
                           cell.experiment == "beam" || cell.experiment == "calibration" ||
-                          cell.comparison != nullptr ||
+                          cell.comparison != nullptr || cell.experiment == "schedules" ||
                           (cell.experiment == "verifiers" && wants_witness(*cell.setup, spec.config));
   const bool stopped = works_here && control.stop();
   if (stopped) out["partial"] = true;
   if (empty || stopped) return out;
 
   if (cell.experiment == "predict") {
-    const CostRatios cost = cost_of(spec.config);
-    const FormulaInputs inputs{spec.config.at("alpha").get<double>(), spec.config.at("gamma").get<int>(),
-                               cost.c, cost.c_hat};
-    add_formulas(out, inputs, "given");
-    add_verdicts(out, spec, inputs);
+    describe_prediction(out, spec);
   } else if (cell.experiment == "optimal_gamma") {
-    describe_optimum(out, cell, confidence);
+    describe_optimum(out, spec, *cell.setup->exact_alpha, cell.jobs, confidence);
   } else if (cell.comparison) {
     describe_comparison(out, *cell.comparison, confidence, control);
   } else if (cell.experiment == "verifiers") {
@@ -311,6 +173,8 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
                        confidence, control);
   } else if (cell.experiment == "beam") {
     describe_beams(out, *cell.setup, spec.config, confidence, control);
+  } else if (cell.experiment == "schedules") {
+    describe_schedules(out, cell.setup.get(), spec.config, confidence, control);
   } else if (cell.experiment == "trace") {
     out["traces"] = trace_rounds(*cell.setup, section(spec.config, "trace"), cost_of(spec.config));
   } else if (cell.experiment == "walltime") {
@@ -324,7 +188,7 @@ Json describe(const Cell& cell, double confidence, const Control& control, Json&
       out["calibration"] = std::move(calibration);
     }
   } else {
-    describe_simulation(out, cell, confidence);
+    describe_decoding(out, spec, *cell.jobs.front(), confidence);
   }
   return out;
 }
@@ -337,6 +201,7 @@ Json with_sections(Json resolved) {
                                          {"optimal_gamma", "search"},
                                          {"verifiers", "verifiers"},
                                          {"beam", "beam"},
+                                         {"schedules", "schedules"},
                                          {"calibration", "calibration"},
                                          {"compare", "compare"}}) {
     if (resolved.at("experiment") == experiment) resolved[name] = section(resolved, name);

@@ -18,7 +18,7 @@ struct Findings {
 };
 
 /// A resolved config with the section of its experiment ("trace", "search", "walltime", "beam",
-/// "calibration", "verifiers") written out, as results carry it.
+/// "calibration", "verifiers", "schedules") written out, as results carry it.
 Json with_sections(Json resolved);
 
 /// How much a config would run. Throws ConfigError for a config that cannot be run.

@@ -52,9 +52,12 @@ void check_names(const Json& resolved) {
       for (const auto& [path, value] : one.at("set").items()) varied.push_back(path);
       const std::string printed = fmt::format("/cases/{}/printed", i);
       check_printed(one.at("printed"), printed);
-      if (resolved.at("experiment") == "verifiers" && !one.at("printed").empty()) {
-        throw ConfigError(printed,
-                          "verifiers has no formula to judge printed values by; show them as \"measured\"");
+      const Json& experiment = resolved.at("experiment");
+      if ((experiment == "verifiers" || experiment == "schedules") && !one.at("printed").empty()) {
+        throw ConfigError(
+            printed,
+            fmt::format("{} has no formula to judge printed values by; {}", experiment.get<std::string>(),
+                        experiment == "verifiers" ? "show them as \"measured\"" : "leave them out"));
       }
     }
   }

@@ -15,6 +15,7 @@
 
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/schedule_report.hpp"
 #include "speclab/experiments/support/atomic_file.hpp"
 #include "speclab/experiments/support/interrupt.hpp"
 #include "speclab/experiments/support/progress.hpp"
@@ -56,6 +57,8 @@ void write_data(const std::filesystem::path& folder, const Findings& findings) {
   write_file_atomically(folder / "result.json", findings.result.dump(1) + "\n");
   write_file_atomically(folder / "results.csv", result_csv(findings.result));
   write_file_atomically(folder / "timings.json", findings.timings.dump(1) + "\n");
+  const Json trace = chrome_trace(findings.result);
+  if (!trace.is_null()) write_file_atomically(folder / "trace.json", trace.dump() + "\n");
 }
 
 void write_figures(const std::filesystem::path& folder, const Section& section) {

@@ -24,7 +24,8 @@ void refuse_foreign_result(const std::filesystem::path& folder, const Json& earl
 /// the work than after it.
 void refuse_unwritable(const std::filesystem::path& folder);
 
-/// result.json, results.csv and timings.json, each written whole or not at all.
+/// result.json, results.csv, timings.json and, of traced schedules, trace.json, each written whole or not at
+/// all.
 void write_data(const std::filesystem::path& folder, const Findings& findings);
 
 /// Each figure of a section as a file of its own, named after its id.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "speclab/experiments/metrics.hpp"
+#include "speclab/experiments/schedule_report.hpp"
 #include "speclab/experiments/support/csv.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
 
@@ -222,6 +223,7 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
 }
 
 std::string result_csv(const Json& result) {
+  if (result.at("config").at("experiment") == "schedules") return schedules_csv(result);
   const Json& cells = result.at("cells");
   std::vector<std::string> sets;
   for (const Json& cell : cells) {

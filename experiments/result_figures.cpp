@@ -11,6 +11,7 @@
 #include "speclab/experiments/compare/comparison_report.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/schedule_report.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
 
 namespace speclab {
@@ -190,7 +191,11 @@ Figure timeline(const Json& cell) {
 std::vector<Figure> result_figures(const Json& result, const std::string& id, const std::string& command) {
   const Json& config = result.at("config");
   std::vector<Figure> figures;
-  const Json asked = config.contains("figures") ? config.at("figures") : default_figures(config);
+  const bool schedules = config.at("experiment") == "schedules";
+  if (schedules) figures = schedule_figures(result);
+  const Json asked = schedules                    ? Json::array()
+                     : config.contains("figures") ? config.at("figures")
+                                                  : default_figures(config);
   for (const Json& spec : asked) {
     const bool heat = spec.at("style") == "heat_map";
     Figure figure = heat ? heat_map(result.at("cells"), spec) : curves(result.at("cells"), spec);

@@ -5,6 +5,7 @@
 #include "speclab/experiments/calibration_report.hpp"
 #include "speclab/experiments/compare/comparison_report.hpp"
 #include "speclab/experiments/presentation.hpp"
+#include "speclab/experiments/schedule_report.hpp"
 
 namespace speclab {
 
@@ -109,6 +110,8 @@ Section result_section(const Json& result, const Json& timings, const std::strin
     }
   } else if (experiment == "compare") {
     section.tables = comparison_tables(result, id);
+  } else if (experiment == "schedules") {
+    section.tables = schedule_tables(result, id);
   } else if (experiment != "trace") {
     const bool single = result.at("cells").size() == 1;
     section.tables.push_back(single ? metric_table(result, id + "-table")

@@ -129,9 +129,9 @@ std::uint64_t Comparison::workload() const {
   return task->plan.tokens() * (1 + all_policies(settings).size());
 }
 
-int Comparison::intervals() const {
+int comparison_intervals(const Json& config) {
   // alpha three times, tokens and speed; then speed and gain of each policy.
-  return 5 + 2 * static_cast<int>(settings.at("policies").size());
+  return 5 + 2 * static_cast<int>(config.at("compare").at("policies").size());
 }
 
 Comparison ComparisonMaker::make(const CellSpec& spec) {

@@ -26,9 +26,10 @@ struct Comparison {
 
   /// Tokens to decode in all, for progress.
   std::uint64_t workload() const;
-  /// Intervals that hold together when they are to be simultaneous.
-  int intervals() const;
 };
+
+/// Intervals that the result of a cell states.
+int comparison_intervals(const Json& config);
 
 /// Builds the parts of cells; tasks are shared between them.
 class ComparisonMaker {

@@ -97,7 +97,9 @@ Json json_schema() {
   Json schema = schema_of(config_shape());
   Json head{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "speclab experiment"}};
   head.update(schema);
-  head["$defs"] = Json{{"model", schema_of(model_family())}, {"verifier", schema_of(verifier_family())}};
+  head["$defs"] = Json{{"model", schema_of(model_family())},
+                       {"verifier", schema_of(verifier_family())},
+                       {"schedule", schema_of(schedule_family())}};
   return head;
 }
 

@@ -56,6 +56,7 @@ const Family& policy_family();
 const Family& drafter_family();
 /// The section "compare", whose tasks have a corpus each.
 const Shape& compare_shape(const Shape& corpus);
+const Family& schedule_family();
 const Family& experiment_family();
 
 }  // namespace speclab

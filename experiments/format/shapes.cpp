@@ -31,6 +31,16 @@ Field optional_vocab() {
   return integer("vocab", "Vocabulary size; a draft may leave it out and takes the target's.", 1, max_vocab);
 }
 
+/// What is compared when a config does not say.
+Json usual_schedules() {
+  Json all = Json::array();
+  for (const char* kind :
+       {"plain", "speculative", "oracle", "heads", "dsi", "pearl", "two_functions", "batched"}) {
+    all.push_back({{"kind", kind}});
+  }
+  return all;
+}
+
 Field corpus_half() {
   return choice("part", "Which part of the corpus to train on; halves make draft and target independent.",
                 {"all", "first_half", "second_half"}, "all");
@@ -149,6 +159,10 @@ const Family& experiment_family() {
        {"beam",
         "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
         {}},
+       {"schedules",
+        "Schedules of drafting and verification on a virtual clock, over the same acceptances, beside their "
+        "closed forms.",
+        {}},
        {"calibration", "Repeats the tests of `speclab check`: p-values under the null, power curves.", {}},
        {"compare",
         "Drafters x gamma policies x tasks on held-out text: alpha, tokens per round, speed.",
@@ -236,6 +250,12 @@ const Shape& config_shape() {
        integer("length", "Steps, one token for every sequence.", 1, 100000, 32),
        choice("acceptance", "When a step is accepted; the other one is a planted fault.",
               {"contained", "fault_best_contained"}, "contained")}};
+  static const Field schedule{kind_of("", "A schedule.", schedule_family())};
+  static const Shape schedules{
+      "schedules",
+      "For schedules: over independent coins of probability \"alpha\", or the acceptances of \"models\".",
+      {list("compare", "One row each.", schedule, 1, 64, usual_schedules()),
+       integer("trace_tokens", "Draw the runs of so many plain tokens' time; 0: none.", 0, 1000, 0)}};
   static const Field sample_size{integer("", "Sequences in each test.", 10, 1e6)};
   static const Field fault{kind_of("", "A verifier that is not lossless.", verifier_family())};
   static const Shape calibration{
@@ -296,7 +316,7 @@ const Shape& config_shape() {
            "masses, whatever the vocabulary (token and lenient verification of stored rows or n-grams); "
            "\"auto\" takes the faster one.",
            {"auto", "plain", "quick"}, "auto"),
-       number("alpha", "Acceptance rate, for predict and iid.", 0, 1),
+       number("alpha", "Acceptance rate, for predict, iid and schedules.", 0, 1),
        integer("gamma", "Drafted tokens per round.", 0, 64, 5),
        object("cost", "Virtual cost.", cost, Json::object()),
        object("plan", "How much.", plan, Json::object()),
@@ -311,6 +331,7 @@ const Shape& config_shape() {
        object("beam", "For beam.", beam),
        object("calibration", "For calibration.", calibration),
        object("compare", "For compare.", compare_shape(corpus)),
+       object("schedules", "For schedules.", schedules),
        list("cases", "Explicit rows.", a_case, 1, 100000),
        map("sweep", "Values by JSON path: a list, or {\"from\", \"to\", \"step\"}.", set_value),
        list("metrics", "Metrics in the table.", metric, 1, 32),

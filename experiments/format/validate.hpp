@@ -15,8 +15,8 @@ Json resolve(const Json& input);
 /// defaults; errors name `path`.
 Json resolve_kind(const Json& value, const Family& family, const std::string& path);
 
-/// One optional section ("check", "search", "trace", "walltime", "beam", "calibration") of a resolved config,
-/// or its defaults.
+/// One optional section ("check", "search", "trace", "walltime", "beam", "calibration", "schedules") of a
+/// resolved config, or its defaults.
 Json section(const Json& config, const std::string& name);
 
 /// For verbs that look at one configuration: throws ConfigError for a config that stands for many. `what`

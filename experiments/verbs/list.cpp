@@ -25,7 +25,7 @@ void print_family(const char* title, const Family& family) {
 int list_verb(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab list",
-      .about = "Lists every model, drafter, verifier, gamma policy and experiment that a config can name.",
+      .about = "Lists every model, drafter, verifier, gamma policy, schedule and experiment of configs.",
       .examples = "  speclab list\n",
       .positional = ""};
   if (!parse(usage, arguments)) return exit_ok;
@@ -33,6 +33,7 @@ int list_verb(const std::vector<std::string>& arguments) {
   print_family("Drafters of the experiment \"compare\":", drafter_family());
   print_family("Verifiers:", verifier_family());
   print_family("Gamma policies:", policy_family());
+  print_family("Schedules:", schedule_family());
   print_family("Experiments:", experiment_family());
   return exit_ok;
 }

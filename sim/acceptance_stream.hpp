@@ -1,0 +1,92 @@
+// What a schedule of drafting and verification needs to know about two models: for each position of the
+// output, whether a draft made there, after the true text before it, would be accepted. With token
+// verification that is one bit a position, and it settles what every schedule of one drafted sequence does.
+// All schedules read the same bits, so that they compare pair by pair.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speclab/core/verify.hpp"
+#include "speclab/sim/decode.hpp"
+
+namespace speclab {
+
+/// One bit a position: 1 where a draft would be accepted.
+using AcceptanceBits = std::vector<std::uint8_t>;
+
+/// Which draws are a stream's own: not those of i.i.d. rounds (slot 0 of Use::iid), nor those of rounds of
+/// up to so many drafted tokens. Further streams of coins follow in slots of their own.
+inline constexpr std::uint16_t iid_stream_slot = 1;
+inline constexpr std::uint16_t pair_stream_slot = 0x4000;
+
+/// Coins of one probability, one after the other: coin n is word n of the stream at trial and `slot`.
+class CoinStream {
+ public:
+  CoinStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
+      : words_(seed, Site{trial, 0, Draw{Use::iid, slot}}), alpha_(alpha) {}
+
+  bool flip() { return open_unit(words_()) < alpha_; }
+
+ private:
+  Philox words_;
+  double alpha_;
+};
+
+/// Independent acceptances of probability alpha.
+AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t trial, std::size_t positions);
+
+/// Acceptances of a pair of models along one sequence: at each position a token is drawn from the draft's
+/// row, and the rule's coin for it is the bit; the token or its replacement is what the next position follows
+/// (so that the text has the target's law if the rule is lossless). A rule of one coin a position.
+/// `text`, where given, receives the tokens.
+template <class Target, class Draft, class Rule>
+AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
+                                std::uint32_t trial, std::size_t positions,
+                                std::vector<Token>* text = nullptr) {
+  AcceptanceBits bits(positions);
+  std::vector<Token> context = plan.prompt(trial);
+  const std::size_t start = context.size();
+  std::vector<double> target_scratch;
+  std::vector<double> draft_scratch;
+  for (std::size_t at = 0; at < positions; ++at) {
+    const Row target_row = target.next(context, target_scratch);
+    const Row draft_row = draft.next(context, draft_scratch);
+    SampledChance chance = sampled_chance(plan.seed, trial, static_cast<std::uint32_t>(at));
+    Token token = chance.pick(Draw{Use::draft, pair_stream_slot}, draft_row);
+    if (token < 0) throw_damaged_row();
+    const bool kept = chance.flip(Draw{Use::accept, pair_stream_slot},
+                                  static_cast<double>(rule.acceptance(token, target_row, draft_row)));
+    if (!kept) {
+      token = pick_or(chance, Draw{Use::replace, pair_stream_slot}, rule.replacement(target_row, draft_row),
+                      target_row);
+      if (token < 0) throw_damaged_row();
+    }
+    bits[at] = kept ? 1 : 0;
+    context.push_back(token);
+  }
+  if (text != nullptr) text->assign(context.begin() + static_cast<std::ptrdiff_t>(start), context.end());
+  return bits;
+}
+
+/// One sequence as schedules read it. Beyond the last bit every draft is rejected, so that a schedule without
+/// an end of its own comes to one: give more bits than tokens.
+struct Acceptances {
+  std::span<const std::uint8_t> bits;
+  std::uint64_t tokens = 0;  ///< a schedule ends with the round in which it has emitted so many
+  std::uint64_t seed = 1;    ///< of further coins, with `trial`
+  std::uint32_t trial = 0;
+
+  /// How many drafts in a row are accepted from position `at` on, counted up to `most`.
+  std::uint64_t leading(std::uint64_t at, std::uint64_t most) const {
+    const std::uint64_t end = at + std::min<std::uint64_t>(most, bits.size() - std::min(at, bits.size()));
+    std::uint64_t position = at;
+    while (position < end && bits[position] != 0) ++position;
+    return position - at;
+  }
+};
+
+}  // namespace speclab

@@ -1,0 +1,95 @@
+// Many sequences decoded in lockstep. They accept different numbers of tokens, and nobody waits for anybody
+// inside a round; what differs is what becomes of the place of a sequence that is finished.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "speclab/sim/schedules/rounds.hpp"
+
+namespace speclab {
+
+/// Time of a run over so many tokens, those of all sequences together: 1 until the arithmetic takes longer
+/// than reading the weights, then in proportion.
+struct SaturatingCost {
+  double saturation;  ///< tokens at which a run stops being bound by memory
+
+  double operator()(double tokens) const { return std::max(1.0, tokens / saturation); }
+};
+
+/// `sequences` at a time, each until it has `goal` tokens; what its last round emits beyond is dropped. In a
+/// round every active sequence drafts gamma tokens (gamma draft runs of c * cost(active)), and one target run
+/// of cost(active * (gamma + 1)) verifies all of them.
+///   replaced: the next sequence takes the place of a finished one at once, so that the batch is always full;
+///     the run ends when a place stays empty, and counts what was emitted until then.
+///   else: places stay empty until all sequences of the batch are finished; then the next batch starts.
+/// Sequence i is the stretch of positions [i * goal, (i + 1) * goal); only whole sequences (whole batches)
+/// within `tokens` are decoded. Plain decoding has the same batches: cost(sequences) for a token of each.
+template <class Cost>
+struct BatchedOver {
+  std::uint64_t sequences;
+  std::uint64_t gamma;
+  double c;
+  std::uint64_t goal;
+  bool replaced;
+  Cost cost;
+};
+
+using Batched = BatchedOver<SaturatingCost>;
+
+template <class Cost, class Events>
+Elapsed run_schedule(const BatchedOver<Cost>& schedule, const Acceptances& text, Events& events) {
+  struct Place {
+    std::uint64_t first;  ///< position of its sequence's first token
+    std::uint64_t emitted;
+  };
+  const std::uint64_t batch = schedule.sequences * schedule.goal;
+  const std::uint64_t end =
+      schedule.replaced ? text.tokens - text.tokens % schedule.goal : text.tokens - text.tokens % batch;
+  const auto gamma = static_cast<double>(schedule.gamma);
+  std::vector<Place> active;
+  std::uint64_t next = 0;
+  Elapsed elapsed;
+  while (true) {
+    if (schedule.replaced || active.empty()) {
+      while (active.size() < schedule.sequences && next < end) {
+        active.push_back({next, 0});
+        next += schedule.goal;
+      }
+    }
+    if (active.empty() || (schedule.replaced && active.size() < schedule.sequences)) break;
+    const auto count = static_cast<double>(active.size());
+    std::uint64_t accepted = 0;
+    for (Place& place : active) {
+      const std::uint64_t kept = text.leading(place.first + place.emitted, schedule.gamma);
+      const std::uint64_t emitted = std::min(kept + 1, schedule.goal - place.emitted);
+      place.emitted += emitted;
+      elapsed.tokens += emitted;
+      accepted += kept;
+    }
+    const double draft_run = schedule.c * schedule.cost(count);
+    const double verification = schedule.cost(count * (gamma + 1));
+    if constexpr (Events::wanted) {
+      const auto drafts = static_cast<std::int64_t>(active.size());
+      for (std::uint64_t i = 0; i < schedule.gamma; ++i) {
+        const double at = elapsed.time + draft_run * static_cast<double>(i);
+        events.add({at, at + draft_run, {LaneKind::draft}, EventKind::draft_run, drafts});
+      }
+      const double at = elapsed.time + draft_run * gamma;
+      events.add({at,
+                  at + verification,
+                  {LaneKind::target},
+                  EventKind::target_run,
+                  drafts * static_cast<std::int64_t>(schedule.gamma),
+                  static_cast<std::int64_t>(accepted)});
+    }
+    elapsed.time += draft_run * gamma + verification;
+    std::erase_if(active, [&](const Place& place) { return place.emitted == schedule.goal; });
+  }
+  const auto width = static_cast<double>(schedule.sequences);
+  elapsed.plain_time = static_cast<double>(elapsed.tokens) * schedule.cost(width) / width;
+  return elapsed;
+}
+
+}  // namespace speclab

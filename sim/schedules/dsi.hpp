@@ -1,0 +1,136 @@
+// Distributed speculative inference (Timor et al. 2024): the draft never waits, and several servers of the
+// target verify at the same time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "speclab/sim/schedules/rounds.hpp"
+
+namespace speclab {
+
+/// The model, from a moment at which the text is known to be right (the start, or a correction):
+///   - The draft makes a token every c, one after the other, and goes on until it is told to stop.
+///   - A server that is free starts a target run (time 1) over everything drafted so far: at once when no run
+///     was started since that moment, else as soon as at least `lookahead` tokens were drafted beyond the
+///     last run's.
+///   - A run over m drafted tokens settles these and the token after them, whose draft is there when the run
+///     ends since c <= 1.
+///   - The first run to end that covers the first rejected position gives the token in its place. Drafts and
+///     runs beyond it are stopped and dropped, all servers are free, and everything starts again.
+/// When a draft and a run end together, the run that starts then covers that draft.
+/// 0 < c <= 1.
+struct Dsi {
+  std::uint64_t servers;  ///< 0: as many as are asked for
+  std::uint64_t lookahead;
+  double c;
+};
+
+/// From one correction to the next.
+template <class Events>
+class DsiCycle {
+ public:
+  DsiCycle(const Dsi& schedule, double start, Events& events)
+      : schedule_(schedule), start_(start), events_(events) {}
+
+  /// Runs until the rejection after `accepted` drafts is found; how long that takes.
+  double run(std::uint64_t accepted) {
+    // Multiples of c and sums of ones meet only up to rounding.
+    constexpr double together = 1e-9;
+    while (true) {
+      // A server that is free at this very moment is taken before another.
+      if (next_end() > now_ + together) start_runs();
+      const double next_draft = schedule_.c * static_cast<double>(drafted_ + 1);
+      if (next_draft <= next_end() + together) {
+        now_ = std::max(now_, next_draft);
+        ++drafted_;
+      } else {
+        now_ = next_end();
+        if (runs_[done_].tokens >= accepted) break;
+        report_run(runs_[done_], now_, EventKind::target_run);
+        ++done_;
+      }
+    }
+    report_end(accepted);
+    return now_;
+  }
+
+ private:
+  struct Run {
+    double start;
+    std::uint64_t tokens;
+    int server;
+  };
+
+  /// Runs take the same time, so that they end in the order in which they started.
+  double next_end() const {
+    return runs_.size() > done_ ? runs_[done_].start + 1 : std::numeric_limits<double>::infinity();
+  }
+
+  void start_runs() {
+    const bool due = runs_.empty() || drafted_ >= runs_.back().tokens + schedule_.lookahead;
+    const std::uint64_t busy = runs_.size() - done_;
+    if (!due || (schedule_.servers != 0 && busy == schedule_.servers)) return;
+    int server = 0;
+    if constexpr (Events::wanted) server = free_server();
+    runs_.push_back({now_, drafted_, server});
+  }
+
+  int free_server() const {
+    for (int server = 0;; ++server) {
+      bool busy = false;
+      for (std::size_t i = done_; i < runs_.size(); ++i) busy = busy || runs_[i].server == server;
+      if (!busy) return server;
+    }
+  }
+
+  void report_run(const Run& run, double end, EventKind kind) {
+    if constexpr (Events::wanted) {
+      events_.add({start_ + run.start,
+                   start_ + end,
+                   {LaneKind::target, run.server},
+                   kind,
+                   static_cast<std::int64_t>(run.tokens)});
+    }
+  }
+
+  void report_end(std::uint64_t accepted) {
+    if constexpr (Events::wanted) {
+      report_run(runs_[done_], now_, EventKind::target_run);
+      for (std::size_t i = done_ + 1; i < runs_.size(); ++i)
+        report_run(runs_[i], now_, EventKind::dropped_run);
+      // The last one had not ended.
+      for (std::uint64_t i = 0; i <= drafted_; ++i) {
+        const double from = schedule_.c * static_cast<double>(i);
+        const double to = std::min(from + schedule_.c, now_);
+        const EventKind kind = i < accepted ? EventKind::draft_run : EventKind::dropped_run;
+        events_.add({start_ + from, start_ + to, {LaneKind::draft}, kind, 1});
+      }
+    }
+  }
+
+  const Dsi& schedule_;
+  double start_;
+  Events& events_;
+  double now_ = 0;
+  std::uint64_t drafted_ = 0;
+  std::vector<Run> runs_{};  ///< in the order of their starts
+  std::size_t done_ = 0;     ///< of these, how many have ended
+};
+
+template <class Events>
+Elapsed run_schedule(const Dsi& schedule, const Acceptances& text, Events& events) {
+  std::uint64_t emitted = 0;
+  double now = 0;
+  while (emitted < text.tokens) {
+    const std::uint64_t accepted = text.leading(emitted, text.bits.size());
+    DsiCycle<Events> cycle(schedule, now, events);
+    now += cycle.run(accepted);
+    emitted += accepted + 1;
+  }
+  return {emitted, now, static_cast<double>(emitted)};
+}
+
+}  // namespace speclab

@@ -1,0 +1,62 @@
+// What schedules report: how long they took, and, when asked, every run on the virtual clock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace speclab {
+
+/// What a schedule did to one sequence. Times are in target runs.
+struct Elapsed {
+  std::uint64_t tokens = 0;  ///< emitted
+  double time = 0;
+  double plain_time = 0;  ///< what plain decoding takes for the same tokens
+};
+
+/// Where a run takes place. Runs of one lane never overlap.
+enum class LaneKind : std::uint8_t { draft, target, function_f, function_g, draft_of_f };
+
+struct Lane {
+  LaneKind kind;
+  int number = 0;  ///< of several servers, or of the level of a draft
+
+  bool operator==(const Lane&) const = default;
+};
+
+/// `dropped`: the run's result was not used, and it was stopped where it was.
+enum class EventKind : std::uint8_t {
+  draft_run,
+  target_run,
+  dropped_run,
+  function_f,
+  function_g,
+  draft_of_f
+};
+
+/// One run: [start, end) in target runs. Counts that do not apply are negative.
+struct Event {
+  double start;
+  double end;
+  Lane lane;
+  EventKind kind;
+  std::int64_t tokens = -1;    ///< drafted, or looked at
+  std::int64_t accepted = -1;  ///< of these
+};
+
+/// Looks away, and costs nothing: schedules make no events for it.
+struct NoEvents {
+  static constexpr bool wanted = false;
+};
+
+/// Keeps the events that start before `horizon`.
+struct EventLog {
+  static constexpr bool wanted = true;
+  double horizon;
+  std::vector<Event> events{};
+
+  void add(const Event& event) {
+    if (event.start < horizon && event.end > event.start) events.push_back(event);
+  }
+};
+
+}  // namespace speclab

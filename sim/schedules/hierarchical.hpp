@@ -1,0 +1,90 @@
+// A draft that is itself decoded speculatively, by a smaller draft, and so on (Leviathan et al. 2023, section
+// 6, "a hierarchical version of the algorithm").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "speclab/sim/schedules/rounds.hpp"
+
+namespace speclab {
+
+/// One draft model. `alpha` is the acceptance of its tokens by the model above it; for the first level, whose
+/// model above is the target, the sequence's bits stand instead.
+struct DraftLevel {
+  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above looks at them
+  double c;             ///< one run of it, in target runs
+  double alpha;
+};
+
+/// The last level drafts exactly its gamma tokens, one a run. A level above runs rounds of its own (the level
+/// below drafts, then one run of this level verifies) until at least gamma tokens are there: a round's last
+/// tokens may exceed gamma, and these surplus tokens are not thrown away, but verified with the others.
+/// What a level drafted is gone when the level above has looked: nothing is kept for the next round.
+/// Acceptances below the first level are independent coins, each used once: a draft's own text differs from
+/// the output after its first rejection, so that bits by position would be those of another text.
+struct Hierarchical {
+  std::vector<DraftLevel> levels;
+};
+
+/// The drafting of one sequence, with its clock.
+template <class Events>
+class HierarchicalDrafts {
+ public:
+  HierarchicalDrafts(const Hierarchical& schedule, const Acceptances& text, Events& events)
+      : levels_(schedule.levels), events_(events) {
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      const auto slot = static_cast<std::uint16_t>(iid_stream_slot + 1 + level);
+      coins_.emplace_back(text.seed, text.trial, slot, levels_[level].alpha);
+    }
+  }
+
+  /// Advances `now` by the drafting of a level; returns how many tokens it drafted.
+  std::uint64_t draft(std::size_t level, double& now) {
+    const DraftLevel& here = levels_[level];
+    if (level + 1 == levels_.size()) {
+      for (std::uint64_t i = 0; i < here.gamma; ++i) run(level, now, 1, -1);
+      return here.gamma;
+    }
+    std::uint64_t drafted = 0;
+    while (drafted < here.gamma) {
+      const std::uint64_t proposed = draft(level + 1, now);
+      std::uint64_t kept = 0;
+      while (kept < proposed && coins_[level + 1].flip()) ++kept;
+      run(level, now, static_cast<std::int64_t>(proposed), static_cast<std::int64_t>(kept));
+      drafted += kept + 1;
+    }
+    return drafted;
+  }
+
+ private:
+  void run(std::size_t level, double& now, std::int64_t tokens, std::int64_t accepted) {
+    const double start = now;
+    now += levels_[level].c;
+    if constexpr (Events::wanted) {
+      events_.add(
+          {start, now, {LaneKind::draft, static_cast<int>(level)}, EventKind::draft_run, tokens, accepted});
+    }
+  }
+
+  const std::vector<DraftLevel>& levels_;
+  Events& events_;
+  std::vector<CoinStream> coins_;
+};
+
+template <class Events>
+Elapsed run_schedule(const Hierarchical& schedule, const Acceptances& text, Events& events) {
+  HierarchicalDrafts<Events> drafts(schedule, text, events);
+  std::uint64_t emitted = 0;
+  double now = 0;
+  while (emitted < text.tokens) {
+    const std::uint64_t drafted = drafts.draft(0, now);
+    const std::uint64_t kept = text.leading(emitted, drafted);
+    target_run(events, now, drafted, kept);
+    now += 1;
+    emitted += kept + 1;
+  }
+  return {emitted, now, static_cast<double>(emitted)};
+}
+
+}  // namespace speclab

@@ -1,0 +1,105 @@
+// Schedules of rounds: first the drafts, then one target run, and nothing at the same time. Each starts its
+// rounds anew, so that rounds over independent acceptances are independent, and a sequence ends with a whole
+// round: tokens over time then has no bias from the end (Wald).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "speclab/sim/acceptance_stream.hpp"
+#include "speclab/sim/schedules/events.hpp"
+
+namespace speclab {
+
+/// One token a target run.
+struct Plain {};
+
+/// gamma drafted tokens of c each, then a target run over them (Leviathan et al. 2023, Thm 3.8).
+struct Speculative {
+  std::uint64_t gamma;
+  double c;
+};
+
+/// Knows how many drafts will be accepted, up to `most`, and drafts exactly those. c = 0: not charged for
+/// them.
+struct Oracle {
+  std::uint64_t most;
+  double c;
+};
+
+/// gamma heads of the target itself draft all at once, for c a round (Leviathan et al. 2023, section 6, on
+/// non-autoregressive drafts). Real heads accept less often than a model that sees the tokens before: the
+/// comparison is at equal acceptance.
+struct Heads {
+  std::uint64_t gamma;
+  double c;
+};
+
+/// A run over `drafted` tokens, as the last of a round.
+template <class Events>
+void target_run(Events& events, double start, std::uint64_t drafted, std::uint64_t accepted) {
+  if constexpr (Events::wanted) {
+    events.add({start,
+                start + 1,
+                {LaneKind::target},
+                EventKind::target_run,
+                static_cast<std::int64_t>(drafted),
+                static_cast<std::int64_t>(accepted)});
+  }
+}
+
+/// `drafted(position)` tokens each round, in `runs(drafted)` draft runs of c.
+template <class Drafted, class Runs, class Events>
+Elapsed run_rounds(const Acceptances& text, double c, const Drafted& drafted, const Runs& runs,
+                   Events& events) {
+  std::uint64_t emitted = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t draft_runs = 0;
+  while (emitted < text.tokens) {
+    const std::uint64_t count = drafted(emitted);
+    const std::uint64_t kept = text.leading(emitted, count);
+    if constexpr (Events::wanted) {
+      const double start = static_cast<double>(rounds) + c * static_cast<double>(draft_runs);
+      const auto each = static_cast<std::int64_t>(count / std::max<std::uint64_t>(runs(count), 1));
+      for (std::uint64_t i = 0; i < runs(count); ++i) {
+        const double at = start + c * static_cast<double>(i);
+        events.add({at, at + c, {LaneKind::draft}, EventKind::draft_run, each});
+      }
+      target_run(events, start + c * static_cast<double>(runs(count)), count, kept);
+    }
+    emitted += kept + 1;
+    rounds += 1;
+    draft_runs += runs(count);
+  }
+  return {emitted, static_cast<double>(rounds) + c * static_cast<double>(draft_runs),
+          static_cast<double>(emitted)};
+}
+
+template <class Events>
+Elapsed run_schedule(const Plain&, const Acceptances& text, Events& events) {
+  const auto none = [](std::uint64_t) { return std::uint64_t{0}; };
+  return run_rounds(text, 0, none, none, events);
+}
+
+template <class Events>
+Elapsed run_schedule(const Speculative& schedule, const Acceptances& text, Events& events) {
+  return run_rounds(
+      text, schedule.c, [&](std::uint64_t) { return schedule.gamma; }, [](std::uint64_t n) { return n; },
+      events);
+}
+
+template <class Events>
+Elapsed run_schedule(const Oracle& schedule, const Acceptances& text, Events& events) {
+  return run_rounds(
+      text, schedule.c, [&](std::uint64_t at) { return text.leading(at, schedule.most); },
+      [](std::uint64_t n) { return n; }, events);
+}
+
+template <class Events>
+Elapsed run_schedule(const Heads& schedule, const Acceptances& text, Events& events) {
+  return run_rounds(
+      text, schedule.c, [&](std::uint64_t) { return schedule.gamma; },
+      [](std::uint64_t) { return std::uint64_t{1}; }, events);
+}
+
+}  // namespace speclab

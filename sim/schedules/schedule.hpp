@@ -1,0 +1,43 @@
+// Any schedule as one value, and many of them over the same sequences.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "speclab/sim/control.hpp"
+#include "speclab/sim/schedules/batched.hpp"
+#include "speclab/sim/schedules/dsi.hpp"
+#include "speclab/sim/schedules/hierarchical.hpp"
+#include "speclab/sim/schedules/pearl.hpp"
+#include "speclab/sim/schedules/rounds.hpp"
+#include "speclab/sim/schedules/two_functions.hpp"
+
+namespace speclab {
+
+using AnySchedule =
+    std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl, TwoFunctions, Batched>;
+
+/// Plays a schedule over one sequence until it has text.tokens tokens. `events` is NoEvents or an EventLog.
+template <class Events>
+Elapsed run_schedule(const AnySchedule& schedule, const Acceptances& text, Events& events) {
+  return std::visit([&](const auto& kind) { return run_schedule(kind, text, events); }, schedule);
+}
+
+/// What all schedules did, trial by trial.
+struct ScheduleRuns {
+  std::vector<std::vector<Elapsed>> trials;  ///< trials[trial][schedule]; empty when stopped
+  std::vector<std::uint64_t> accepted;       ///< of each trial's first plan.length positions
+};
+
+/// The acceptances of one trial, by position.
+using MakeBits = std::function<AcceptanceBits(std::uint32_t trial)>;
+
+/// Every schedule over the same plan.trials sequences of plan.length tokens, in parallel over trials. `bits`
+/// gives at least plan.length positions; what schedules read beyond them counts as rejected. Progress counts
+/// tokens times schedules.
+ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Plan& plan, const MakeBits& bits,
+                           const Control& control = {});
+
+}  // namespace speclab
