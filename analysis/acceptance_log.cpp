@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
@@ -118,7 +117,12 @@ LogTest position_test(const PositionCounts& counts) {
     groups.back().examined += real(counts.examined[i]);
     groups.back().accepted += real(counts.accepted[i]);
   }
-  if (groups.back().examined < enough) return {};
+  if (groups.size() > 1 && groups.back().examined < enough) {
+    const Group rest = groups.back();
+    groups.pop_back();
+    groups.back().examined += rest.examined;
+    groups.back().accepted += rest.accepted;
+  }
   double statistic = 0;
   for (const Group& group : groups) {
     const double difference = group.accepted - alpha * group.examined;
