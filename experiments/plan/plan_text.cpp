@@ -29,6 +29,11 @@ Cell number(const Json& value) {
   return {short_number(value), value.get<double>(), ""};
 }
 
+Cell count(const Json& value) {
+  const auto integer = value.get<std::uint64_t>();
+  return {std::to_string(integer), static_cast<double>(integer), ""};
+}
+
 /// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly.
 std::string ranged(double estimate, double low, double high) {
   if (low == high) return fmt::format("{:.4g}", estimate);
@@ -83,10 +88,13 @@ std::string gamma_table(const Json& plan) {
     if (estimated) cells.insert(cells.end(), {number(row.at("low")), number(row.at("high"))});
     table.rows.push_back(cells);
   }
-  return table.rows.empty() ? "" : "\n" + terminal(table);
+  if (table.rows.empty()) return "";
+  table.caption = "Speed by γ";
+  return fmt::format("\n{}", terminal(table));
 }
 
 std::string test_text(const Json& test) {
+  if (test.is_null()) return "totals do not tell";
   if (test.at("degrees").get<int>() == 0) return "too few rounds to tell";
   return fmt::format("χ² = {:.4g}, {} degrees, p = {:.3g}", test.at("chi_squared").get<double>(),
                      test.at("degrees").get<int>(), test.at("p").get<double>());
@@ -101,7 +109,7 @@ std::string log_text(const Json& log) {
       {},
       ""};
   for (const Json& row : log.at("positions")) {
-    table.rows.push_back({number(row.at("position")), number(row.at("examined")), number(row.at("accepted")),
+    table.rows.push_back({count(row.at("position")), count(row.at("examined")), count(row.at("accepted")),
                           number(row.at("conditional")[0]), number(row.at("conditional")[1]),
                           number(row.at("conditional")[2]), number(row.at("unconditional"))});
   }
@@ -134,7 +142,10 @@ std::string batch_text(const Json& plan) {
   const int most = plan.at("batches").back().at("last").get<int>();
   std::string out = terminal(table);
   if (!stopped) {
-    out += fmt::format("Speculation pays at every batch up to {}, the largest considered.\n", most);
+    const bool full =
+        !plan.at("device").is_null() && plan.at("device").at("memory").at("largest_batch") == most;
+    out += fmt::format("Speculation pays at every batch up to {}, the largest {}.\n", most,
+                       full ? "that fits into memory" : "considered");
   } else if (last_paying == 0) {
     out += "Speculation does not pay from batch 1 on.\n";
   } else {
@@ -218,16 +229,14 @@ std::string plan_text(const Json& plan) {
 }
 
 std::string ranking_text(const Json& ranking) {
-  Table table{"ranking", "", {"drafter", "α", "c", "best γ", "speed", "low", "high"}, {}, ""};
+  Table table{"ranking", "", {"drafter", "α", "c", "best γ", "speed"}, {}, ""};
   for (const Json& plan : ranking.at("ranking")) {
     const Json& best = plan.at("best");
     table.rows.push_back({{plan.at("drafter").get<std::string>(), {}, ""},
                           number(plan.at("alpha").at("estimate")),
                           number(plan.at("costs").at("c")),
                           number(best.at("gamma")),
-                          number(best.at("speed")[0]),
-                          number(best.at("speed")[1]),
-                          number(best.at("speed")[2])});
+                          number(best.at("speed")[0])});
   }
   return terminal(table) + "\n" + plan_text(ranking.at("ranking")[0]);
 }

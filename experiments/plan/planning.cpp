@@ -82,8 +82,8 @@ Choice best_of(const SpeedCurve& curve, const Drafter& drafter, const PlanSettin
   const int gamma = static_cast<int>(top - curve.estimate.begin());
   if (curve.by == std::string("positions")) {
     return {gamma, gamma == last && gamma > 0
-                       ? "The longest that the log has seen: draft more for a while, and plan again."
-                       : "The largest speed by the log's own acceptance at each position."};
+                       ? "The longest round seen: draft more for a while, and plan again."
+                       : "The largest speed by acceptance as it was measured at each position."};
   }
   if (constant(drafter.costs)) {
     const OptimalGamma closed =
@@ -177,39 +177,39 @@ Json log_json(const AcceptanceFile& log, const LogFindings& findings, double con
           {"accepted", log.counts.total_accepted()},
           {"alpha_by_stretches", by_stretches ? interval_json(*by_stretches) : Json()},
           {"positions_alike", test_json(findings.positions)},
-          {"rounds_independent", test_json(findings.neighbours)},
+          {"rounds_independent", log.rounds.empty() ? Json() : test_json(findings.neighbours)},
           {"iid_rejected", findings.positions_differ() || findings.rounds_depend()},
           {"positions", positions}};
 }
 
-Json advice(double gain, int gamma, const std::optional<LogFindings>& findings) {
+/// What an oracle could gain, in words. By positions it is an oracle that never drafts more than the log did.
+std::string oracle_sentence(double gain, bool by_positions) {
+  const std::string oracle = fmt::format(
+      "an oracle that drafts exactly what will be accepted{}, and pays for it, would be {:.{}f}% "
+      "faster",
+      by_positions ? " (as far as the rounds seen go)" : "", 100 * gain, gain < adaptive_threshold ? 1 : 0);
+  if (gain < adaptive_threshold) return fmt::format("Keep gamma fixed: even {}.", oracle);
+  return fmt::format("At most, {}. {}", oracle,
+                     by_positions
+                         ? "A policy that tells hard rounds from easy ones can have a part of it."
+                         : "A policy gains only as far as it tells tokens apart, such as by the draft's "
+                           "confidence; where acceptance is i.i.d. it gains nothing.");
+}
+
+Json advice(double gain, int gamma, bool by_positions, const std::optional<LogFindings>& findings) {
   Json sentences = Json::array();
-  if (gamma == 0) {
-    sentences.push_back("Decode plainly: drafting costs more than it saves.");
-  } else if (gain < adaptive_threshold) {
-    sentences.push_back(fmt::format(
-        "Keep gamma fixed: even an oracle that drafts exactly what will be accepted, and pays for "
-        "it, would be only {:.1f}% faster.",
-        100 * gain));
-  } else {
-    sentences.push_back(fmt::format(
-        "An oracle that drafts exactly what will be accepted, and pays for it, would be {:.0f}% faster: no "
-        "gamma policy gains more. Under i.i.d. acceptance none gains anything; a policy needs tokens that it "
-        "can tell apart, such as by the draft's confidence.",
-        100 * gain));
-  }
-  if (findings && findings->positions_differ()) {
+  sentences.push_back(gamma == 0 ? "Decode plainly: drafting costs more than it saves."
+                                 : oracle_sentence(gain, by_positions));
+  if (by_positions) {
     sentences.push_back(
         "Acceptance differs between positions (or between rounds, of which the easy ones get far): the "
         "i.i.d. "
-        "formula is off, and gamma is chosen by the log's own positions. A policy that tells hard rounds "
-        "from "
-        "easy ones has something to gain.");
+        "formula is off, and gamma is chosen by acceptance as measured at each position.");
   }
   if (findings && findings->rounds_depend()) {
     sentences.push_back(
-        "A round's first token is accepted more (or less) often after an accepted one: intervals that take "
-        "rounds as independent are too narrow; use that of stretches.");
+        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as "
+        "independent are too narrow; use that of stretches.");
   }
   return sentences;
 }
@@ -262,13 +262,14 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
            {"reason", choice.reason},
            {"within_1_percent", Json::array({near.low, *near.high})}};
   plan["gammas"] = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan["bounds"] =
-      Json{{"guaranteed",
-            constant(drafter.costs) ? optional_json(guaranteed_speed(known.alpha.estimate, c)) : Json()},
-           {"oracle_uncharged", optional_json(oracle_speed_uncharged(known.alpha.estimate))},
-           {"oracle_charged", oracle},
-           {"adaptive_gain", gain}};
-  plan["advice"] = advice(gain, choice.gamma, findings);
+  plan["bounds"] = Json{{"guaranteed", constant(drafter.costs) && !by_positions
+                                           ? optional_json(guaranteed_speed(known.alpha.estimate, c))
+                                           : Json()},
+                        {"oracle_uncharged",
+                         by_positions ? Json() : optional_json(oracle_speed_uncharged(known.alpha.estimate))},
+                        {"oracle_charged", oracle},
+                        {"adaptive_gain", gain}};
+  plan["advice"] = advice(gain, choice.gamma, by_positions, findings);
   plan["log"] = Json();
   if (known.log) {
     plan["log"] = log_json(*known.log, *findings, settings.confidence);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace speclab {
 
 namespace {
@@ -13,26 +15,26 @@ constexpr int longest_lookup = 4;
 /// Does the choice change with the batch?
 bool changes(const ServedPlan& plan) { return plan.batches.size() > 1; }
 
+/// Servers that follow the batch reserve room for the longest draft of any.
+int longest_draft(const ServedPlan& plan) {
+  int longest = plan.gamma;
+  for (const BatchRange& range : plan.batches) longest = std::max(longest, range.gamma);
+  return longest;
+}
+
 // docs.vllm.ai/en/latest/features/speculative_decoding/: draft_model, n_gram, and (v0.25.0)
 // dynamic_speculative_decoding, whose ranges are [first batch, last batch, tokens].
 ServerSetting vllm(const ServedPlan& plan) {
   std::string config =
       plan.by_lookup
           ? fmt::format(R"({{"method": "ngram", "num_speculative_tokens": {}, "prompt_lookup_max": {})",
-                        plan.gamma, longest_lookup)
+                        longest_draft(plan), longest_lookup)
           : fmt::format(R"({{"method": "draft_model", "model": "{}", "num_speculative_tokens": {})",
-                        plan.draft, plan.gamma);
+                        plan.draft, longest_draft(plan));
   if (changes(plan)) {
     std::vector<std::string> ranges;
-    int most = plan.gamma;
     for (const BatchRange& range : plan.batches) {
       ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
-      most = std::max(most, range.gamma);
-    }
-    if (most > plan.gamma) {
-      const std::string key = "\"num_speculative_tokens\": ";
-      const auto at = config.find(key) + key.size();
-      config.replace(at, std::to_string(plan.gamma).size(), std::to_string(most));
     }
     config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
   }
@@ -70,18 +72,23 @@ ServerSetting tensorrt_llm(const ServedPlan& plan) {
   }
   const std::string config =
       plan.by_lookup ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
-                                   plan.gamma, longest_lookup, schedule)
+                                   longest_draft(plan), longest_lookup, schedule)
                      : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model=\"{}\"{})",
-                                   plan.gamma, plan.draft, schedule);
+                                   longest_draft(plan), plan.draft, schedule);
   return {
       "TensorRT-LLM", "1.4.0rc1", {fmt::format("LLM(\"{}\", speculative_config={})", plan.target, config)}};
+}
+
+/// The name a converted model usually gets.
+std::string file_of(const std::string& repository) {
+  return repository.substr(repository.rfind('/') + 1) + ".gguf";
 }
 
 // github.com/ggml-org/llama.cpp docs/speculative.md and common/arg.cpp: in 2026 --draft-max and --draft-min
 // became --spec-draft-n-max and --spec-draft-n-min. --draft-p-min 0 keeps the draft from stopping early.
 ServerSetting llama_cpp(const ServedPlan& plan) {
-  const std::string target = plan.target == "TARGET_MODEL" ? "target.gguf" : plan.target + ".gguf";
-  const std::string draft = plan.draft == "DRAFT_MODEL" ? "draft.gguf" : plan.draft + ".gguf";
+  const std::string target = file_of(plan.target);
+  const std::string draft = file_of(plan.draft);
   if (plan.by_lookup) {
     return {"llama.cpp",
             "docs/speculative.md (2026)",

@@ -22,6 +22,7 @@ int run_verb(const std::vector<std::string>& arguments);
 int reproduce_verb(const std::vector<std::string>& arguments);
 int sweep_verb(const std::vector<std::string>& arguments);
 int predict_verb(const std::vector<std::string>& arguments);
+int plan_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
 int exact_verb(const std::vector<std::string>& arguments);
