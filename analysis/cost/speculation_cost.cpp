@@ -50,6 +50,14 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
   return ranges;
 }
 
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most) {
+  for (int batch = 1; batch <= most; ++batch) {
+    const Operation at{double(batch), context};
+    if (tokens_per_round <= gamma * draft_cost(costs, at) + verify_cost(costs, gamma, at)) return batch - 1;
+  }
+  return most;
+}
+
 TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
                          double tokens_per_round, const Operation& at) {
   const Work verifying = work(target.model, {gamma + 1.0, at.batch, at.context}, target.machine.precision);

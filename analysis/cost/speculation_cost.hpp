@@ -47,6 +47,10 @@ struct BatchRange {
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
                                        int most);
 
+/// The largest batch of 1..most up to which every batch is faster than plain decoding at this gamma; 0 when
+/// already one sequence is not. `tokens_per_round` are those at gamma.
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
+
 /// What one emitted token costs one sequence of the batch, at some gamma (0: plain decoding).
 struct TokenWork {
   double bytes = 0;

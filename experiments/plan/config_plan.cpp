@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "speclab/analysis/estimates.hpp"
 #include "speclab/analysis/gamma_choice.hpp"
 #include "speclab/analysis/optimal_gamma.hpp"
 #include "speclab/analysis/theorems.hpp"
+#include "speclab/core/position_rules.hpp"
 #include "speclab/experiments/format/cells.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/report/page.hpp"
 #include "speclab/experiments/simulation.hpp"
-#include "speclab/experiments/tracing.hpp"
 
 namespace speclab {
 
@@ -36,6 +37,15 @@ std::optional<double> stated_alpha(const Json& config) {
   if (experiment != "predict" && experiment != "iid") return std::nullopt;
   if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; a plan needs an acceptance rate");
   return config.at("alpha").get<double>();
+}
+
+/// What one gamma shows of acceptance at a position holds for another only if the rule looks no further.
+void require_positions(const AnyRule& rule) {
+  if (std::visit([]<class Rule>(const Rule&) { return PositionRule<Rule>; }, rule)) return;
+  throw ConfigError(
+      "/verifier/kind",
+      "a plan needs a verifier of one draft that decides position by position, such as \"token\"; "
+      "compare others with experiment \"verifiers\"");
 }
 
 AcceptanceFile totals_of(const Tally& tally) {
@@ -87,7 +97,7 @@ std::vector<ConfigCase> config_cases(const Json& config, std::optional<double> c
       one.acceptance = {{*alpha, *alpha, *alpha}, "given"};
     } else {
       const auto setup = jobs.setup(cell.config);
-      require_one_draft(setup->rule, "plan");
+      require_positions(setup->rule);
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);
         one.acceptance = {{exact, exact, exact}, "the models, exactly"};
@@ -126,7 +136,9 @@ Json compare_choices(const std::vector<ConfigCase>& cases) {
     const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
                                                  one.c - one.c_rounding, one.c + one.c_rounding);
     std::string verdict;
-    if (best.gamma == one.gamma) {
+    if (!best.gamma) {
+      verdict = "more is always better";
+    } else if (best.gamma == one.gamma) {
       verdict = "the same";
       ++same;
     } else if (has_rounding && range.holds(one.gamma)) {
@@ -156,10 +168,13 @@ Json compare_choices(const std::vector<ConfigCase>& cases) {
 std::string comparison_text(const Json& comparison) {
   Table table{"comparison",
               "The config's γ beside the best by Theorem 3.8",
-              {"case", "α", "c", "its γ", "speed", "best γ", "speed", "lost, %", "best γ of rounded inputs",
-               "verdict"},
+              {"case", "α", "c", "its γ", "speed", "best γ", "speed", "lost, %", "verdict"},
               {},
               ""};
+  const Json& rows = comparison.at("rows");
+  const bool rounded = std::any_of(rows.begin(), rows.end(),
+                                   [](const Json& row) { return !row.at("optimal_gammas").is_null(); });
+  if (rounded) table.columns.push_back("best γ of rounded inputs");
   const auto cell = [](const Json& value, int digits) -> Cell {
     if (value.is_null()) return {"–", {}, ""};
     return {fmt::format("{:.{}g}", value.get<double>(), digits), value.get<double>(), ""};
@@ -175,12 +190,14 @@ std::string comparison_text(const Json& comparison) {
                           cell(row.at("best_speed"), 4),
                           {fmt::format("{:.1f}", row.at("loss_percent").get<double>()),
                            row.at("loss_percent").get<double>(), ""},
-                          {range.is_null() ? ""
-                                           : fmt::format("{} to {}", range[0].dump(),
-                                                         range[1].is_null() ? "∞" : range[1].dump()),
-                           {},
-                           ""},
                           {row.at("verdict").get<std::string>(), {}, ""}});
+    if (rounded) {
+      table.rows.back().push_back({range.is_null() ? ""
+                                                   : fmt::format("{} to {}", range[0].dump(),
+                                                                 range[1].is_null() ? "∞" : range[1].dump()),
+                                   {},
+                                   ""});
+    }
   }
   return terminal(table) +
          fmt::format(

@@ -123,7 +123,11 @@ std::string log_text(const Json& log) {
   const Json& other = log.at("other_choice");
   out += line(other.at("by") == "positions" ? "by positions" : "by the i.i.d. formula",
               fmt::format("γ = {}, speed {}", other.at("gamma").get<int>(), ranged(other.at("speed"))));
-  return out;
+  return out +
+         "Intervals: alpha by likelihood ratio (a simulation's by batches), a by Clopper and Pearson, speed "
+         "through alpha by the formula,\nor by the delta method from positions. All but those of stretches "
+         "and "
+         "batches take rounds as independent.\n";
 }
 
 std::string batch_text(const Json& plan) {
@@ -152,6 +156,19 @@ std::string batch_text(const Json& plan) {
     out += fmt::format("Switch speculation off beyond batch {}{}.\n", last_paying,
                        pays_again ? "; it pays again where the table says so" : "");
   }
+  if (!plan.at("batch_limit").is_null() && plan.at("batch_limit").get<int>() < most) {
+    out += fmt::format("With γ = {} at every batch it pays up to batch {} only.\n",
+                       plan.at("best").at("gamma").get<int>(), plan.at("batch_limit").get<int>());
+  }
+  return out;
+}
+
+std::string asked_text(const Json& asked) {
+  std::string out = line(fmt::format("at γ = {}", asked.at("gamma").get<int>()),
+                         fmt::format("{} × plain decoding, {:.1f}% below the best", ranged(asked.at("speed")),
+                                     asked.at("loss_percent").get<double>()));
+  if (!asked.at("batch_limit").is_null())
+    out += line("", fmt::format("pays up to batch {}", asked.at("batch_limit").get<int>()));
   return out;
 }
 
@@ -213,7 +230,9 @@ std::string settings_text(const Json& settings) {
 }  // namespace
 
 std::string plan_text(const Json& plan) {
-  std::string out = head(plan) + gamma_table(plan);
+  std::string out = head(plan);
+  if (!plan.at("asked").is_null()) out += asked_text(plan.at("asked"));
+  out += gamma_table(plan);
   if (!plan.at("log").is_null()) out += log_text(plan.at("log"));
   if (!plan.at("device").is_null()) out += device_text(plan.at("device"), plan.at("costs"));
   if (!plan.at("batches").is_null()) {

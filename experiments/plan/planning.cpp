@@ -283,7 +283,13 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
 
   std::vector<BatchRange> batches;
+  const auto limit_of = [&](int gamma) {
+    return batch_limit(curve.tokens[at(gamma)], gamma, drafter.costs, settings.at.context,
+                       largest_planned_batch(drafter, settings));
+  };
   plan["batches"] = Json();
+  plan["batch_limit"] = Json();
+  plan["asked"] = Json();
   if (!constant(drafter.costs)) {
     const std::vector<double> tokens(
         curve.tokens.begin(),
@@ -291,6 +297,15 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
     batches =
         gamma_by_batch(tokens, drafter.costs, settings.at.context, largest_planned_batch(drafter, settings));
     plan["batches"] = batch_rows(batches);
+    if (choice.gamma > 0) plan["batch_limit"] = limit_of(choice.gamma);
+  }
+  if (settings.asked_gamma) {
+    const auto asked = at(std::min(*settings.asked_gamma, static_cast<int>(curve.estimate.size()) - 1));
+    plan["asked"] =
+        Json{{"gamma", asked},
+             {"speed", Json::array({curve.estimate[asked], curve.low[asked], curve.high[asked]})},
+             {"loss_percent", 100 * (1 - curve.estimate[asked] / speed)},
+             {"batch_limit", constant(drafter.costs) ? Json() : Json(limit_of(static_cast<int>(asked)))}};
   }
   plan["device"] = device_plan(drafter, settings, choice.gamma, curve.tokens[at(choice.gamma)]);
 

@@ -29,6 +29,7 @@ struct Drafter {
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
+  std::optional<int> asked_gamma = {};  ///< at most max_gamma; its speed is given beside the best
   int max_batch = 512;
   double memory_share = 0.9;  ///< of the device, for weights and caches
   double confidence = 0.95;
@@ -39,11 +40,13 @@ struct PlanSettings {
 /// The plan as JSON, from which plan_text is written:
 ///   drafter, alpha {estimate, low, high, from}, costs {c, from, batch, context}
 ///   best        {gamma, speed [estimate, low, high], tokens_per_round, by, reason, within_1_percent}
+///   asked       {gamma, speed [estimate, low, high], loss_percent, batch_limit}; null unless asked for
 ///   gammas      rows {gamma, tokens, speed, low, high, verify_cost} around the best
 ///   bounds      {guaranteed, oracle_uncharged, oracle_charged, adaptive_gain}
 ///   advice      sentences
 ///   log         the tests of a log and its positions; null without one
 ///   batches     rows {first, last, gamma, least_speed}; null when costs do not depend on the batch
+///   batch_limit the largest batch at which the best gamma, kept fixed, still pays; null as above
 ///   device      times, memory, traffic and energy by the roofline; null without one
 ///   settings    rows {server, checked, lines}; empty when speculation does not pay
 /// Numbers without a value are null.

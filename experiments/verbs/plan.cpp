@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
+#include <cmath>
 #include <memory>
 
 #include "speclab/experiments/format/config_error.hpp"
@@ -35,6 +36,11 @@ PlanSettings settings_of(const po::variables_map& values) {
   settings.at.batch = checked_number(values, "batch", 1, 1e6);
   settings.at.context = checked_number(values, "context", 0, largest_context);
   settings.max_gamma = static_cast<int>(checked_number(values, "max-gamma", 1, 1000));
+  if (values.count("gamma") > 0) {
+    const double asked = checked_number(values, "gamma", 0, settings.max_gamma);
+    if (asked != std::floor(asked)) throw UsageError(fmt::format("--gamma {}: expected an integer", asked));
+    settings.asked_gamma = static_cast<int>(asked);
+  }
   settings.max_batch = static_cast<int>(checked_number(values, "max-batch", 1, 10000));
   settings.memory_share = checked_number(values, "memory-share", 0.01, 1);
   settings.confidence = values["confidence"].as<double>();
@@ -159,6 +165,7 @@ int plan_verb(const std::vector<std::string>& arguments) {
       "context", po::value<double>()->default_value(1024, "1024"), "tokens before the new ones")(
       "method", po::value<std::string>()->default_value("draft"),
       "draft (a model) or ngram (copied from the text), for the settings")(
+      "gamma", po::value<double>(), "a gamma to compare with the best")(
       "max-gamma", po::value<double>()->default_value(64, "64"), "largest gamma considered")(
       "max-batch", po::value<double>()->default_value(512, "512"), "largest batch considered")(
       "memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable")(

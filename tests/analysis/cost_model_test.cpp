@@ -270,4 +270,11 @@ TEST_CASE("the best gamma by batch is that of each batch alone, and falls to not
     }
   }
   CHECK(gamma_by_batch(iid_tokens(0.4, 16), costs, 16, 4000).back().gamma == 0);
+  const int limit = batch_limit(tokens[7], 7, costs, 1024, 600);
+  CHECK(limit > 1);
+  CHECK(limit < 600);
+  CHECK(speeds(tokens, costs, {double(limit), 1024})[7] > 1);
+  CHECK(speeds(tokens, costs, {limit + 1.0, 1024})[7] <= 1);
+  CHECK(batch_limit(tokens[1], 1, costs, 1024, 20) == 20);
+  CHECK(batch_limit(1.0, 1, costs, 1024, 20) == 0);
 }

@@ -147,6 +147,8 @@ says out "num_assistant_tokens = 9"
 expect 0 plan --alpha 0.75 --alpha-se 0.02 --c 0.02 --json
 python "low, high = data['best']['speed'][1:]
 assert low < data['best']['speed'][0] < high and data['alpha']['low'] < 0.72" out
+expect 0 plan --alpha 0.75 --c 0.02 --gamma 5
+says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
 expect 0 plan --alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'

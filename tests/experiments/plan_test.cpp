@@ -272,6 +272,9 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   const Json plan = make_plan({"", markov[0].acceptance, {ConstantCost{1}, ConstantCost{0.05}}, ""}, {});
   CHECK(plan.at("best").at("by") == "positions");
   CHECK(plan.at("log").at("positions").size() == 8);
+  config["verifier"] = {{"kind", "block"}};
+  bool partial = false;
+  CHECK_THROWS_AS(config_cases(config, std::nullopt, 0.95, {}, partial), ConfigError);
 }
 
 TEST_CASE("a sweep over gamma is one case, other axes are rows") {
