@@ -6,6 +6,7 @@
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "speclab/analysis/gamma_choice.hpp"
 #include "speclab/analysis/optimal_gamma.hpp"
@@ -24,6 +25,8 @@ constexpr double little_loss = 0.01;
 /// Below this gain a policy that changes gamma is not worth its trouble.
 constexpr double adaptive_threshold = 0.05;
 constexpr int stretches = 20;
+/// Larger batches want shorter drafts, so that the search over batches can stop here.
+constexpr std::size_t longest_in_batches = 32;
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
@@ -225,10 +228,41 @@ Json batch_rows(const std::vector<BatchRange>& batches) {
   return rows;
 }
 
+Json speed_json(const SpeedCurve& curve, int gamma) {
+  return Json::array({curve.estimate[at(gamma)], curve.low[at(gamma)], curve.high[at(gamma)]});
+}
+
+Json best_json(const SpeedCurve& curve, const Choice& choice) {
+  const GammaRange near = near_best(curve.estimate, little_loss);
+  return {{"gamma", choice.gamma},
+          {"speed", speed_json(curve, choice.gamma)},
+          {"tokens_per_round", curve.tokens[at(choice.gamma)]},
+          {"by", curve.by},
+          {"reason", choice.reason},
+          {"within_1_percent", Json::array({near.low, *near.high})}};
+}
+
+Json settings_json(const Drafter& drafter, const PlanSettings& settings, int gamma,
+                   const std::vector<BatchRange>& batches) {
+  Json rows = Json::array();
+  if (gamma == 0) return rows;
+  ServedPlan served;
+  if (!settings.target.empty()) served.target = settings.target;
+  if (!drafter.name.empty()) served.draft = drafter.name;
+  served.by_lookup = settings.by_lookup;
+  served.gamma = gamma;
+  served.batches = batches;
+  for (const ServerSetting& setting : server_settings(served)) {
+    rows.push_back({{"server", setting.server}, {"checked", setting.checked}, {"lines", setting.lines}});
+  }
+  return rows;
+}
+
 }  // namespace
 
 Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const Acceptance& known = drafter.acceptance;
+  const bool fixed_costs = constant(drafter.costs);
   const double c = draft_cost(drafter.costs, settings.at);
   std::optional<LogFindings> findings;
   if (known.log) findings = test_log(*known.log);
@@ -236,13 +270,25 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const bool by_positions = findings && findings->positions_differ();
   const SpeedCurve curve = by_positions ? position_curve(drafter, settings) : iid;
   const Choice choice = best_of(curve, drafter, settings);
-  const double speed = curve.estimate[at(choice.gamma)];
+  const double best = curve.estimate[at(choice.gamma)];
 
+  // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.
+  const bool closed = fixed_costs && !by_positions;
   const auto charged = oracle_speed_charged(known.alpha.estimate, c);
-  const double oracle =
-      constant(drafter.costs) && !by_positions && charged ? *charged : oracle_speed(curve, drafter, settings);
-  const double gain = std::max(oracle / speed - 1, 0.0);
-  const GammaRange near = near_best(curve.estimate, little_loss);
+  const double oracle = closed && charged ? *charged : oracle_speed(curve, drafter, settings);
+  const double gain = std::max(oracle / best - 1, 0.0);
+
+  const int most_batch = largest_planned_batch(drafter, settings);
+  const auto limit_of = [&](const SpeedCurve& used, int gamma) -> Json {
+    if (fixed_costs || gamma == 0) return Json();
+    return batch_limit(used.tokens[at(gamma)], gamma, drafter.costs, settings.at.context, most_batch);
+  };
+  std::vector<BatchRange> batches;
+  if (!fixed_costs) {
+    const auto considered = std::min(curve.tokens.size(), std::max(at(choice.gamma), longest_in_batches) + 1);
+    batches = gamma_by_batch(std::span(curve.tokens.data(), considered), drafter.costs, settings.at.context,
+                             most_batch);
+  }
 
   Json plan;
   plan["drafter"] = drafter.name;
@@ -254,80 +300,45 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
                        {"confidence", settings.confidence}};
   plan["costs"] = Json{
       {"c", c}, {"from", drafter.cost_from}, {"batch", settings.at.batch}, {"context", settings.at.context}};
-  plan["best"] =
-      Json{{"gamma", choice.gamma},
-           {"speed", Json::array({speed, curve.low[at(choice.gamma)], curve.high[at(choice.gamma)]})},
-           {"tokens_per_round", curve.tokens[at(choice.gamma)]},
-           {"by", curve.by},
-           {"reason", choice.reason},
-           {"within_1_percent", Json::array({near.low, *near.high})}};
+  plan["best"] = best_json(curve, choice);
+  plan["asked"] = Json();
+  if (settings.asked_gamma) {
+    // A log says nothing of positions that it never reached; there the formula stands in.
+    const int gamma = *settings.asked_gamma;
+    const SpeedCurve& used = at(gamma) < curve.estimate.size() ? curve : iid;
+    plan["asked"] = Json{{"gamma", gamma},
+                         {"speed", speed_json(used, gamma)},
+                         {"by", used.by},
+                         {"loss_percent", 100 * (1 - used.estimate[at(gamma)] / best)},
+                         {"batch_limit", limit_of(used, gamma)}};
+  }
   plan["gammas"] = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan["bounds"] = Json{{"guaranteed", constant(drafter.costs) && !by_positions
-                                           ? optional_json(guaranteed_speed(known.alpha.estimate, c))
-                                           : Json()},
-                        {"oracle_uncharged",
-                         by_positions ? Json() : optional_json(oracle_speed_uncharged(known.alpha.estimate))},
-                        {"oracle_charged", oracle},
-                        {"adaptive_gain", gain}};
+  plan["bounds"] =
+      Json{{"guaranteed", closed ? optional_json(guaranteed_speed(known.alpha.estimate, c)) : Json()},
+           {"oracle_uncharged",
+            by_positions ? Json() : optional_json(oracle_speed_uncharged(known.alpha.estimate))},
+           {"oracle_charged", oracle},
+           {"adaptive_gain", gain}};
   plan["advice"] = advice(gain, choice.gamma, by_positions, findings);
   plan["log"] = Json();
   if (known.log) {
     plan["log"] = log_json(*known.log, *findings, settings.confidence);
     const SpeedCurve other = by_positions ? iid : position_curve(drafter, settings);
-    const Choice other_choice = best_of(other, drafter, settings);
-    const auto g = at(other_choice.gamma);
+    const int gamma = best_of(other, drafter, settings).gamma;
     plan["log"]["other_choice"] =
-        Json{{"by", other.by},
-             {"gamma", other_choice.gamma},
-             {"speed", Json::array({other.estimate[g], other.low[g], other.high[g]})}};
+        Json{{"by", other.by}, {"gamma", gamma}, {"speed", speed_json(other, gamma)}};
   }
-
-  std::vector<BatchRange> batches;
-  const auto limit_of = [&](int gamma) {
-    return batch_limit(curve.tokens[at(gamma)], gamma, drafter.costs, settings.at.context,
-                       largest_planned_batch(drafter, settings));
-  };
-  plan["batches"] = Json();
-  plan["batch_limit"] = Json();
-  plan["asked"] = Json();
-  if (!constant(drafter.costs)) {
-    const std::vector<double> tokens(
-        curve.tokens.begin(),
-        curve.tokens.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(curve.tokens.size(), 33)));
-    batches =
-        gamma_by_batch(tokens, drafter.costs, settings.at.context, largest_planned_batch(drafter, settings));
-    plan["batches"] = batch_rows(batches);
-    if (choice.gamma > 0) plan["batch_limit"] = limit_of(choice.gamma);
-  }
-  if (settings.asked_gamma) {
-    const auto asked = at(std::min(*settings.asked_gamma, static_cast<int>(curve.estimate.size()) - 1));
-    plan["asked"] =
-        Json{{"gamma", asked},
-             {"speed", Json::array({curve.estimate[asked], curve.low[asked], curve.high[asked]})},
-             {"loss_percent", 100 * (1 - curve.estimate[asked] / speed)},
-             {"batch_limit", constant(drafter.costs) ? Json() : Json(limit_of(static_cast<int>(asked)))}};
-  }
+  plan["batches"] = fixed_costs ? Json() : batch_rows(batches);
+  plan["batch_limit"] = limit_of(curve, choice.gamma);
   plan["device"] = device_plan(drafter, settings, choice.gamma, curve.tokens[at(choice.gamma)]);
-
-  plan["settings"] = Json::array();
-  if (choice.gamma > 0) {
-    ServedPlan served;
-    if (!settings.target.empty()) served.target = settings.target;
-    if (!drafter.name.empty()) served.draft = drafter.name;
-    served.by_lookup = settings.by_lookup;
-    served.gamma = choice.gamma;
-    served.batches = batches;
-    for (const ServerSetting& setting : server_settings(served)) {
-      plan["settings"].push_back(
-          {{"server", setting.server}, {"checked", setting.checked}, {"lines", setting.lines}});
-    }
-  }
+  plan["settings"] = settings_json(drafter, settings, choice.gamma, batches);
   return plan;
 }
 
 Json rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings) {
-  std::vector<Json> plans;
-  for (const Drafter& drafter : drafters) plans.push_back(make_plan(drafter, settings));
+  std::vector<Json> plans(drafters.size());
+  std::transform(drafters.begin(), drafters.end(), plans.begin(),
+                 [&](const Drafter& drafter) { return make_plan(drafter, settings); });
   std::stable_sort(plans.begin(), plans.end(), [](const Json& a, const Json& b) {
     return a.at("best").at("speed")[0].get<double>() > b.at("best").at("speed")[0].get<double>();
   });

@@ -40,7 +40,7 @@ struct PlanSettings {
 /// The plan as JSON, from which plan_text is written:
 ///   drafter, alpha {estimate, low, high, from}, costs {c, from, batch, context}
 ///   best        {gamma, speed [estimate, low, high], tokens_per_round, by, reason, within_1_percent}
-///   asked       {gamma, speed [estimate, low, high], loss_percent, batch_limit}; null unless asked for
+///   asked       {gamma, speed [estimate, low, high], by, loss_percent, batch_limit}; null unless asked for
 ///   gammas      rows {gamma, tokens, speed, low, high, verify_cost} around the best
 ///   bounds      {guaranteed, oracle_uncharged, oracle_charged, adaptive_gain}
 ///   advice      sentences

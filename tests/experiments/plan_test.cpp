@@ -1,6 +1,7 @@
 #include "speclab/experiments/plan/planning.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ namespace {
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / "speclab_plan_test.log") {
+      : path_(std::filesystem::temp_directory_path() / ("speclab_plan_test_" + std::to_string(getpid()))) {
     std::ofstream(path_) << text;
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -160,6 +161,18 @@ TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at
   CHECK(none.at("best").at("gamma") == 0);
   CHECK(none.at("best").at("speed")[0] == 1);
   CHECK(none.at("settings").empty());
+}
+
+TEST_CASE("a gamma that was asked about is held against the best") {
+  PlanSettings settings;
+  settings.asked_gamma = 7;
+  const Json asked = make_plan(given(0.75, 0.02), settings).at("asked");
+  CHECK(asked.at("speed")[0].get<double>() == doctest::Approx(speed(0.75, 7, 0.02)));
+  CHECK(asked.at("loss_percent").get<double>() == doctest::Approx(1.3).epsilon(0.03));
+  CHECK(asked.at("batch_limit").is_null());
+  const Json served_plan = make_plan(served(0.5, 4), settings);
+  CHECK(served_plan.at("asked").at("batch_limit") < served_plan.at("batches").back().at("last"));
+  CHECK(served_plan.at("batch_limit") > served_plan.at("asked").at("batch_limit"));
 }
 
 TEST_CASE("an interval of alpha becomes one of the speed") {
