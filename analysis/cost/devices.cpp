@@ -9,8 +9,9 @@ constexpr double giga = 1e9;
 
 }  // namespace
 
-// Data sheets print matrix rates with 2:4 sparsity; these are half of that. 8-bit is INT8 on Ampere, FP8
-// elsewhere. Links: half of the bidirectional rate that the sheets print (NVLink, Infinity Fabric, or PCIe).
+// Data sheets print matrix rates with 2:4 sparsity; these are half of that. 8-bit is INT8 on Ampere and
+// TPU, FP8 elsewhere. Links: half of the bidirectional rate that the sheets print (NVLink, Infinity Fabric,
+// or PCIe).
 const std::vector<Device>& device_presets() {
   static const std::vector<Device> all{
       {"a100-40gb", 312 * tera, 624 * tera, 1555 * giga, 40 * giga, 300 * giga, 400,
@@ -34,7 +35,9 @@ const std::vector<Device>& device_presets() {
       {"rtx-4090", 165.2 * tera, 330.3 * tera, 1008 * giga, 24 * giga, 32 * giga, 450,
        "NVIDIA Ada GPU architecture whitepaper, appendix A (FP32 accumulation)"},
       {"mi300x", 1307.4 * tera, 2614.9 * tera, 5300 * giga, 192 * giga, 448 * giga, 750,
-       "AMD Instinct MI300X data sheet"}};
+       "AMD Instinct MI300X data sheet"},
+      {"tpu-v4", 275 * tera, 275 * tera, 1200 * giga, 32 * 1.073741824 * giga, 300 * giga, 192,
+       "Google Cloud TPU v4 documentation; links: Jouppi et al. 2023 (6 of 50 GB/s)"}};
   return all;
 }
 

@@ -151,7 +151,8 @@ std::string batch_text(const Json& plan) {
     out += fmt::format("Speculation pays at every batch up to {}, the largest {}.\n", most,
                        full ? "that fits into memory" : "considered");
   } else if (last_paying == 0) {
-    out += "Speculation does not pay from batch 1 on.\n";
+    out += pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
+                      : "Speculation does not pay at any batch.\n";
   } else {
     out += fmt::format("Switch speculation off beyond batch {}{}.\n", last_paying,
                        pays_again ? "; it pays again where the table says so" : "");
