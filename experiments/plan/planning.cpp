@@ -99,6 +99,10 @@ Choice best_of(const SpeedCurve& curve, const Drafter& drafter, const PlanSettin
         }
       }
     }
+    if (closed.gamma) {
+      return {gamma, fmt::format("The best, {}, lies beyond the largest considered, {} (--max-gamma).",
+                                 *closed.gamma, settings.max_gamma)};
+    }
     return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", settings.max_gamma)};
   }
   if (gamma == 0) return {0, "No gamma is faster than plain decoding here: do not speculate."};
@@ -275,7 +279,8 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.
   const bool closed = fixed_costs && !by_positions;
   const auto charged = oracle_speed_charged(known.alpha.estimate, c);
-  const double oracle = closed && charged ? *charged : oracle_speed(curve, drafter, settings);
+  // An oracle may also draft nothing.
+  const double oracle = closed && charged ? std::max(*charged, 1.0) : oracle_speed(curve, drafter, settings);
   const double gain = std::max(oracle / best - 1, 0.0);
 
   const int most_batch = largest_planned_batch(drafter, settings);

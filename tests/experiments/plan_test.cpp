@@ -157,6 +157,12 @@ TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at
   CHECK(speed(0.8, gamma, 0) >= 0.99 * 5);
   CHECK(speed(0.8, gamma - 1, 0) < 0.99 * 5);
   CHECK(make_plan(given(1, 0), {}).at("best").at("gamma") == 64);
+  const Json beyond = make_plan(given(0.999, 0.0001), {});
+  CHECK(beyond.at("best").at("gamma") == 64);
+  const int unbounded = *optimal_gamma(0.999, 0.0001).gamma;
+  CHECK(beyond.at("best").at("reason").get<std::string>().find(std::to_string(unbounded)) !=
+        std::string::npos);
+  CHECK(make_plan(given(0.5, 10), {}).at("bounds").at("oracle_charged") == 1);
   const Json none = make_plan(given(0.1, 0.2), {});
   CHECK(none.at("best").at("gamma") == 0);
   CHECK(none.at("best").at("speed")[0] == 1);
