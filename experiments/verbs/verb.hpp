@@ -23,6 +23,7 @@ int reproduce_verb(const std::vector<std::string>& arguments);
 int sweep_verb(const std::vector<std::string>& arguments);
 int compare_verb(const std::vector<std::string>& arguments);
 int predict_verb(const std::vector<std::string>& arguments);
+int plan_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
 int exact_verb(const std::vector<std::string>& arguments);

@@ -53,9 +53,10 @@ data = json.load(open(sys.argv[1]))
 $code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
 }
 
-verbs="run reproduce sweep predict check exact bench list validate schema version"
+verbs="run reproduce sweep predict plan check exact bench list validate schema version"
 first=$source_dir/configs/first.json
 check=$source_dir/configs/check_token.json
+markov=$source_dir/configs/exact_markov.json
 small=(--set plan.trials=16 --set plan.length=300)
 
 # Help and usage.
@@ -135,6 +136,83 @@ for bad in "--alpha 1.5" "--alpha -0.1" "--alpha nan" "--alpha x" "--alpha 0.5 -
   expect 2 predict $bad
 done
 
+# plan
+expect 0 plan --alpha 0.75 --c 0.02
+says out "best γ                  9"
+says out '"num_speculative_tokens": 9'
+says out "--speculative-num-steps 9"
+says out "max_draft_len=9"
+says out "--spec-draft-n-max 9"
+says out "num_assistant_tokens = 9"
+expect 0 plan --alpha 0.75 --alpha-se 0.02 --c 0.02 --json
+python "low, high = data['best']['speed'][1:]
+assert low < data['best']['speed'][0] < high and data['alpha']['low'] < 0.72" out
+expect 0 plan --alpha 0.75 --c 0.02 --gamma 5
+says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
+on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
+expect 0 plan --alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
+python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
+assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
+assert data['device']['joules_per_token'][0] > data['device']['joules_per_token'][1]" out
+expect 0 plan --alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
+says out "prompt_lookup_max"
+printf 'drafted,accepted\n' >log.csv
+for accepted in 5 3 0 5 2 1 5 4 0 5; do printf '5,%d\n' $accepted; done >>log.csv
+expect 0 plan --log log.csv --c 0.02
+says out "10 rounds, 36 tokens examined, 30 accepted"
+says out "maximum likelihood"
+printf '5,6\n' >>log.csv
+expect 2 plan --log log.csv --c 0.02
+says err "log.csv:12: 6 tokens accepted of 5 drafted"
+printf 'tokens,batch,ms\n1,1,10\n8,1,11\n1,64,12\n8,64,40\n' >target.csv
+printf '1,1,1\n1,64,2\n' >draft.csv
+expect 0 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv --json
+python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['gamma'] < data['batches'][0]['gamma']" out
+printf '8,8,20\n' >>target.csv
+expect 2 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv
+says err "target.csv: tokens 1, batch 8: missing"
+expect 0 plan --drafter small:0.7:0.02 --drafter large:0.8:0.11 --json
+python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
+expect 0 plan --drafter small:0.7:llama-3.2-1b --drafter large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+says out "largest batch"
+expect 0 plan --config "$source_dir/configs/paper/table2-4.json"
+says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
+expect 0 plan --config "$markov" --set plan.length=500 --json --threads 1
+cp out plan_one
+python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
+expect 0 plan --config "$markov" --set plan.length=500 --json --threads 2
+same out plan_one
+expect 0 plan --list-devices
+says out "NVIDIA H100 Tensor Core GPU data sheet"
+expect 0 plan --list-models --json
+python "assert len(data) >= 30 and all(model['source'] for model in data)" out
+expect 2 plan
+says err "give one of --alpha, --log, --config and --drafter"
+expect 2 plan --alpha 0.7
+says err "what drafting costs is missing"
+expect 2 plan --alpha 0.7 --log log.csv --c 0.02
+expect 2 plan --alpha 1.7 --c 0.02
+says err "--alpha: alpha = 1.7; expected a number from 0 to 1"
+expect 2 plan --alpha 0.7 --c -1
+expect 2 plan --alpha nan --c 0.1
+expect 2 plan --alpha 0.7 --c 0.1 --confidence 1
+expect 2 plan --alpha 0.7 --c 0.1 --seed 3
+expect 2 plan --alpha 0.7 --c 0.1 --draft llama-3.2-1b
+says err "give one of --c, --draft and --draft-times"
+expect 2 plan --alpha 0.7 --draft llama-3.2-1b
+says err "needs --device and --target"
+expect 2 plan --alpha 0.7 --target llama-3.1-70b --c 0.1
+says err "--device and --target go together"
+expect 2 plan --alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
+says err 'did you mean "h100-sxm"?'
+expect 2 plan --alpha 0.7 "${on_device[@]}" --dtype fp9
+says err 'did you mean "fp8"?'
+expect 2 plan --drafter small:0.7
+says err "expected name:alpha:c"
+expect 2 plan --drafter small:0.7:llama-9
+expect 2 plan --config no_such_config.json
+says err "no_such_config.json: /: cannot be read"
+
 # schema
 expect 0 schema
 python "assert data['\$schema'].startswith('https://json-schema.org/')" out
@@ -191,7 +269,6 @@ expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
 says out "seen in a second sample"
 
 # exact
-markov=$source_dir/configs/exact_markov.json
 expect 0 exact "$markov" --set plan.length=500
 says out "i.i.d. error, %"
 says out "s for the chain"

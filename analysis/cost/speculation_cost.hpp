@@ -1,0 +1,63 @@
+// Theorem 3.8 of Leviathan et al. 2023 when verifying is not free: its denominator with the cost of a target
+// run over gamma + 1 positions, at a batch and a context.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "speclab/analysis/cost/cost_model.hpp"
+
+namespace speclab {
+
+struct CostPair {
+  CostModel target;
+  CostModel draft;
+};
+
+/// Where a server works: sequences decoded together, and tokens before each.
+struct Operation {
+  double batch = 1;
+  double context = 0;
+};
+
+/// c: a draft run of one token over a plain target run, at the same batch.
+double draft_cost(const CostPair& costs, const Operation& at);
+
+/// A target run over gamma + 1 positions over one over a single position: 1 when verifying is free.
+double verify_cost(const CostPair& costs, int gamma, const Operation& at);
+
+/// Tokens per round of gamma = 0..most under the i.i.d. assumption (Leviathan et al. 2023, Eq. 1).
+std::vector<double> iid_tokens(double alpha, int most);
+
+/// Speed over plain decoding at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma] / (gamma c +
+/// verify_cost(gamma)). `tokens` are those of one sequence's round, the correction or bonus included; at
+/// gamma = 0 both are 1.
+std::vector<double> speeds(std::span<const double> tokens, const CostPair& costs, const Operation& at);
+
+/// Batches first..last for which `gamma` is the best (0: do not speculate).
+struct BatchRange {
+  int first = 1;
+  int last = 1;
+  int gamma = 0;
+  double least_speed = 1;  ///< over the range, at `gamma`
+};
+
+/// The best gamma for every batch from 1 to `most`, neighbours with the same choice together. Speed need not
+/// fall with the batch: long caches and touched experts can make speculation pay again.
+std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
+                                       int most);
+
+/// The largest batch of 1..most up to which every batch is faster than plain decoding at this gamma; 0 when
+/// already one sequence is not. `tokens_per_round` are those at gamma.
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
+
+/// What one emitted token costs one sequence of the batch, at some gamma (0: plain decoding).
+struct TokenWork {
+  double bytes = 0;
+  double flops = 0;
+  double joules = 0;  ///< see energy()
+};
+TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
+                         double tokens_per_round, const Operation& at);
+
+}  // namespace speclab

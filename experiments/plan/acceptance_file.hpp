@@ -1,0 +1,26 @@
+// What a server logged about acceptance, from a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "speclab/analysis/acceptance_log.hpp"
+
+namespace speclab {
+
+struct AcceptanceFile {
+  std::vector<LoggedRound> rounds;  ///< in the file's order; empty when it holds totals
+  PositionCounts counts;
+};
+
+/// Reads one of four forms, told apart by the content:
+///   rounds, CSV         "drafted,accepted" a line, with or without that header (columns in any order)
+///   rounds, JSON lines  {"drafted": 5, "accepted": 3} or [5, 3] a line
+///   totals, CSV         header "position,drafted,accepted": how many rounds drafted and kept each position
+///   totals, Prometheus  vLLM's /metrics: vllm:spec_decode_num_drafts and
+///                       vllm:spec_decode_num_accepted_tokens_per_pos, summed over engines and models
+/// Throws UsageError naming file, line and value for what cannot be so, and for a file without rounds. Totals
+/// must be of rounds of one length: with several, acceptance at a position cannot be told from length.
+AcceptanceFile read_acceptance(const std::string& file);
+
+}  // namespace speclab

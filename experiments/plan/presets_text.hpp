@@ -1,0 +1,20 @@
+// Presets by name, and listed for people.
+#pragma once
+
+#include <string>
+
+#include "speclab/analysis/cost/presets.hpp"
+#include "speclab/experiments/format/shape.hpp"
+
+namespace speclab {
+
+/// Throws UsageError, with the nearest name, where there is none such. `option` names where it was given.
+const Device& device_named(const std::string& name, const std::string& option);
+const Transformer& model_named(const std::string& name, const std::string& option);
+
+Json devices_json();
+Json models_json();
+std::string devices_text();
+std::string models_text();
+
+}  // namespace speclab
