@@ -30,7 +30,7 @@ struct LinearisedRatio {
   std::vector<double> errors;
 };
 
-std::optional<LinearisedRatio> linearised(const RatioBatches& batches) {
+std::optional<LinearisedRatio> linearised(const BatchRatio& batches) {
   assert(batches.numerators.size() == batches.denominators.size());
   const double below = std::accumulate(batches.denominators.begin(), batches.denominators.end(), 0.0);
   if (below == 0) return std::nullopt;
@@ -60,8 +60,8 @@ std::optional<Interval> ratio_interval(std::span<const double> numerators,
   return around(linear->ratio, t_half_width(squares, errors.size(), confidence));
 }
 
-std::optional<Interval> ratio_difference_interval(const RatioBatches& first, const RatioBatches& second,
-                                                  double confidence) {
+std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
+                                          double confidence) {
   assert(first.numerators.size() == second.numerators.size() && confidence > 0 && confidence < 1);
   const auto one = linearised(first);
   const auto other = linearised(second);

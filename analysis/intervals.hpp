@@ -28,15 +28,17 @@ std::optional<Interval> mean_interval(std::span<const double> values, double con
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence);
 
-/// Difference of two such ratios, first less second, of runs whose batches belong together pair by pair:
-/// equal numbers of batches, asserted. Numbers that both runs share make it sharper than two intervals. Empty
-/// when either ratio is.
-struct RatioBatches {
+/// Numerators and denominators of such a ratio.
+struct BatchRatio {
   std::span<const double> numerators;
   std::span<const double> denominators;
 };
-std::optional<Interval> ratio_difference_interval(const RatioBatches& first, const RatioBatches& second,
-                                                  double confidence);
+
+/// Difference of two such ratios, first less second, of runs whose batches belong together pair by pair:
+/// equal numbers of batches, asserted. Numbers that both runs share make it sharper than two intervals. Empty
+/// when either ratio is.
+std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
+                                          double confidence);
 
 /// Success probability of independent trials, successes <= trials (asserted): Clopper and Pearson 1934, whose
 /// coverage is never below `confidence`. Empty without trials.

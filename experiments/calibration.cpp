@@ -13,6 +13,7 @@
 #include "speclab/analysis/multiple_tests.hpp"
 #include "speclab/experiments/equality_check.hpp"
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/interval_json.hpp"
 #include "speclab/sim/sequences.hpp"
 

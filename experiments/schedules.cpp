@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "speclab/analysis/intervals.hpp"
-#include "speclab/analysis/paired_ratios.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/format/validate.hpp"
 #include "speclab/experiments/interval_json.hpp"

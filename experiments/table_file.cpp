@@ -35,7 +35,7 @@ std::vector<std::vector<double>> read_table_file(const std::filesystem::path& fi
   std::vector<std::vector<double>> rows;
   std::string text;
   try {
-    text = read_document(file);
+    text = read_text(file);
     if (file.extension() == ".json") {
       rows = parse_json(text).get<std::vector<std::vector<double>>>();
     }

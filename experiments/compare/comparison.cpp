@@ -77,7 +77,7 @@ double real(std::uint64_t count) { return static_cast<double>(count); }
 struct Speeds {
   std::vector<double> tokens;
   std::vector<double> time;
-  RatioBatches batches() const { return {tokens, time}; }
+  BatchRatio batches() const { return {tokens, time}; }
 };
 
 void put(Json& out, const char* name, const std::optional<Interval>& interval) {
@@ -207,7 +207,7 @@ void describe_comparison(Json& out, const Comparison& comparison, double confide
     if (!outcomes[i]) continue;
     Json one{{"name", name_of(specs[i])}, {"kind", specs[i].at("kind")}};
     one.update(numbers(*outcomes[i], speeds[i], confidence));
-    put(one, "gain", ratio_difference_interval(speeds[i].batches(), speeds[best].batches(), confidence));
+    put(one, "gain", paired_difference(speeds[i].batches(), speeds[best].batches(), confidence));
     if (specs[i].at("kind") == "oracle") {
       put(one, "speed_uncharged",
           ratio_interval(speeds[i].tokens, each(*outcomes[i], [](const Tally& t) { return real(t.rounds); }),

@@ -77,7 +77,7 @@ Json parse_json(const std::string& text) {
   return document;
 }
 
-std::string read_document(const std::filesystem::path& file) {
+std::string read_text(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
   std::ifstream stream(file, std::ios::binary);

@@ -13,7 +13,7 @@ namespace speclab {
 Json parse_json(const std::string& text);
 
 /// The whole file as text; ConfigError when it cannot be read.
-std::string read_document(const std::filesystem::path& file);
+std::string read_text(const std::filesystem::path& file);
 
 /// Sets the value at a JSON pointer ("/models/draft/alpha"), making objects on the way. ConfigError at
 /// `where` when the pointer is malformed or runs through something that is not an object or list.

@@ -94,7 +94,7 @@ std::string set_arguments(const po::variables_map& values) {
 
 Json load_config(const std::string& file, const po::variables_map& values) {
   return in_file(file, [&] {
-    Json document = parse_json(read_document(file));
+    Json document = parse_json(read_text(file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
     if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
     if (values.count("set") > 0) {

@@ -122,7 +122,7 @@ TEST_CASE("difference of paired ratios: the plain difference of means, and what 
   const std::vector<double> ones(3, 1.0);
   const std::vector<double> first{3, 5, 7};
   const std::vector<double> second{2, 3, 4};
-  const auto found = ratio_difference_interval({first, ones}, {second, ones}, 0.95);
+  const auto found = paired_difference({first, ones}, {second, ones}, 0.95);
   const auto wanted = mean_interval(std::vector<double>{1, 2, 3}, 0.95);
   REQUIRE(found.has_value());
   CHECK(found->estimate == doctest::Approx(2));
@@ -130,11 +130,11 @@ TEST_CASE("difference of paired ratios: the plain difference of means, and what 
   CHECK(found->high == doctest::Approx(wanted->high));
   // A run against itself differs by nothing, surely.
   const std::vector<double> below{1, 2, 1.5};
-  const auto same = ratio_difference_interval({first, below}, {first, below}, 0.95);
+  const auto same = paired_difference({first, below}, {first, below}, 0.95);
   CHECK(same->low == 0);
   CHECK(same->high == 0);
   const std::vector<double> nothing(3, 0.0);
-  CHECK(!ratio_difference_interval({first, nothing}, {second, ones}, 0.95).has_value());
+  CHECK(!paired_difference({first, nothing}, {second, ones}, 0.95).has_value());
 }
 
 TEST_CASE("difference of paired ratios: covers the truth as often as it says, where noise is shared") {
@@ -156,7 +156,7 @@ TEST_CASE("difference of paired ratios: covers the truth as often as it says, wh
       above_a.push_back(2 * time_a + shared + 0.1 * (open_unit(stream()) - 0.5));
       above_b.push_back(1.5 * time_b + shared + 0.1 * (open_unit(stream()) - 0.5));
     }
-    const auto found = ratio_difference_interval({above_a, below_a}, {above_b, below_b}, 0.95);
+    const auto found = paired_difference({above_a, below_a}, {above_b, below_b}, 0.95);
     if (found->low <= 0.5 && 0.5 <= found->high) ++covered;
   }
   CHECK(count_agrees(covered, repeats, 0.95));

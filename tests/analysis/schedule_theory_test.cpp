@@ -8,7 +8,6 @@
 
 #include "../bounds.hpp"
 #include "speclab/analysis/intervals.hpp"
-#include "speclab/analysis/paired_ratios.hpp"
 #include "speclab/analysis/theorems.hpp"
 #include "speclab/sim/schedules/schedule.hpp"
 

@@ -48,9 +48,9 @@ TEST_CASE("depth has a limit, so that no document can exhaust the stack") {
 TEST_CASE("keys keep their order") { CHECK(parse_json(R"({"z": 1, "a": 2})").dump() == R"({"z":1,"a":2})"); }
 
 TEST_CASE("a file that cannot be read says why") {
-  CHECK(config_error_of([] { read_document("no/such/file.json"); }) ==
+  CHECK(config_error_of([] { read_text("no/such/file.json"); }) ==
         "/: cannot be read: No such file or directory");
-  CHECK(config_error_of([] { read_document(std::filesystem::temp_directory_path()); }) ==
+  CHECK(config_error_of([] { read_text(std::filesystem::temp_directory_path()); }) ==
         "/: is a folder; a file is needed");
   CHECK(config_error_of([] {
           in_file("config.json", [] { return parse_json("[1,]"); });

@@ -150,7 +150,7 @@ TEST_CASE("the configs that come with the program fit the schema") {
     for (const auto& entry : std::filesystem::directory_iterator(std::string(SPECLAB_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".json") continue;
       CAPTURE(entry.path().string());
-      CHECK(fits(parse_json(read_document(entry.path()))));
+      CHECK(fits(parse_json(read_text(entry.path()))));
       ++configs;
     }
   }
@@ -168,6 +168,6 @@ TEST_CASE("malformed configs do not fit it") {
     CAPTURE(name);
     const std::filesystem::path file = std::string(SPECLAB_SOURCE_DIR) + "/tests/malformed/" + name + ".json";
     REQUIRE(std::filesystem::exists(file));
-    CHECK_FALSE(fits(parse_json(read_document(file))));
+    CHECK_FALSE(fits(parse_json(read_text(file))));
   }
 }
