@@ -99,6 +99,8 @@ Json json_schema() {
   head.update(schema);
   head["$defs"] = Json{{"model", schema_of(model_family())},
                        {"verifier", schema_of(verifier_family())},
+                       {"drafter", schema_of(drafter_family())},
+                       {"gamma_policy", schema_of(policy_family())},
                        {"schedule", schema_of(schedule_family())}};
   return head;
 }
