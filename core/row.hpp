@@ -67,13 +67,40 @@ struct PointRow {
   SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
 };
 
-/// Lowest id of largest mass; `invalid_token` when any mass is NaN.
+/// Lowest id of largest mass; `invalid_token` when any mass is NaN. Floating-point rows go through eight
+/// partial maxima, which compilers vectorise, and a search for the largest.
 template <class Weights>
 SPECLAB_HD Token argmax(const Weights& weights) {
+  using Real = typename Weights::value_type;
   Token best = 0;
-  for (Token id = 0; id < weights.size; ++id) {
-    if (!(weights[id] == weights[id])) return invalid_token;
-    if (weights[id] > weights[best]) best = id;
+  if constexpr (std::is_floating_point_v<Real>) {
+    if (weights.size == 0) return best;
+    constexpr int lanes = 8;
+    Real largest[lanes];
+    bool sound[lanes];
+    for (int k = 0; k < lanes; ++k) {
+      largest[k] = weights[0];
+      sound[k] = weights[0] == weights[0];
+    }
+    const auto look = [&](Token id, int k) {
+      const Real mass = weights[id];
+      sound[k] = sound[k] & (mass == mass);
+      largest[k] = mass > largest[k] ? mass : largest[k];
+    };
+    Token id = 0;
+    for (; id + lanes <= weights.size; id += lanes) {
+      for (int k = 0; k < lanes; ++k) look(id + k, k);
+    }
+    for (int k = 0; k < lanes && id < weights.size; ++id, ++k) look(id, k);
+    for (int k = 0; k < lanes; ++k) {
+      if (!sound[k]) return invalid_token;
+      if (largest[k] > largest[0]) largest[0] = largest[k];
+    }
+    while (weights[best] < largest[0]) ++best;
+  } else {
+    for (Token id = 0; id < weights.size; ++id) {
+      if (weights[id] > weights[best]) best = id;
+    }
   }
   return best;
 }

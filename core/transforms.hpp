@@ -53,15 +53,16 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     row[static_cast<std::size_t>(best)] = 1;
     return;
   }
-  if (how.temperature != 1) {
-    const double largest = *std::max_element(row.begin(), row.end());
-    for (double& mass : row) mass = mass > 0 ? std::pow(mass / largest, 1 / how.temperature) : mass;
-    normalise(row);
-  }
-  if (how.top_k == 0 && how.top_p >= 1) return;
   // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
   if (std::isnan(total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
+  const auto heat = [&] {
+    if (how.temperature == 1) return;
+    const double largest = *std::max_element(row.begin(), row.end());
+    for (double& mass : row) mass = mass > 0 ? std::pow(mass / largest, 1 / how.temperature) : mass;
+    normalise(row);
+  };
+  if (how.top_k == 0 && how.top_p >= 1) return heat();
   order.resize(row.size());
   std::iota(order.begin(), order.end(), Token{0});
   const auto larger = [&](Token a, Token b) {
@@ -69,15 +70,16 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     const double mass_b = row[static_cast<std::size_t>(b)];
     return mass_a > mass_b || (mass_a == mass_b && a < b);
   };
+  // Temperature leaves the order of masses as it is: only what top-k keeps needs its power.
   const bool cuts = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size();
   if (cuts) {  // what is cut away needs no order
     std::partial_sort(order.begin(), order.begin() + how.top_k, order.end(), larger);
-  } else {
-    std::sort(order.begin(), order.end(), larger);
-  }
-  if (cuts) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
     normalise(row);
+    heat();
+  } else {
+    heat();
+    std::sort(order.begin(), order.end(), larger);
   }
   if (how.top_p < 1) {
     double running = 0;

@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "speclab/core/philox.hpp"
 
 using namespace speclab;
 
@@ -98,4 +101,33 @@ TEST_CASE("softmax: by hand, shift-invariant, and without overflow") {
   const std::vector<double> cooled = adjusted(row, {.temperature = 0.7});
   softmax(logits, 0.7, row);
   check_rows(row, cooled);
+}
+
+TEST_CASE("argmax: the first of the largest, as a plain loop finds it, and NaN wherever it stands") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::int32_t size = 1; size <= 37; ++size) {
+    for (std::uint32_t trial = 0; trial < 50; ++trial) {
+      Philox stream(8, Site{trial, static_cast<std::uint32_t>(size), Draw{Use::world, 0}});
+      std::vector<double> row;
+      for (std::int32_t i = 0; i < size; ++i) row.push_back(static_cast<double>(stream() % 5) - 1);
+      const auto first = std::max_element(row.begin(), row.end());
+      CHECK(argmax(Row{row.data(), size}) == first - row.begin());
+      row[stream() % row.size()] = nan;
+      CHECK(argmax(Row{row.data(), size}) == invalid_token);
+    }
+  }
+}
+
+TEST_CASE("temperature before or after top-k: the same row") {
+  std::vector<Token> order;
+  for (std::uint32_t trial = 0; trial < 20; ++trial) {
+    Philox stream(9, Site{trial, 0, Draw{Use::world, 0}});
+    std::vector<double> row;
+    for (int i = 0; i < 30; ++i) row.push_back(open_unit(stream()));
+    std::vector<double> together = row;
+    adjust(together, {.temperature = 0.7, .top_k = 6}, order);
+    adjust(row, {.temperature = 0.7}, order);
+    adjust(row, {.top_k = 6}, order);
+    for (std::size_t i = 0; i < row.size(); ++i) CHECK(together[i] == doctest::Approx(row[i]).epsilon(1e-13));
+  }
 }
