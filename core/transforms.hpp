@@ -38,9 +38,50 @@ inline void softmax(std::span<const double> logits, double temperature, std::spa
   normalise(row);
 }
 
-/// Zeroes all but the `keep` largest masses.
+/// Orders ids of a row by mass, the larger first; ties go to the lower id.
+struct LargerMass {
+  std::span<const double> row;
+
+  double of(Token id) const { return row[static_cast<std::size_t>(id)]; }
+  bool operator()(Token a, Token b) const { return of(a) > of(b) || (of(a) == of(b) && a < b); }
+};
+
+/// The ids of the `keep` largest masses into `order`, the larger first; all other masses become 0.
+/// 0 < keep < row.size(). A heap of the best so far: most masses are compared with its smallest and no more.
 inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
-  for (std::size_t i = keep; i < order.size(); ++i) row[static_cast<std::size_t>(order[i])] = 0;
+  const LargerMass larger{row};
+  order.clear();
+  double smallest = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool full = order.size() == keep;
+    if (full && !(row[i] > smallest)) continue;
+    if (full) {
+      std::pop_heap(order.begin(), order.end(), larger);
+      order.pop_back();
+    }
+    order.push_back(static_cast<Token>(i));
+    std::push_heap(order.begin(), order.end(), larger);
+    smallest = larger.of(order.front());
+  }
+  std::sort_heap(order.begin(), order.end(), larger);
+  const Token last = order.back();
+  const auto ids = static_cast<Token>(row.size());
+  for (Token id = 0; id < ids; ++id) {
+    double& mass = row[static_cast<std::size_t>(id)];
+    mass = mass > smallest || (mass == smallest && id <= last) ? mass : 0;
+  }
+}
+
+/// Divides the masses of these ids, which are all that a row has, by their total.
+inline void normalise_kept(std::span<double> row, std::span<const Token> kept) {
+  const double total = total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())});
+  if (!(total > 0)) return;
+  for (const Token id : kept) row[static_cast<std::size_t>(id)] /= total;
+}
+
+/// mass^(1/T), relative to the largest mass.
+inline double heated(double mass, double largest, double temperature) {
+  return mass > 0 ? std::pow(mass / largest, 1 / temperature) : mass;
 }
 
 /// Adjusts a probability row in place. `order` is scratch.
@@ -56,38 +97,37 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
   // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
   if (std::isnan(total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
-  const auto heat = [&] {
-    if (how.temperature == 1) return;
-    const double largest = *std::max_element(row.begin(), row.end());
-    for (double& mass : row) mass = mass > 0 ? std::pow(mass / largest, 1 / how.temperature) : mass;
-    normalise(row);
-  };
-  if (how.top_k == 0 && how.top_p >= 1) return heat();
-  order.resize(row.size());
-  std::iota(order.begin(), order.end(), Token{0});
-  const auto larger = [&](Token a, Token b) {
-    const double mass_a = row[static_cast<std::size_t>(a)];
-    const double mass_b = row[static_cast<std::size_t>(b)];
-    return mass_a > mass_b || (mass_a == mass_b && a < b);
-  };
   // Temperature leaves the order of masses as it is: only what top-k keeps needs its power.
-  const bool cuts = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size();
-  if (cuts) {  // what is cut away needs no order
-    std::partial_sort(order.begin(), order.begin() + how.top_k, order.end(), larger);
+  if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
-    normalise(row);
-    heat();
+    normalise_kept(row, order);
+    if (how.temperature != 1) {
+      const double largest = row[static_cast<std::size_t>(order.front())];
+      for (const Token id : order) {
+        double& mass = row[static_cast<std::size_t>(id)];
+        mass = heated(mass, largest, how.temperature);
+      }
+      normalise_kept(row, order);
+    }
   } else {
-    heat();
-    std::sort(order.begin(), order.end(), larger);
+    if (how.temperature != 1) {
+      const double largest = *std::max_element(row.begin(), row.end());
+      for (double& mass : row) mass = heated(mass, largest, how.temperature);
+      normalise(row);
+    }
+    if (how.top_p >= 1) return;
+    order.resize(row.size());
+    std::iota(order.begin(), order.end(), Token{0});
+    std::sort(order.begin(), order.end(), LargerMass{row});
   }
   if (how.top_p < 1) {
     double running = 0;
     std::size_t keep = 0;
     while (keep < order.size() && running < how.top_p)
       running += row[static_cast<std::size_t>(order[keep++])];
-    keep_largest(row, std::max<std::size_t>(keep, 1), order);
-    normalise(row);
+    keep = std::max<std::size_t>(keep, 1);
+    for (std::size_t i = keep; i < order.size(); ++i) row[static_cast<std::size_t>(order[i])] = 0;
+    normalise_kept(row, std::span(order).first(keep));
   }
 }
 
