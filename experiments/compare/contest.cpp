@@ -177,6 +177,10 @@ class DrafterMaker {
       throw ConfigError(path, fmt::format("lies {} levels deep; at most {} are counted",
                                           contestant_.costs.size(), most_inner_levels + 1));
     }
+    if (spec.at("inner").contains("verifier")) {
+      throw ConfigError(path + "/inner/verifier",
+                        "a middle model verifies by token verification; only the target's verifier can be chosen");
+    }
     std::optional<Model> middle = model_of(with_vocab(spec.at("middle")), path + "/middle");
     if (!middle) return std::nullopt;
     std::optional<AnyDrafter> inner = make(spec.at("inner"), path + "/inner");
