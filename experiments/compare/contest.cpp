@@ -178,8 +178,9 @@ class DrafterMaker {
                                           contestant_.costs.size(), most_inner_levels + 1));
     }
     if (spec.at("inner").contains("verifier")) {
-      throw ConfigError(path + "/inner/verifier",
-                        "a middle model verifies by token verification; only the target's verifier can be chosen");
+      throw ConfigError(
+          path + "/inner/verifier",
+          "a middle model verifies by token verification; only the target's verifier can be chosen");
     }
     std::optional<Model> middle = model_of(with_vocab(spec.at("middle")), path + "/middle");
     if (!middle) return std::nullopt;

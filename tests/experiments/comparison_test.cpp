@@ -176,8 +176,8 @@ TEST_CASE("what compare refuses") {
   CHECK(
       error("/compare/drafters/0/verifier", Json{{"kind", "recursive"}}).find("several sequences at once") !=
       std::string::npos);
-  CHECK(error("/compare/drafters/4/inner/verifier", Json{{"kind", "match"}}).find("only the target's verifier") !=
-        std::string::npos);
+  CHECK(error("/compare/drafters/4/inner/verifier", Json{{"kind", "match"}})
+            .find("only the target's verifier") != std::string::npos);
   CHECK(error("/compare/drafters/0/model", Json{{"kind", "uniform"}, {"vocab", 3}}).find("vocabulary of 3") !=
         std::string::npos);
   CHECK(error("/compare/tasks/0/corpus/file", "data/no_such_text.txt").find("scripts/setup.sh tasks") !=
