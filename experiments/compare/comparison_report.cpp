@@ -85,16 +85,17 @@ std::string obstacles(const Json& result) {
 }
 
 Table drafters_table(const Json& result, const std::string& id) {
-  Table table{
-      id,
-      result.at("title").get<std::string>(),
-      {"task", "drafter", "proposes", metric_label("alpha_overlap"), metric_label("alpha_examined"),
-       metric_label("alpha_drafted"), "best γ", metric_label("tokens_per_round"), metric_label("speed")},
-      {},
-      "α (overlap): mean overlap of target and draft along text that the target generates, 0 where the "
-      "drafter "
-      "has nothing to propose. The other numbers are those of the fastest fixed γ. Standard decoding has "
-      "speed 1."};
+  Table table{id,
+              result.at("title").get<std::string>(),
+              {"task", "drafter", "best γ", metric_label("speed"), metric_label("tokens_per_round"),
+               metric_label("alpha_overlap"), metric_label("alpha_examined"), metric_label("alpha_drafted"),
+               "proposes"},
+              {},
+              "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
+              "along text that "
+              "the target generates, 0 where the drafter has nothing to propose; \"proposes\" is how often "
+              "it has. Standard "
+              "decoding has speed 1."};
   for (const Json& cell : result.at("cells")) {
     if (!ran(cell)) {
       table.rows.push_back(empty_row(cell, table.columns.size()));
@@ -102,14 +103,12 @@ Table drafters_table(const Json& result, const std::string& id) {
     }
     const Json& simulated = cell.at("simulated");
     std::vector<Cell> row = head(cell);
-    row.push_back(interval_of(cell, "proposes"));
-    for (const char* name : {"alpha_overlap", "alpha_examined", "alpha_drafted"}) {
+    row.push_back(number_cell(cell.at("best_gamma").get<double>()));
+    for (const char* name :
+         {"speed", "tokens_per_round", "alpha_overlap", "alpha_examined", "alpha_drafted"}) {
       row.push_back(interval_of(simulated, name));
     }
-    const auto gamma = cell.at("best_gamma").get<double>();
-    row.push_back(number_cell(gamma));
-    row.push_back(interval_of(simulated, "tokens_per_round"));
-    row.push_back(interval_of(simulated, "speed"));
+    row.push_back(interval_of(cell, "proposes"));
     table.rows.push_back(std::move(row));
   }
   return table;
