@@ -191,9 +191,12 @@ Figure timeline(const Json& cell) {
 std::vector<Figure> result_figures(const Json& result, const std::string& id, const std::string& command) {
   const Json& config = result.at("config");
   std::vector<Figure> figures;
+  // These have several rows for each value of a sweep, and figures of their own.
   const bool schedules = config.at("experiment") == "schedules";
+  const bool compares = config.at("experiment") == "compare";
   if (schedules) figures = schedule_figures(result);
-  const Json asked = schedules                    ? Json::array()
+  if (compares) figures = comparison_figures(result);
+  const Json asked = schedules || compares        ? Json::array()
                      : config.contains("figures") ? config.at("figures")
                                                   : default_figures(config);
   for (const Json& spec : asked) {
@@ -218,9 +221,6 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
   if (compares_rules) {
     Figure figure = rules_figure(result.at("cells"));
     if (!figure.categories.empty()) figures.push_back(std::move(figure));
-  }
-  if (config.at("experiment") == "compare") {
-    for (Figure& figure : comparison_figures(result)) figures.push_back(std::move(figure));
   }
   for (const Json& cell : result.at("cells")) {
     if (!cell.contains("traces") || !config.at("trace").at("timeline").get<bool>()) continue;
