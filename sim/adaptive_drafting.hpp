@@ -54,7 +54,7 @@ struct AdaptiveDrafting {
   template <class Real, class Chance>
   Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
     drafter.read(memory, context);
-    Drafted done;
+    Drafted done{0, drafter.runs(0)};
     LastDrafted<Real> last;
     while (done.count < policy.most() && policy.goes_on(learned, done.count, last)) {
       const std::int32_t before = done.count;

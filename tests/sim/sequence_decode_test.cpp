@@ -119,6 +119,21 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   CHECK(decode(plan, target, three, policy).total().inner_runs[1] > 0);
 }
 
+TEST_CASE(
+    "runs are counted as drafters count them: lookahead's step in every round, a look-up where it found") {
+  const Model target = markov(8, 3);
+  const SequencePlan plan = plan_of(6, 50, 8);
+  const Tally ahead =
+      decode(plan, target, AnyDrafter(LookaheadDrafter<Model>(target, {.window = 2, .ngram = 3})),
+             FixedPolicy(4))
+          .total();
+  CHECK(ahead.draft_runs == ahead.rounds);
+  CHECK(ahead.drafted < 4 * ahead.rounds);
+  const Tally looked = decode(plan, target, AnyDrafter(LookupDrafter(8)), FixedPolicy(4)).total();
+  CHECK(looked.draft_runs < looked.rounds);
+  CHECK(looked.draft_runs > 0);
+}
+
 TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong alpha shows") {
   const double alpha = 0.7;
   const double c = 0.1;
