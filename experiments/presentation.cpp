@@ -6,9 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "speclab/experiments/compare/comparison_report.hpp"
+#include "speclab/experiments/csv_values.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/schedule_report.hpp"
-#include "speclab/experiments/support/csv.hpp"
 #include "speclab/experiments/verifier_judgement.hpp"
 
 namespace speclab {
@@ -224,13 +225,9 @@ Table result_table(const Json& result, const std::string& id, std::size_t most_r
 
 std::string result_csv(const Json& result) {
   if (result.at("config").at("experiment") == "schedules") return schedules_csv(result);
+  if (result.at("config").at("experiment") == "compare") return comparison_csv(result);
   const Json& cells = result.at("cells");
-  std::vector<std::string> sets;
-  for (const Json& cell : cells) {
-    for (const auto& [path, value] : cell.at("set").items()) {
-      if (std::find(sets.begin(), sets.end(), path) == sets.end()) sets.push_back(path);
-    }
-  }
+  const std::vector<std::string> sets = set_paths(cells);
   std::vector<std::pair<const char*, std::string>> numbers;
   for (const char* kind : {"printed", "formula", "simulated"}) {
     for (const Metric& metric : metrics()) {
@@ -251,24 +248,13 @@ std::string result_csv(const Json& result) {
   std::vector<std::vector<CsvValue>> rows;
   for (const Json& cell : cells) {
     std::vector<CsvValue> row{cell.at("label").get<std::string>()};
-    for (const std::string& path : sets) {
-      const Json value = cell.at("set").value(path, Json(""));
-      if (value.is_number()) {
-        row.emplace_back(value.get<double>());
-      } else {
-        row.emplace_back(plain_text(value));
-      }
-    }
+    add_set_values(row, cell, sets);
     for (const auto& [kind, metric] : numbers) {
-      const bool simulated = std::string_view(kind) == "simulated";
-      const Json value = cell.contains(kind) ? cell.at(kind).value(metric, Json()) : Json();
-      for (std::size_t part = 0; part < (simulated ? 3U : 1U); ++part) {
-        const Json number = value.is_array() ? value[part] : value;
-        if (number.is_number()) {
-          row.emplace_back(number.get<double>());
-        } else {
-          row.emplace_back(number.is_null() ? std::string() : plain_text(number));
-        }
+      const Json of_kind = cell.value(kind, Json::object());
+      if (std::string_view(kind) == "simulated") {
+        add_interval(row, of_kind, metric.c_str());
+      } else {
+        row.push_back(csv_value(of_kind.value(metric, Json())));
       }
     }
     row.emplace_back(verdict_cell(cell).text);

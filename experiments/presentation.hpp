@@ -27,7 +27,7 @@ std::vector<Figure> result_figures(const Json& result, const std::string& id, co
 Section result_section(const Json& result, const Json& timings, const std::string& id,
                        const std::string& command);
 
-/// One row a cell (a schedule, of schedules), every number in full.
+/// One row a cell (a schedule, of schedules; a policy, of comparisons), every number in full.
 std::string result_csv(const Json& result);
 
 /// How many simulated intervals of a cell, or of all cells of a result, hold the formula.

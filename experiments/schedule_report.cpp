@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "speclab/experiments/csv_values.hpp"
 #include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/support/csv.hpp"
 
 namespace speclab {
 
@@ -211,21 +211,6 @@ Figure timeline(const Json& cell) {
   return figure;
 }
 
-CsvValue csv_value(const Json& value) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-  if (value.is_number()) return value.get<double>();
-  if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
-  if (value.is_null()) return std::string();
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-void add_interval(std::vector<CsvValue>& row, const Json& from, const char* name) {
-  const Json interval = from.value(name, Json());
-  for (std::size_t part = 0; part < 3; ++part) {
-    row.push_back(interval.is_array() ? csv_value(interval[part]) : CsvValue(std::string()));
-  }
-}
-
 }  // namespace
 
 std::vector<Table> schedule_tables(const Json& result, const std::string& id) {
@@ -250,12 +235,7 @@ std::vector<Figure> schedule_figures(const Json& result) {
 }
 
 std::string schedules_csv(const Json& result) {
-  std::vector<std::string> sets;
-  for (const Json& cell : result.at("cells")) {
-    for (const auto& [path, value] : cell.at("set").items()) {
-      if (std::find(sets.begin(), sets.end(), path) == sets.end()) sets.push_back(path);
-    }
-  }
+  const std::vector<std::string> sets = set_paths(result.at("cells"));
   std::vector<std::string> columns{"case"};
   columns.insert(columns.end(), sets.begin(), sets.end());
   for (const char* name : {"schedule", "kind", "alpha", "formula", "usual", "simulated_speed",
@@ -268,14 +248,15 @@ std::string schedules_csv(const Json& result) {
     for (const Json& schedule : cell.value("schedules", Json::array())) {
       const Json& alpha = cell.at("alpha");
       std::vector<CsvValue> row{cell.at("label").get<std::string>()};
-      for (const std::string& path : sets) row.push_back(csv_value(cell.at("set").value(path, Json())));
+      add_set_values(row, cell, sets);
       for (const Json& value :
            {schedule.at("name"), schedule.at("kind"), alpha.is_array() ? alpha[0] : alpha,
             schedule.at("formula"), schedule.contains("usual") ? schedule.at("usual").at("value") : Json()}) {
         row.push_back(csv_value(value));
       }
       add_interval(row, schedule, "simulated");
-      row.push_back(csv_value(schedule.value("inside", Json())));
+      const Json inside = schedule.value("inside", Json());
+      row.emplace_back(inside.is_boolean() ? std::string(inside.get<bool>() ? "yes" : "no") : std::string());
       row.push_back(csv_value(schedule.value("error_percent", Json())));
       add_interval(row, schedule, "difference");
       row.push_back(csv_value(schedule.at("tokens")));

@@ -12,8 +12,6 @@
 
 namespace speclab {
 
-namespace {}  // namespace
-
 Judging judging_of(const Setup& setup, const Json& config) {
   const Json& target = config.at("models").at("target");
   const Json& sampling = target.contains("sampling") ? target.at("sampling") : config.at("sampling");

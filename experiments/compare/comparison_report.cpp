@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "speclab/experiments/csv_values.hpp"
 #include "speclab/experiments/metrics.hpp"
 #include "speclab/experiments/presentation.hpp"
 
@@ -263,6 +265,37 @@ std::vector<Table> comparison_tables(const Json& result, const std::string& id) 
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.front().note += " " + interval_note(result) + obstacles(result);
   return tables;
+}
+
+std::string comparison_csv(const Json& result) {
+  const std::vector<std::string> sets = set_paths(result.at("cells"));
+  std::vector<std::string> columns = sets;
+  columns.insert(columns.end(), {"policy", "kind"});
+  constexpr std::array numbers{
+      "speed",          "speed_uncharged", "gain", "tokens_per_round", "drafted_per_round",
+      "alpha_examined", "alpha_drafted"};
+  for (const char* name : numbers) {
+    for (const char* part : {"", "_low", "_high"}) columns.push_back(std::string(name) + part);
+  }
+  std::vector<std::vector<CsvValue>> rows;
+  const auto add = [&](const Json& cell, const Json& run, const std::string& policy,
+                       const std::string& kind) {
+    std::vector<CsvValue>& row = rows.emplace_back();
+    add_set_values(row, cell, sets);
+    row.emplace_back(policy);
+    row.emplace_back(kind);
+    for (const char* name : numbers) add_interval(row, run, name);
+  };
+  for (const Json& cell : result.at("cells")) {
+    if (!ran(cell)) continue;
+    for (const Json& run : cell.at("gammas")) {
+      add(cell, run, fmt::format("gamma = {}", run.at("gamma").get<int>()), "fixed");
+    }
+    for (const Json& run : cell.at("policies")) {
+      add(cell, run, run.at("name").get<std::string>(), run.at("kind").get<std::string>());
+    }
+  }
+  return csv(columns, rows);
 }
 
 std::vector<Figure> comparison_figures(const Json& result) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/presentation.hpp"
 #include "speclab/experiments/report/page.hpp"
 
 namespace speclab {
@@ -25,7 +26,7 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
   throw UsageError(fmt::format("{}: unknown {} \"{}\"{}", option, noun, name, suggestion(name, names)));
 }
 
-Cell number(double value) { return {fmt::format("{:.4g}", value), value, ""}; }
+Cell number(double value) { return {number_text(value), value, ""}; }
 
 }  // namespace
 

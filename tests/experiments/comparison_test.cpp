@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <string>
 
 #include "../sim/temp_file.hpp"
@@ -139,6 +139,10 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
   CHECK(tables.front().rows.size() == 10);
   CHECK(tables.front().note.find("text: lookahead: needs a target") != std::string::npos);
   CHECK(comparison_figures(result).size() == 3);
+  // Two gammas and three policies each, of nine cells; no oracle over the two hierarchies. And a header.
+  const std::string lines = comparison_csv(result);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 9 * 5 - 2 + 1);
+  CHECK(lines.starts_with("task,drafter,policy,kind,speed,speed_low,speed_high,speed_uncharged"));
 }
 
 TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") {
