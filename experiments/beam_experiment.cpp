@@ -172,11 +172,7 @@ void describe_beams(Json& out, const Setup& setup, const Json& config, double co
            {"drafted", sum.tally.drafted}, {"examined", sum.tally.examined}, {"accepted", sum.tally.accepted},
            {"emitted", sum.tally.emitted}, {"target_rows", sum.target_rows}, {"draft_rows", sum.draft_rows},
            {"plain_rows", sum.plain_rows}};
-  Json& positions = out["positions"] = Json::array();
-  for (const PositionAcceptance& at : acceptance_by_position(tallies, with.gamma, confidence)) {
-    positions.push_back({{"unconditional", at.unconditional ? interval_json(*at.unconditional) : Json()},
-                         {"conditional", at.conditional ? interval_json(*at.conditional) : Json()}});
-  }
+  out["positions"] = positions_json(tallies, with.gamma, confidence);
 }
 
 }  // namespace speclab

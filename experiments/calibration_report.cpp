@@ -14,12 +14,7 @@ namespace {
 /// Kolmogorov's limit: sqrt(n) D exceeds this with probability 0.01.
 constexpr double ks_one_percent = 1.6276;
 
-std::string titled(const std::string& what, const std::string& label) {
-  return label.empty() ? what : fmt::format("{}: {}", label, what);
-}
-
 Cell text_cell(std::string text) { return {std::move(text), std::nullopt, ""}; }
-Cell number_cell(const Json& value) { return {number_text(value.get<double>()), value.get<double>(), ""}; }
 
 bool holds(const Json& interval, double value) {
   return interval[1].get<double>() <= value && value <= interval[2].get<double>();

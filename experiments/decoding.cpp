@@ -107,11 +107,7 @@ void describe_decoding(Json& out, const CellSpec& spec, const Job& job, double c
                        {"examined", total.examined},
                        {"accepted", total.accepted},
                        {"emitted", total.emitted}};
-  Json& positions = out["positions"] = Json::array();
-  for (const PositionAcceptance& at : acceptance_by_position(job.outcome.batches, inputs.gamma, confidence)) {
-    positions.push_back({{"unconditional", at.unconditional ? interval_json(*at.unconditional) : Json()},
-                         {"conditional", at.conditional ? interval_json(*at.conditional) : Json()}});
-  }
+  out["positions"] = positions_json(job.outcome.batches, inputs.gamma, confidence);
 }
 
 void describe_optimum(Json& out, const CellSpec& spec, double alpha, const std::vector<Job*>& jobs,

@@ -49,11 +49,6 @@ Cell error_cell(const Json& percent) {
   return {none ? "0" : fmt::format("{:+.3f}", number), number, ""};
 }
 
-Cell interval_cell(const Json& interval) {
-  if (!interval.is_array()) return {"", {}, ""};
-  return {interval_text(interval), interval[0].get<double>(), ""};
-}
-
 Json member(const Json& object, const char* part, const char* name) {
   return object.contains(part) ? object.at(part).value(name, Json()) : Json();
 }

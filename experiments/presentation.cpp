@@ -20,10 +20,6 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-Cell number_cell(double value) { return {number_text(value), value, ""}; }
-
-Cell interval_cell(const Json& interval) { return {interval_text(interval), interval[0].get<double>(), ""}; }
-
 /// The simulated number of a metric, marked where it stands for a proof.
 Cell simulated_cell(const Json& cell, const std::string& metric) {
   Cell shown = interval_cell(cell.at("simulated").at(metric));
@@ -161,6 +157,19 @@ std::string interval_text(const Json& interval) {
   // Two digits of the half-width say how many of the estimate mean anything.
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
   return fmt::format("{:.{}f} ± {:.{}f}", value, digits, half, digits);
+}
+
+Cell number_cell(double value) { return {number_text(value), value, ""}; }
+
+Cell number_cell(const Json& value) { return value.is_number() ? number_cell(value.get<double>()) : Cell{}; }
+
+Cell interval_cell(const Json& interval) {
+  if (!interval.is_array()) return {};
+  return {interval_text(interval), interval[0].get<double>(), ""};
+}
+
+std::string titled(const std::string& what, const std::string& label) {
+  return label.empty() ? what : fmt::format("{}: {}", label, what);
 }
 
 Table result_table(const Json& result, const std::string& id, std::size_t most_rows) {

@@ -51,4 +51,12 @@ std::string number_text(double value);
 /// "1.963 ± 0.002".
 std::string interval_text(const Json& interval);
 
+/// Both as cells that sort by their value; empty for JSON that is no number, or no interval.
+Cell number_cell(double value);
+Cell number_cell(const Json& value);
+Cell interval_cell(const Json& interval);
+
+/// "label: what", or `what` without a label.
+std::string titled(const std::string& what, const std::string& label);
+
 }  // namespace speclab

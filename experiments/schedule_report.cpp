@@ -14,17 +14,6 @@ namespace speclab {
 
 namespace {
 
-std::string titled(const std::string& what, const std::string& label) {
-  return label.empty() ? what : fmt::format("{}: {}", label, what);
-}
-
-Cell number_cell(const Json& value) {
-  if (!value.is_number()) return {};
-  return {number_text(value.get<double>()), value.get<double>(), ""};
-}
-
-Cell interval_cell(const Json& interval) { return {interval_text(interval), interval[0].get<double>(), ""}; }
-
 bool measured(const Json& cell) { return cell.at("formula_alpha") == "measured"; }
 
 /// The form commonly given, where it has a value of its own.

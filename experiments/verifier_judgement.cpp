@@ -40,11 +40,7 @@ void describe_judgement(Json& out, const Setup& setup, const Outcome& outcome, c
     simulated["tv_to_target"] = Json::array({0.0, 0.0, 0.0});
     out["proved"] = Json::array({"tv_to_target"});
   }
-  Json& positions = out["positions"] = Json::array();
-  for (const PositionAcceptance& at : acceptance_by_position(outcome.batches, gamma, confidence)) {
-    positions.push_back({{"unconditional", at.unconditional ? interval_json(*at.unconditional) : Json()},
-                         {"conditional", at.conditional ? interval_json(*at.conditional) : Json()}});
-  }
+  out["positions"] = positions_json(outcome.batches, gamma, confidence);
   const Tally total = outcome.total();
   out["counts"] =
       Json{{"rounds", total.rounds},     {"drafted", total.drafted},   {"draft_runs", total.draft_runs},

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <utility>
 #include <variant>
 
+#include "speclab/analysis/estimates.hpp"
 #include "speclab/analysis/intervals.hpp"
 #include "speclab/experiments/format/config_error.hpp"
 #include "speclab/experiments/interval_json.hpp"
@@ -18,12 +18,10 @@ namespace speclab {
 
 namespace {
 
-const Json& named(const Json& specs, const std::string& name) {
-  return *std::find_if(specs.begin(), specs.end(), [&](const Json& spec) { return name_of(spec) == name; });
-}
-
 std::size_t index_of(const Json& specs, const std::string& name) {
-  return static_cast<std::size_t>(&named(specs, name) - &specs.front());
+  const auto found =
+      std::find_if(specs.begin(), specs.end(), [&](const Json& spec) { return name_of(spec) == name; });
+  return static_cast<std::size_t>(found - specs.begin());
 }
 
 /// The fixed gammas, then the policies.
@@ -84,16 +82,23 @@ void put(Json& out, const char* name, const std::optional<Interval>& interval) {
   if (interval) out[name] = interval_json(*interval);
 }
 
+/// One of analysis's estimates. That of speed knows one cost alone, and is not asked for.
+std::optional<Interval> estimate_of(const Outcome& outcome, const std::string& name, double confidence) {
+  for (const Estimate& estimate : estimates(outcome.batches, {}, confidence)) {
+    if (estimate.name == name) return estimate.interval;
+  }
+  return std::nullopt;
+}
+
 Json numbers(const Outcome& outcome, const Speeds& speeds, double confidence) {
-  const auto ratio = [&](std::uint64_t Tally::*above, std::uint64_t Tally::*below) {
-    return ratio_interval(each(outcome, [&](const Tally& t) { return real(t.*above); }),
-                          each(outcome, [&](const Tally& t) { return real(t.*below); }), confidence);
-  };
   Json out = Json::object();
-  put(out, "alpha_examined", ratio(&Tally::accepted, &Tally::examined));
-  put(out, "alpha_drafted", ratio(&Tally::accepted, &Tally::drafted));
-  put(out, "drafted_per_round", ratio(&Tally::drafted, &Tally::rounds));
-  put(out, "tokens_per_round", ratio(&Tally::emitted, &Tally::rounds));
+  for (const char* name : {"alpha_examined", "alpha_drafted"}) {
+    put(out, name, estimate_of(outcome, name, confidence));
+  }
+  put(out, "drafted_per_round",
+      ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
+                     each(outcome, [](const Tally& t) { return real(t.rounds); }), confidence));
+  put(out, "tokens_per_round", estimate_of(outcome, "tokens_per_round", confidence));
   put(out, "speed", ratio_interval(speeds.tokens, speeds.time, confidence));
   return out;
 }
@@ -126,7 +131,7 @@ std::vector<CellSpec> comparison_cells(const std::vector<CellSpec>& specs) {
 
 std::uint64_t Comparison::workload() const {
   if (!contestant.drafter) return 0;
-  return task->plan.tokens() * (1 + all_policies(settings).size());
+  return task->plan.tokens() * (1 + settings.at("gammas").size() + settings.at("policies").size());
 }
 
 int comparison_intervals(const Json& config) {
@@ -136,19 +141,17 @@ int comparison_intervals(const Json& config) {
 
 Comparison ComparisonMaker::make(const CellSpec& spec) {
   const Json& compare = spec.config.at("compare");
-  const std::string task_name = spec.set.at("task");
-  const std::string drafter_name = spec.set.at("drafter");
-  const Json& task_spec = named(compare.at("tasks"), task_name);
+  const std::size_t task_index = index_of(compare.at("tasks"), spec.set.at("task"));
+  const std::size_t drafter_index = index_of(compare.at("drafters"), spec.set.at("drafter"));
+  const Json& task_spec = compare.at("tasks")[task_index];
   auto& task = tasks_[task_spec.dump() + spec.config.at("sampling").dump() + spec.config.at("seed").dump() +
                       compare.at("batches").dump()];
   if (!task) {
-    task = make_task(task_spec, fmt::format("/compare/tasks/{}", index_of(compare.at("tasks"), task_name)),
-                     spec.config, registry_);
+    task = make_task(task_spec, fmt::format("/compare/tasks/{}", task_index), spec.config, registry_);
   }
   Contestant contestant =
-      make_contestant(named(compare.at("drafters"), drafter_name),
-                      fmt::format("/compare/drafters/{}", index_of(compare.at("drafters"), drafter_name)),
-                      spec.config, *task, registry_);
+      make_contestant(compare.at("drafters")[drafter_index],
+                      fmt::format("/compare/drafters/{}", drafter_index), spec.config, *task, registry_);
   return {task, std::move(contestant), compare};
 }
 
@@ -192,9 +195,7 @@ void describe_comparison(Json& out, const Comparison& comparison, double confide
   }
 
   Json& simulated = out["simulated"] = Json::object();
-  put(simulated, "alpha_overlap",
-      ratio_interval(each(overlaps, [](const Tally& t) { return t.overlap_sum(); }),
-                     each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence));
+  put(simulated, "alpha_overlap", estimate_of(overlaps, "alpha_overlap", confidence));
   for (const auto& [name, value] : by_gamma[best].items()) {
     if (name != "gamma") simulated[name] = value;
   }
@@ -216,7 +217,7 @@ void describe_comparison(Json& out, const Comparison& comparison, double confide
     policies.push_back(std::move(one));
   }
   out["gammas"] = std::move(by_gamma);
-  Tally total = outcomes[best]->total();
+  const Tally total = outcomes[best]->total();
   out["counts"] = Json{{"sequences", comparison.task->plan.sequences.size()},
                        {"rounds", total.rounds},
                        {"drafted", total.drafted},

@@ -42,10 +42,9 @@ class ComparisonMaker {
 };
 
 /// Runs a cell and adds to `out`:
-///     simulated   alpha_overlap along text that the target generates (of the drafter's first token of a
-///     round, 0
-///                 where it has none), and of the fastest fixed gamma alpha_examined, alpha_drafted,
-///                 tokens_per_round, speed
+///     simulated   alpha_overlap along text that the target generates (of the drafter's first token of
+///                 a round, 0 where it has none), and of the fastest fixed gamma alpha_examined,
+///                 alpha_drafted, tokens_per_round, speed
 ///     proposes    share of those contexts in which the drafter proposes something
 ///     best_gamma  the fastest fixed gamma
 ///     gammas      the same numbers for every gamma

@@ -19,11 +19,8 @@ std::string text_of(const Json& cell, const char* key) { return cell.at("set").a
 
 Cell words(std::string text, std::string css = "") { return {std::move(text), std::nullopt, std::move(css)}; }
 
-Cell number_cell(double value) { return {number_text(value), value, ""}; }
-
 Cell interval_of(const Json& numbers, const char* name) {
-  if (!numbers.contains(name)) return words("–");
-  return {interval_text(numbers.at(name)), numbers.at(name)[0].get<double>(), ""};
+  return numbers.contains(name) ? interval_cell(numbers.at(name)) : words("–");
 }
 
 bool ran(const Json& cell) { return cell.contains("policies"); }
@@ -94,10 +91,8 @@ Table drafters_table(const Json& result, const std::string& id) {
                "proposes"},
               {},
               "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
-              "along text that "
-              "the target generates, 0 where the drafter has nothing to propose; \"proposes\" is how often "
-              "it has. Standard "
-              "decoding has speed 1."};
+              "along text that the target generates, 0 where the drafter has nothing to propose; "
+              "\"proposes\" is how often it has. Standard decoding has speed 1."};
   for (const Json& cell : result.at("cells")) {
     if (!ran(cell)) {
       table.rows.push_back(empty_row(cell, table.columns.size()));
@@ -163,11 +158,9 @@ Table policies_table(const Json& result, const std::string& id) {
       });
   table.note =
       "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
-      "0. The "
-      "best fixed γ is chosen after the fact, on these very sequences, which is a little in its favour. An "
-      "oracle is a "
-      "bound and no policy: it pays for the tokens that will be kept and no others; uncharged, not even for "
-      "those.";
+      "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
+      "favour. An oracle is a bound and no policy: it pays for the tokens that will be kept and no others; "
+      "uncharged, not even for those.";
   std::size_t row = 0;
   bool any = false;
   std::vector<Cell> bounds;

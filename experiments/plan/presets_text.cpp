@@ -26,8 +26,6 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
   throw UsageError(fmt::format("{}: unknown {} \"{}\"{}", option, noun, name, suggestion(name, names)));
 }
 
-Cell number(double value) { return {number_text(value), value, ""}; }
-
 }  // namespace
 
 const Device& device_named(const std::string& name, const std::string& option) {
@@ -85,12 +83,12 @@ std::string devices_text() {
               "Dense rates; the link in one direction."};
   for (const Device& device : device_presets()) {
     table.rows.push_back({{device.name, {}, ""},
-                          number(device.flops_16bit / tera),
-                          number(device.flops_8bit / tera),
-                          number(device.bandwidth / giga),
-                          number(device.memory / giga),
-                          number(device.link / giga),
-                          number(device.power),
+                          number_cell(device.flops_16bit / tera),
+                          number_cell(device.flops_8bit / tera),
+                          number_cell(device.bandwidth / giga),
+                          number_cell(device.memory / giga),
+                          number_cell(device.link / giga),
+                          number_cell(device.power),
                           {device.source, {}, ""}});
   }
   return terminal(table);
@@ -106,14 +104,14 @@ std::string models_text() {
               "alone."};
   for (const Transformer& model : model_presets()) {
     table.rows.push_back({{model.name, {}, ""},
-                          number(parameters(model) / giga),
-                          number(active_parameters(model) / giga),
-                          number(model.layers),
-                          number(model.hidden),
-                          number(model.heads),
-                          number(model.kv_heads),
-                          number(model.vocab),
-                          number(cache_bytes(model, 1, {}) / 1024),
+                          number_cell(parameters(model) / giga),
+                          number_cell(active_parameters(model) / giga),
+                          number_cell(model.layers),
+                          number_cell(model.hidden),
+                          number_cell(model.heads),
+                          number_cell(model.kv_heads),
+                          number_cell(model.vocab),
+                          number_cell(cache_bytes(model, 1, {}) / 1024),
                           {model.source, {}, ""}});
   }
   return terminal(table);

@@ -57,6 +57,12 @@ class AnyDrafter {
               Drafted& done) const;
 
  private:
+  template <class Drafter>
+  static const Drafter& held(const Drafter& drafter) {
+    return drafter;
+  }
+  static const Hierarchy& held(const std::shared_ptr<const Hierarchy>& hierarchy) { return *hierarchy; }
+
   /// `use(drafter, memory)` for the kind at hand.
   template <class Use>
   decltype(auto) with(Memory& memory, const Use& use) const;
@@ -86,8 +92,7 @@ decltype(auto) AnyDrafter::with(Memory& memory, const Use& use) const {
 }
 
 inline std::int32_t AnyDrafter::vocab() const {
-  Memory none;
-  return with(none, [](const auto& drafter, auto&) { return drafter.vocab(); });
+  return std::visit([](const auto& drafter) { return held(drafter).vocab(); }, kind_);
 }
 
 inline void AnyDrafter::read(Memory& memory, std::span<const Token> context) const {
@@ -102,8 +107,7 @@ inline Row AnyDrafter::propose(Memory& memory, std::span<const Token> context, s
 }
 
 inline std::int32_t AnyDrafter::runs(std::int32_t drafted) const {
-  Memory none;
-  return with(none, [&](const auto& drafter, auto&) { return drafter.runs(drafted); });
+  return std::visit([&](const auto& drafter) { return held(drafter).runs(drafted); }, kind_);
 }
 
 template <class Chance>

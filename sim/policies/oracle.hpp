@@ -4,8 +4,6 @@
 // are times of the same rounds.
 #pragma once
 
-#include <algorithm>
-
 #include "speclab/sim/policies/policy.hpp"
 
 namespace speclab {
@@ -20,6 +18,7 @@ struct OraclePolicy : Forgetful {
   bool goes_on(Memory&, std::int32_t, const LastDrafted<Real>&) const {
     return true;
   }
+  bool foresees() const { return true; }
   /// The round as the oracle would have played it, given the draft runs that its kept tokens take.
   static Round foreseen(Round round, std::int32_t runs_of_kept) {
     round.drafted = round.examined = round.accepted;
