@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "speclab/core/transforms.hpp"
-#include "speclab/kernels/batch.hpp"
+#include "speclab/kernels/plain/mass_batch.hpp"
 
 namespace speclab {
 

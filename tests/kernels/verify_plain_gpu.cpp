@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "batch_fixture.hpp"
-#include "speclab/kernels/verify_plain.hpp"
-#include "speclab/kernels/verify_reference.hpp"
+#include "speclab/kernels/plain/verify_plain.hpp"
+#include "speclab/kernels/plain/verify_reference.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "speclab/kernels/verify_reference.hpp"
+#include "speclab/kernels/plain/verify_reference.hpp"
 
 #include <doctest/doctest.h>
 

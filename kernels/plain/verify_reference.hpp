@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "speclab/kernels/batch.hpp"
+#include "speclab/kernels/plain/mass_batch.hpp"
 
 namespace speclab {
 

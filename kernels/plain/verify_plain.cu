@@ -1,4 +1,4 @@
-#include "speclab/kernels/verify_plain.hpp"
+#include "speclab/kernels/plain/verify_plain.hpp"
 
 #include "speclab/kernels/cuda_check.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "speclab/kernels/batch.hpp"
+#include "speclab/kernels/plain/mass_batch.hpp"
 
 namespace speclab {
 

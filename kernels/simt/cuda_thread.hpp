@@ -1,0 +1,111 @@
+// A thread on a GPU: simt.hpp in CUDA's own words.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "speclab/kernels/simt/launch.hpp"
+#include "speclab/kernels/simt/vector16.hpp"
+
+namespace speclab::simt {
+
+inline constexpr unsigned whole_warp = 0xffffffffU;
+
+SPECLAB_DEVICE inline int thread_index() { return static_cast<int>(threadIdx.x); }
+SPECLAB_DEVICE inline std::int64_t block_index() { return blockIdx.x; }
+SPECLAB_DEVICE inline std::int64_t block_count() { return gridDim.x; }
+SPECLAB_DEVICE inline int thread_count() { return static_cast<int>(blockDim.x); }
+
+SPECLAB_DEVICE inline void sync() { __syncthreads(); }
+
+template <class T>
+SPECLAB_DEVICE T shuffle_xor(T value, int mask) {
+  return __shfl_xor_sync(whole_warp, value, mask);
+}
+template <class T>
+SPECLAB_DEVICE T shuffle_up(T value, int by) {
+  return __shfl_up_sync(whole_warp, value, static_cast<unsigned>(by));
+}
+SPECLAB_DEVICE inline std::uint32_t ballot(bool condition) { return __ballot_sync(whole_warp, condition); }
+
+template <class S>
+SPECLAB_DEVICE S& shared() {
+  __shared__ alignas(16) unsigned char bytes[sizeof(S)];
+  return *reinterpret_cast<S*>(bytes);
+}
+
+SPECLAB_DEVICE inline unsigned char* dynamic_shared() {
+  extern __shared__ __align__(16) unsigned char speclab_dynamic_shared[];
+  return speclab_dynamic_shared;
+}
+
+template <class T>
+SPECLAB_DEVICE T load(const T* address) {
+  return __ldcg(address);
+}
+SPECLAB_DEVICE inline Vector16 load(const Vector16* address) {
+  const uint4 words = __ldcg(reinterpret_cast<const uint4*>(address));
+  return {{words.x, words.y, words.z, words.w}};
+}
+template <class T>
+SPECLAB_DEVICE T load_fresh(const T* address) {
+  return __ldcg(address);
+}
+
+SPECLAB_DEVICE inline void fence() { __threadfence(); }
+SPECLAB_DEVICE inline std::uint32_t fetch_add(std::uint32_t* address, std::uint32_t value) {
+  return atomicAdd(address, value);
+}
+SPECLAB_DEVICE inline std::uint64_t fetch_add(std::uint64_t* address, std::uint64_t value) {
+  static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
+  return atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
+}
+SPECLAB_DEVICE inline void add_shared(std::uint32_t* address, std::uint32_t value) {
+  atomicAdd(address, value);
+}
+
+// Programmatic dependent launch and clusters came with sm_90. Before it, an early launch is an ordinary one.
+SPECLAB_DEVICE inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+SPECLAB_DEVICE inline void let_next_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+SPECLAB_DEVICE inline int cluster_rank() {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return static_cast<int>(rank);
+}
+SPECLAB_DEVICE inline int cluster_size() {
+  unsigned size;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return static_cast<int>(size);
+}
+SPECLAB_DEVICE inline void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+}
+/// The same variable in the block of another rank.
+template <class T>
+SPECLAB_DEVICE T* cluster_shared(T* pointer, int rank) {
+  std::uint64_t mapped;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(pointer), "r"(rank));
+  return reinterpret_cast<T*>(mapped);
+}
+#else
+SPECLAB_DEVICE inline int cluster_rank() { return 0; }
+SPECLAB_DEVICE inline int cluster_size() { return 1; }
+SPECLAB_DEVICE inline void cluster_sync() { __syncthreads(); }
+template <class T>
+SPECLAB_DEVICE T* cluster_shared(T* pointer, int) {
+  return pointer;
+}
+#endif
+
+}  // namespace speclab::simt

@@ -1,0 +1,261 @@
+#include "speclab/kernels/simt/emulator.hpp"
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "speclab/kernels/simt/emulated_thread.hpp"
+
+namespace speclab::simt {
+
+namespace emulated {
+
+namespace {
+
+using boost::context::fiber;
+
+constexpr std::size_t stack_bytes = 64 * 1024;
+/// What shared memory holds before it is written: read as a number it is absurd.
+constexpr int unset = 0xff;
+
+struct Aligned {
+  alignas(16) unsigned char bytes[16];
+};
+
+/// Storage that is given out once and then found again.
+struct Storage {
+  const void* key = nullptr;
+  std::size_t size = 0;
+  std::vector<Aligned> bytes;
+
+  unsigned char* data() { return reinterpret_cast<unsigned char*>(bytes.data()); }
+  void reset(std::size_t count) {
+    size = count;
+    bytes.resize((count + sizeof(Aligned) - 1) / sizeof(Aligned));
+    if (count > 0) std::memset(data(), unset, bytes.size() * sizeof(Aligned));
+  }
+};
+
+}  // namespace
+
+struct Block {
+  std::int64_t index = 0;
+  int rank = 0;
+  Barrier barrier;
+  std::vector<Warp> warps;
+  std::vector<std::unique_ptr<Storage>> shared;
+  Storage dynamic;
+};
+
+namespace {
+
+/// One fiber, which runs the body once for each block that it is given.
+struct Worker {
+  Thread thread;
+  fiber fiber_of;
+  const Barrier* waiting = nullptr;  ///< where it waits, if it does ...
+  std::uint64_t generation = 0;      ///< ... until the barrier's generation is another
+  bool done = false;
+};
+
+/// The blocks of one cluster and their threads.
+class Cluster {
+ public:
+  Cluster(const Launch& launch, MemoryCounts& counts, const std::function<void()>& body)
+      : launch_(launch), counts_(counts), body_(body), blocks_(static_cast<std::size_t>(launch.cluster)) {
+    const int warps = (launch.threads + warp_size - 1) / warp_size;
+    barrier_.expected = launch.threads * launch.cluster;
+    for (int rank = 0; rank < launch.cluster; ++rank) {
+      Block& block = blocks_[static_cast<std::size_t>(rank)];
+      block.rank = rank;
+      block.barrier.expected = launch.threads;
+      block.warps.resize(static_cast<std::size_t>(warps));
+      for (int i = 0; i < launch.threads; ++i) {
+        auto worker = std::make_unique<Worker>();
+        worker->thread.index = i;
+        worker->thread.block = &block;
+        worker->thread.warp = &block.warps[static_cast<std::size_t>(i / warp_size)];
+        ++worker->thread.warp->barrier.expected;
+        workers_.push_back(std::move(worker));
+      }
+    }
+    for (auto& worker : workers_) start(*worker);
+  }
+
+  /// The cluster's blocks, from this one on.
+  void run(std::int64_t first, const std::vector<std::size_t>& turns) {
+    for (Block& block : blocks_) {
+      block.index = first + block.rank;
+      block.dynamic.reset(launch_.dynamic_shared);
+      for (auto& storage : block.shared) storage->reset(storage->size);
+    }
+    for (auto& worker : workers_) worker->done = false;
+    std::size_t left = workers_.size();
+    while (left > 0) {
+      bool moved = false;
+      for (const std::size_t turn : turns) {
+        Worker& worker = *workers_[turn];
+        if (worker.done) continue;
+        if (worker.waiting != nullptr) {
+          if (worker.waiting->generation == worker.generation) continue;
+          worker.waiting = nullptr;
+        }
+        moved = true;
+        resume(worker);
+        if (failure_) std::rethrow_exception(failure_);
+        if (worker.done) --left;
+      }
+      if (!moved) {
+        throw EmulationError(std::string(launch_.kernel) + ": block " + std::to_string(first) +
+                             ": threads wait at different barriers, or for threads that have ended");
+      }
+    }
+  }
+
+  void wait(Barrier& barrier) {
+    if (++barrier.arrived == barrier.expected) {
+      barrier.arrived = 0;
+      ++barrier.generation;
+      return;
+    }
+    running_->waiting = &barrier;
+    running_->generation = barrier.generation;
+    main_ = std::move(main_).resume();
+  }
+
+  const Launch& launch() const { return launch_; }
+  Barrier& barrier() { return barrier_; }
+  Worker& running() { return *running_; }
+  Block& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
+  MemoryCounts& counts() { return counts_; }
+
+ private:
+  /// The fiber runs bodies for ever; it is unwound when it is destroyed.
+  void start(Worker& worker) {
+    worker.fiber_of = fiber(std::allocator_arg, boost::context::protected_fixedsize_stack(stack_bytes),
+                            [this, &worker](fiber&& main) {
+                              main_ = std::move(main);
+                              for (;;) {
+                                try {
+                                  body_();
+                                } catch (const boost::context::detail::forced_unwind&) {
+                                  throw;
+                                } catch (...) {
+                                  failure_ = std::current_exception();
+                                }
+                                worker.done = true;
+                                main_ = std::move(main_).resume();
+                              }
+                              return std::move(main_);
+                            });
+  }
+
+  void resume(Worker& worker) {
+    running_ = &worker;
+    worker.fiber_of = std::move(worker.fiber_of).resume();
+  }
+
+  const Launch& launch_;
+  MemoryCounts& counts_;
+  const std::function<void()>& body_;
+  std::vector<Block> blocks_;
+  Barrier barrier_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Worker* running_ = nullptr;
+  fiber main_;
+  std::exception_ptr failure_;
+};
+
+thread_local Cluster* cluster = nullptr;
+
+}  // namespace
+
+Thread& self() { return cluster->running().thread; }
+std::int64_t block_index() { return self().block->index; }
+std::int64_t block_count() { return cluster->launch().blocks; }
+int thread_count() { return cluster->launch().threads; }
+int cluster_rank() { return self().block->rank; }
+int cluster_size() { return cluster->launch().cluster; }
+void wait_at_block() { cluster->wait(self().block->barrier); }
+void wait_at_cluster() { cluster->wait(cluster->barrier()); }
+void wait_at_warp() { cluster->wait(self().warp->barrier); }
+
+void* shared_storage(const void* key, std::size_t bytes) {
+  auto& all = self().block->shared;
+  for (const auto& storage : all) {
+    if (storage->key == key) return storage->data();
+  }
+  auto& added = *all.emplace_back(std::make_unique<Storage>());
+  added.key = key;
+  added.reset(bytes);
+  std::size_t total = 0;
+  for (const auto& storage : all) total += storage->size;
+  if (total > static_shared_limit) {
+    throw EmulationError(std::string(cluster->launch().kernel) + ": " + std::to_string(total) +
+                         " bytes of static shared memory; at most " + std::to_string(static_shared_limit));
+  }
+  return added.data();
+}
+
+unsigned char* dynamic_storage() { return self().block->dynamic.data(); }
+
+void* in_block(void* pointer, int rank) {
+  auto* const place = static_cast<unsigned char*>(pointer);
+  Block& mine = *self().block;
+  Block& other = cluster->block(rank);
+  const auto within = [place](Storage& storage) {
+    return storage.data() <= place && place < storage.data() + storage.size;
+  };
+  if (within(mine.dynamic)) return other.dynamic.data() + (place - mine.dynamic.data());
+  for (const auto& storage : mine.shared) {
+    if (!within(*storage)) continue;
+    for (const auto& there : other.shared) {
+      if (there->key == storage->key) return there->data() + (place - storage->data());
+    }
+  }
+  throw EmulationError(std::string(cluster->launch().kernel) +
+                       ": a block reaches for shared memory that the other has not got");
+}
+
+void count_load(std::size_t bytes) { cluster->counts().loaded_bytes += bytes; }
+
+}  // namespace emulated
+
+void emulate(const Launch& launch, Order order, MemoryCounts& counts, const std::function<void()>& body) {
+  if (launch.threads < 1 || launch.threads > 1024 || launch.threads % warp_size != 0 ||
+      launch.blocks > most_blocks || launch.cluster < 1 || launch.cluster > most_cluster_blocks ||
+      launch.blocks % launch.cluster != 0 || launch.dynamic_shared > dynamic_shared_limit) {
+    throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
+  }
+  emulated::Cluster cluster(launch, counts, body);
+  emulated::Cluster* const outer = std::exchange(emulated::cluster, &cluster);
+
+  const auto turns_of = [order](std::size_t count) {
+    std::vector<std::size_t> turns(count);
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    if (order == Order::backward) std::reverse(turns.begin(), turns.end());
+    if (order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), std::minstd_rand(1));
+    return turns;
+  };
+  const auto turns = turns_of(static_cast<std::size_t>(launch.threads * launch.cluster));
+  const auto clusters = static_cast<std::size_t>(launch.blocks / launch.cluster);
+  try {
+    for (const std::size_t at : turns_of(clusters)) {
+      cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
+    }
+  } catch (...) {
+    emulated::cluster = outer;
+    throw;
+  }
+  emulated::cluster = outer;
+}
+
+}  // namespace speclab::simt

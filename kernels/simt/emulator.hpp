@@ -1,0 +1,49 @@
+// Runs kernels on the CPU, thread by thread, each a fiber (Boost.Context). Blocks come one after the other,
+// clusters whole. Host only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+
+#include "speclab/kernels/simt/launch.hpp"
+
+namespace speclab::simt {
+
+/// The order in which threads of a block get their turn between barriers, and blocks within the grid. A
+/// kernel that synchronises as it should gives the same bits in any of them.
+enum class Order : std::uint8_t { forward, backward, shuffled };
+
+/// A kernel that the GPU would let hang or run into undefined behaviour.
+class EmulationError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What the threads of the launches so far asked of global memory, by `load` and `load_fresh`.
+struct MemoryCounts {
+  std::uint64_t loaded_bytes = 0;
+};
+
+/// Runs `body` in every thread of the launch. Throws EmulationError when threads wait at different barriers,
+/// or some end while others wait, and whatever `body` throws.
+void emulate(const Launch& launch, Order order, MemoryCounts& counts, const std::function<void()>& body);
+
+/// Launches kernels, one after the other.
+class EmulatedExecutor {
+ public:
+  explicit EmulatedExecutor(Order order = Order::forward) : order_(order) {}
+
+  template <class Kernel>
+  void run(const Launch& launch, const typename Kernel::Args& args) {
+    if (launch.blocks > 0) emulate(launch, order_, counts_, [&args] { Kernel{}(args); });
+  }
+
+  const MemoryCounts& counts() const { return counts_; }
+
+ private:
+  Order order_;
+  MemoryCounts counts_;
+};
+
+}  // namespace speclab::simt

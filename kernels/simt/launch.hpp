@@ -1,0 +1,47 @@
+// The shape of one kernel launch: the same description configures the GPU, the emulator and the dry run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "speclab/core/host_device.hpp"
+
+#if defined(__CUDACC__)
+#define SPECLAB_DEVICE __device__
+#define SPECLAB_UNROLL _Pragma("unroll")
+#else
+#define SPECLAB_DEVICE
+#define SPECLAB_UNROLL
+#endif
+
+namespace speclab::simt {
+
+inline constexpr int warp_size = 32;
+
+/// Limits of every device since compute capability 8.0; a launch beyond them is refused before it starts.
+inline constexpr std::int64_t most_blocks = 0x7fffffff;
+inline constexpr std::size_t static_shared_limit = 48 * 1024;
+inline constexpr std::size_t dynamic_shared_limit = 227 * 1024;  ///< sm_90; 163 KiB on sm_80
+inline constexpr int most_cluster_blocks = 8;                    ///< that every sm_90 device supports
+
+/// A kernel is a type with
+///     Args                          what it is given, by value; trivially copyable
+///     name                          for messages
+///     threads, min_blocks           of a block, and blocks that shall fit a multiprocessor at once
+///     operator()(const Args&)       what one thread does, SPECLAB_DEVICE
+struct Launch {
+  const char* kernel = "";
+  std::int64_t blocks = 1;  ///< 1 to most_blocks; 0: not launched at all
+  int threads = 256;        ///< of a block: a multiple of warp_size, at most 1024
+  int cluster = 1;          ///< blocks that share their shared memory; divides `blocks`; above 1: sm_90
+  std::size_t dynamic_shared = 0;  ///< bytes of a block
+  bool early = false;  ///< may start before the kernel before it has ended (programmatic dependent launch)
+};
+
+/// The launch of a kernel with its own block size.
+template <class Kernel>
+Launch launch_of(std::int64_t blocks) {
+  return {.kernel = Kernel::name, .blocks = blocks, .threads = Kernel::threads};
+}
+
+}  // namespace speclab::simt

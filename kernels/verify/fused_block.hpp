@@ -1,0 +1,130 @@
+// Block verification in the fused form (Sun et al. 2024, Algorithm 2): every position's residual has a mass
+// that the coins depend on, so that the second launch reads all rows again, where token verification reads
+// one pair. Its last block flips the coins from the end and draws the next token.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "speclab/core/rules/block.hpp"
+#include "speclab/kernels/verify/fused.hpp"
+
+namespace speclab::fused {
+
+/// One block for each tile of each position of each request.
+template <class T>
+struct NextOfBlock {
+  using Args = fused::Args;
+  static constexpr const char* name = "next token of a block";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 2;
+
+  struct Shared {
+    Verdicts verdicts;
+    double log_prefix[most_drafted + 1];  ///< log2 of p_i
+    double left_over[most_drafted];       ///< Z_i
+    WeightRoom room;
+    TileChoice choice;
+    Decision decision;
+    bool last;
+  };
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const VerifyBatch& batch = args.batch;
+    const auto tile = static_cast<std::int32_t>(simt::block_index() % args.tiles);
+    const std::int32_t positions = batch.gamma + 1;
+    const auto position = static_cast<std::int32_t>(simt::block_index() / args.tiles % positions);
+    const std::int64_t request = simt::block_index() / args.tiles / positions;
+    const std::int32_t length = batch.length(request);
+    const int thread = simt::thread_index();
+    simt::wait_for_previous();
+    if (length < 0 || length > batch.gamma) {
+      if (tile == 0 && position == 0 && thread == 0) {
+        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+      }
+      return;
+    }
+    if (position > length) return;
+
+    auto& shared = simt::shared<Shared>();
+    for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
+      const PositionJudgement judged = judge_position<T>(
+          batch, request, i,
+          [&](bool of_target, std::int32_t at) { return row_sum(args, request, of_target, at); });
+      if (thread % simt::warp_size == 0) shared.verdicts.position[i] = judged;
+    }
+    simt::sync();
+    if (thread == 0) {
+      shared.log_prefix[0] = 0;
+      for (std::int32_t i = 0; i < length; ++i) {
+        const double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
+        shared.log_prefix[i + 1] = log_next >= 0 ? 0 : log_next == log_next ? log_next : -INFINITY;
+      }
+    }
+    simt::sync();
+
+    TileMasses* const masses = args.masses + request * positions * args.tiles;
+    const TileMasses mine =
+        tile_masses<T>(batch, request, law_at(args, request, position, length, shared), tile, shared.room);
+    if (thread == 0) masses[position * args.tiles + tile] = mine;
+    const auto blocks = static_cast<std::uint32_t>(args.tiles * (length + 1));
+    if (!last_to_finish(args.finished + request, blocks, shared.last)) return;
+
+    // Each Z_i by one thread, tile after tile.
+    for (std::int32_t i = 1 + thread; i < length; i += threads) {
+      double sum = 0;
+      for (std::int32_t t = 0; t < args.tiles; ++t) {
+        sum += simt::load_fresh(&masses[i * args.tiles + t].residual);
+      }
+      shared.left_over[i] = sum;
+    }
+    simt::sync();
+    if (thread == 0) {
+      std::int32_t kept = length;
+      while (kept > 0 && !coin(batch, request, kept, length, shared)) --kept;
+      Decision decision{kept, 0, false, law_at(args, request, kept, length, shared)};
+      if (kept < length) {
+        const PositionJudgement& end = shared.verdicts.position[kept];
+        decision.flags = end.flags;
+        decision.damaged = end.target.damaged() || end.draft.damaged();
+      }
+      shared.decision = decision;
+    }
+    simt::sync();
+    const Decision decision = shared.decision;
+    const TileMasses* const chosen = masses + decision.accepted * args.tiles;
+    finish<T>(
+        batch, request, args.tiles, decision, decision.accepted == length,
+        [chosen](std::int32_t t) { return load_masses(chosen + t); }, shared.choice, shared.room);
+  }
+
+ private:
+  /// The law of the next token if the first `position` drafted tokens are kept.
+  SPECLAB_DEVICE static NextLaw law_at(const Args& args, std::int64_t request, std::int32_t position,
+                                       std::int32_t length, const Shared& shared) {
+    NextLaw law;
+    law.position = position;
+    if (position == length) {
+      law.weighing = Weighing::relative;
+      return law;
+    }
+    const PositionJudgement& judged = shared.verdicts.position[position];
+    law.weighing = Weighing::residual;
+    law.target = judged.target;
+    law.draft = judged.draft;
+    law.log_prefix = static_cast<float>(shared.log_prefix[position]);
+    if (args.batch.certain_drafts()) law.certain = args.batch.drafted[request * args.batch.gamma + position];
+    return law;
+  }
+
+  /// Does the coin of keeping `kept` tokens come up? Probability h_i of BlockRule::keep_probability.
+  SPECLAB_DEVICE static bool coin(const VerifyBatch& batch, std::int64_t request, std::int32_t kept,
+                                  std::int32_t length, const Shared& shared) {
+    const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(kept - 1)});
+    const double prefix = exp2(shared.log_prefix[kept]);
+    if (kept == length) return u < prefix;
+    return u < BlockRule{}.keep_probability(shared.left_over[kept], prefix);
+  }
+};
+
+}  // namespace speclab::fused

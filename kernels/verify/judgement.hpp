@@ -1,0 +1,67 @@
+// The coins of token and lenient verification, position by position in log space, and where they end.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "speclab/kernels/verify/tile.hpp"
+
+namespace speclab {
+
+/// What is known about one drafted position.
+struct PositionJudgement {
+  LogSum target;
+  LogSum draft;
+  double log_ratio;  ///< log2 of target / draft of the drafted token; NaN when a row is damaged
+  std::uint32_t flags;
+  bool kept;  ///< by its own coin
+};
+
+/// The token's log2 of target / draft probability, with flags. `log_draft` of a certain draft is 0.
+template <class T>
+SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
+                                   const LogSum& target, const LogSum& draft, std::uint32_t& flags) {
+  const Token token = simt::load(batch.drafted + request * batch.gamma + position);
+  if (token < 0 || token >= batch.vocab) {
+    flags |= flag_token_out_of_range;
+    return -INFINITY;
+  }
+  const RowScale target_scale = row_scale(batch.target_options, request * (batch.gamma + 1) + position);
+  const double log_target = token_log_probability(
+      to_float(load_one(row_of<T>(batch.target, request, position) + token)), target_scale, target);
+  if (batch.certain_drafts()) return log_target;
+  const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + position);
+  const double log_draft = token_log_probability(
+      to_float(load_one(row_of<T>(batch.draft, request, position) + token)), draft_scale, draft);
+  if (log_draft == -INFINITY) {
+    flags |= flag_draft_without_mass;
+    return target.damaged() ? NAN : -INFINITY;
+  }
+  return log_target - log_draft;
+}
+
+/// The strict comparison of `UniformChance::flip`: probability 0 never happens, nor does NaN.
+SPECLAB_HD inline bool coin_comes_up(double u, double log_probability) {
+  return u < (log_probability >= 0 ? 1.0 : exp2(log_probability));
+}
+
+/// log2 of what the draft's mass is multiplied with before the residual is taken.
+SPECLAB_HD inline float log_residual_scale(const VerifyRule& rule) {
+  if (rule.method != VerifyMethod::lenient || rule.residual == Residual::target_minus_draft) return 0;
+  return rule.residual == Residual::target ? -INFINITY : static_cast<float>(log2(rule.lenience));
+}
+
+/// By one warp; the same in all of its lanes. `sums(of_target, position)` gives a row's LogSum.
+template <class T, class Sums>
+SPECLAB_DEVICE PositionJudgement judge_position(const VerifyBatch& batch, std::int64_t request,
+                                                std::int32_t position, const Sums& sums) {
+  PositionJudgement judged{sums(true, position), {}, NAN, 0, false};
+  judged.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
+  judged.log_ratio = log_ratio_of<T>(batch, request, position, judged.target, judged.draft, judged.flags);
+  const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
+  const double log_lenience = batch.rule.method == VerifyMethod::lenient ? log2(batch.rule.lenience) : 0;
+  judged.kept = coin_comes_up(u, judged.log_ratio - log_lenience);
+  return judged;
+}
+
+}  // namespace speclab

@@ -1,0 +1,141 @@
+#include "speclab/kernels/verify/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "speclab/core/rules/block.hpp"
+#include "speclab/core/verify.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Uniforms of a request, and how close a decision was.
+class MarginChance {
+ public:
+  MarginChance(const VerifyBatch& batch, std::int64_t request) : batch_(batch), request_(request) {}
+
+  bool flip(Draw draw, double probability) {
+    const double u = uniform_of(batch_, request_, draw);
+    // Probabilities 0 and 1 are so for every kernel.
+    if (probability > 0 && probability < 1) margin = std::min(margin, std::abs(u - probability));
+    return u < probability;
+  }
+
+  template <class Weights>
+  Token pick(Draw draw, const Weights& weights) {
+    const double u = uniform_of(batch_, request_, draw);
+    const Token id = inverse_cdf(weights, u);
+    if (id < 0) return id;
+    double below = 0;
+    for (Token other = 0; other < id; ++other) below += weights[other];
+    const double goal = u * total_mass(weights);
+    // Nothing lies beyond the first and the last id with mass.
+    const double above = total_mass(weights) - below - weights[id];
+    if (below > 0) margin = std::min(margin, std::abs(goal - below));
+    if (above > 0) margin = std::min(margin, std::abs(below + weights[id] - goal));
+    return id;
+  }
+
+  double margin = 1;
+
+ private:
+  const VerifyBatch& batch_;
+  std::int64_t request_;
+};
+
+double logit_at(const LogitRows& rows, std::int64_t request, std::int32_t position, Token id) {
+  switch (rows.dtype) {
+    case Dtype::bf16:
+      return static_cast<double>(to_float(row_of<Bf16>(rows, request, position)[id]));
+    case Dtype::f16:
+      return static_cast<double>(to_float(row_of<F16>(rows, request, position)[id]));
+    case Dtype::f32:
+      break;
+  }
+  return static_cast<double>(row_of<float>(rows, request, position)[id]);
+}
+
+}  // namespace
+
+std::vector<double> probabilities(const LogitRows& rows, const RowOptions& options, std::int32_t positions,
+                                  std::int64_t request, std::int32_t position, std::int32_t vocab) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::int64_t at = request * positions + position;
+  const double temperature =
+      options.temperature == nullptr ? 1 : static_cast<double>(options.temperature[at]);
+  const double cutoff = options.cutoff == nullptr ? -infinity : static_cast<double>(options.cutoff[at]);
+
+  std::vector<double> row(static_cast<std::size_t>(vocab));
+  double largest = -infinity;
+  bool damaged = !(temperature >= 0);
+  for (Token id = 0; id < vocab; ++id) {
+    double& logit = row[static_cast<std::size_t>(id)];
+    logit = logit_at(rows, request, position, id);
+    damaged = damaged || std::isnan(logit) || logit == infinity;
+    if (logit < cutoff) logit = -infinity;
+    largest = std::max(largest, logit);
+  }
+  if (damaged || largest == -infinity) {
+    std::fill(row.begin(), row.end(), nan);
+    return row;
+  }
+  double sum = 0;
+  for (double& value : row) {
+    value = temperature == 0 ? (value == largest ? 1 : 0) : std::exp((value - largest) / temperature);
+    sum += value;
+  }
+  const double total = options.log_sum_exp == nullptr
+                           ? sum
+                           : std::exp(static_cast<double>(options.log_sum_exp[at]) - largest / temperature);
+  for (double& value : row) value /= total;
+  return row;
+}
+
+std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
+  std::vector<ReferenceVerdict> verdicts(static_cast<std::size_t>(batch.requests));
+  for (std::int64_t request = 0; request < batch.requests; ++request) {
+    const std::int32_t length = batch.length(request);
+    if (length < 0 || length > batch.gamma) continue;
+    std::vector<std::vector<double>> target_rows(static_cast<std::size_t>(length) + 1);
+    std::vector<std::vector<double>> draft_rows(static_cast<std::size_t>(length));
+    // A drafted id outside the vocabulary is judged as one without mass: one more id, of mass zero, is.
+    std::vector<Token> drafted(batch.drafted + request * batch.gamma,
+                               batch.drafted + request * batch.gamma + length);
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
+      const auto position = static_cast<std::int32_t>(i);
+      target_rows[i] =
+          probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
+      target_rows[i].push_back(0);
+      if (position == length) break;
+      const bool outside = drafted[i] < 0 || drafted[i] >= batch.vocab;
+      if (batch.certain_drafts()) {
+        draft_rows[i].assign(static_cast<std::size_t>(batch.vocab), 0);
+        if (!outside) draft_rows[i][static_cast<std::size_t>(drafted[i])] = 1;
+      } else {
+        draft_rows[i] =
+            probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
+      }
+      draft_rows[i].push_back(0);
+      if (outside) drafted[i] = batch.vocab;
+    }
+    const auto row = [&](const std::vector<double>& mass) { return Row{mass.data(), batch.vocab + 1}; };
+    const auto targets = [&](std::int32_t i) { return row(target_rows[static_cast<std::size_t>(i)]); };
+    const auto drafts = [&](std::int32_t i) { return row(draft_rows[static_cast<std::size_t>(i)]); };
+
+    MarginChance chance(batch, request);
+    const auto run = [&](const auto& rule) {
+      return verify(rule, targets, drafts, drafted.data(), length, chance);
+    };
+    const Verdict verdict = batch.rule.method == VerifyMethod::block ? run(BlockRule{})
+                            : batch.rule.method == VerifyMethod::lenient
+                                ? run(LenienceRule(batch.rule.lenience, batch.rule.residual))
+                                : run(TokenRule{});
+    verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, verdict.next, chance.margin};
+  }
+  return verdicts;
+}
+
+}  // namespace speclab

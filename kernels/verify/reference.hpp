@@ -1,0 +1,28 @@
+// The definition of what verification kernels must decide: core's own programs over rows of probabilities in
+// double, one request after the other. Host only.
+#pragma once
+
+#include <vector>
+
+#include "speclab/kernels/verify/verify_batch.hpp"
+
+namespace speclab {
+
+struct ReferenceVerdict {
+  std::int32_t accepted = 0;
+  Token next = invalid_token;
+  /// How far the uniforms were from another outcome: of coins |u - probability|, of the pick the mass between
+  /// u * total and the nearer edge of the id's interval. A kernel in single precision may decide otherwise
+  /// where this is below its error.
+  double margin = 1;
+};
+
+/// The verdict of every request of a batch in host memory; outputs of the batch are not touched. Flags are
+/// the kernels' own.
+std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
+
+/// The row of probabilities that a row of logits stands for.
+std::vector<double> probabilities(const LogitRows& rows, const RowOptions& options, std::int32_t positions,
+                                  std::int64_t request, std::int32_t position, std::int32_t vocab);
+
+}  // namespace speclab

@@ -1,0 +1,155 @@
+// A tile: the stretch of a row that one block works on. Which thread holds which id depends on the logits'
+// format alone, and sums are merged in one order, so that a result has the same bits wherever it is computed.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/kernels/simt/collectives.hpp"
+#include "speclab/kernels/verify/row_law.hpp"
+
+namespace speclab {
+
+inline constexpr int tile_size = 8192;
+inline constexpr int tile_threads = 256;
+inline constexpr int tile_warps = tile_threads / simt::warp_size;
+/// Logits of a tile that one thread holds.
+inline constexpr int held = tile_size / tile_threads;
+inline constexpr std::int32_t most_tiles = most_vocab / tile_size;
+
+SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
+
+/// In each of `steps` steps a thread takes the `width` logits of one 16-byte load, next to its neighbours'.
+template <class T>
+struct TileShape {
+  static constexpr int width = static_cast<int>(16 / sizeof(T));
+  static constexpr int step = tile_threads * width;
+  static constexpr int steps = tile_size / step;
+
+  /// The first id that a thread holds of a step.
+  SPECLAB_HD static std::int32_t first(std::int32_t tile, int in_step, int thread) {
+    return tile * tile_size + in_step * step + thread * width;
+  }
+};
+
+/// What this thread holds of a tile: logit k of step s is at s * width + k.
+struct HeldLogits {
+  float logit[held];
+};
+
+template <class T>
+SPECLAB_DEVICE void unpack(const simt::Vector16& vector, float* logits) {
+  constexpr int width = TileShape<T>::width;
+  SPECLAB_UNROLL
+  for (int k = 0; k < width; ++k) {
+    if constexpr (sizeof(T) == 4) {
+      logits[k] = float_of_bits(vector.word[k]);
+    } else {
+      const std::uint32_t word = vector.word[k / 2];
+      logits[k] = to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
+    }
+  }
+}
+
+template <class T>
+SPECLAB_DEVICE T load_one(const T* address) {
+  if constexpr (sizeof(T) == 4) {
+    return simt::load(address);
+  } else {
+    return T{simt::load(&address->bits)};
+  }
+}
+
+/// This thread's part of a tile. Ids beyond the vocabulary or below the cut-off get minus infinity. Where 16
+/// bytes cannot be loaded at once, for the row's alignment or at its end, logits are loaded one by one.
+template <class T>
+SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32_t tile, float cutoff) {
+  using Shape = TileShape<T>;
+  constexpr int width = Shape::width;
+  const int thread = simt::thread_index();
+  const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
+  const auto whole = [&](int s) { return aligned && Shape::first(tile, s, thread) + width <= vocab; };
+  HeldLogits mine;
+  simt::Vector16 vectors[Shape::steps];
+  SPECLAB_UNROLL
+  for (int s = 0; s < Shape::steps; ++s) {
+    if (whole(s)) {
+      vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(row + Shape::first(tile, s, thread)));
+    }
+  }
+  SPECLAB_UNROLL
+  for (int s = 0; s < Shape::steps; ++s) {
+    if (whole(s)) {
+      unpack<T>(vectors[s], &mine.logit[s * width]);
+      continue;
+    }
+    SPECLAB_UNROLL
+    for (int k = 0; k < width; ++k) {
+      const std::int32_t id = Shape::first(tile, s, thread) + k;
+      mine.logit[s * width + k] = id < vocab ? to_float(load_one(row + id)) : -INFINITY;
+    }
+  }
+  if (cutoff > -INFINITY) {
+    SPECLAB_UNROLL
+    for (int i = 0; i < held; ++i) {
+      if (mine.logit[i] < cutoff) mine.logit[i] = -INFINITY;
+    }
+  }
+  return mine;
+}
+
+/// Two parts as one.
+SPECLAB_HD inline PartMass merge(const PartMass& a, const PartMass& b) {
+  if (a.sum == 0) return b;
+  if (b.sum == 0) return a;
+  const float reference = a.reference > b.reference ? a.reference : b.reference;
+  return {reference, a.sum * exp2f(a.reference - reference) + b.sum * exp2f(b.reference - reference)};
+}
+
+/// Room for a block's reduction of masses.
+struct MassRoom {
+  PartMass of_warp[tile_warps];
+};
+
+/// The mass of a tile; all threads of the block get it. `sync` before the room is used again.
+SPECLAB_DEVICE inline PartMass tile_mass(const HeldLogits& mine, float scale, MassRoom& room) {
+  float largest = mine.logit[0];
+  SPECLAB_UNROLL
+  for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit[i]);
+  largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
+
+  // Of a warp without mass every term is 0 against any finite reference, and NaN stays what it is.
+  const float reference = largest > -INFINITY ? largest * scale : 0.0F;
+  float sums[4] = {0, 0, 0, 0};
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) sums[i % 4] += relative_mass(mine.logit[i], scale, reference);
+  const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  if (simt::thread_index() % simt::warp_size == 0) {
+    room.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};
+  }
+  simt::sync();
+  PartMass all = room.of_warp[0];
+  for (int warp = 1; warp < tile_warps; ++warp) all = merge(all, room.of_warp[warp]);
+  return all;
+}
+
+/// log2 of a row's mass from its tiles': by one warp, lane after lane, the same in all of them.
+template <class Tiles>
+SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
+  const int lane = simt::thread_index() % simt::warp_size;
+  float reference = -INFINITY;
+  for (std::int32_t t = lane; t < tiles; t += simt::warp_size)
+    reference = fmaxf(reference, tile_at(t).reference);
+  reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
+  double sum = 0;
+  for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
+    const PartMass part = tile_at(t);
+    if (part.sum != 0)
+      sum += static_cast<double>(part.sum) * exp2(static_cast<double>(part.reference - reference));
+  }
+  sum = simt::warp_sum(sum);
+  // No mass at all, and +inf, are damages as NaN is.
+  if (!(sum > 0) || !(sum - sum == 0) || !(reference < INFINITY)) return {};
+  return {reference, log2(sum)};
+}
+
+}  // namespace speclab

@@ -1,0 +1,246 @@
+// The law that the next token is drawn from, tile by tile: masses for choosing a tile, then the same masses
+// again, id by id, for choosing within it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "speclab/kernels/verify/tile.hpp"
+
+namespace speclab {
+
+/// Which weights: (prefix p - scale q)+, the target's probabilities, or those relative to a reference of the
+/// tile's own, where nobody knows the row's sum.
+enum class Weighing : std::uint8_t { residual, target, relative };
+
+/// The row pair at the position where the next token is drawn.
+struct NextLaw {
+  std::int32_t position = 0;
+  Weighing weighing = Weighing::target;
+  LogSum target;
+  LogSum draft;
+  Token certain = no_token;  ///< the drafted token, where the draft was certain of it
+  float log_prefix = 0;      ///< log2 of block verification's p_i; 0 otherwise
+  float log_scale = 0;       ///< log2 of what multiplies the draft
+};
+
+/// Masses of one tile. Where the weighing is `relative` they count in units of 2^reference.
+struct TileMasses {
+  double residual;  ///< or whatever the weighing is
+  double target;    ///< the target's alone, in case that there is no residual
+  float reference;
+};
+
+struct HeldWeights {
+  float weight[held];
+};
+
+/// This thread's weights of a tile, both kinds. `law.weighing` is residual or target.
+template <class T>
+SPECLAB_DEVICE void weigh_tile(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
+                               std::int32_t tile, HeldWeights& residual, HeldWeights& target) {
+  const std::int64_t target_at = request * (batch.gamma + 1) + law.position;
+  const RowScale target_scale = row_scale(batch.target_options, target_at);
+  const HeldLogits p =
+      load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, target_scale.cutoff);
+  if (law.weighing != Weighing::residual) {
+    SPECLAB_UNROLL
+    for (int i = 0; i < held; ++i) {
+      target.weight[i] = exp2f(log_probability(p.logit[i], target_scale.scale, law.target));
+      residual.weight[i] = target.weight[i];
+    }
+    return;
+  }
+  const auto weigh = [&](int i, float log_draft) {
+    const float log_target = log_probability(p.logit[i], target_scale.scale, law.target);
+    target.weight[i] = exp2f(log_target);
+    residual.weight[i] = residual_mass(log_target + law.log_prefix, log_draft + law.log_scale);
+  };
+  if (law.certain != no_token) {
+    using Shape = TileShape<T>;
+    SPECLAB_UNROLL
+    for (int i = 0; i < held; ++i) {
+      const std::int32_t id = Shape::first(tile, i / Shape::width, simt::thread_index()) + i % Shape::width;
+      weigh(i, id == law.certain ? 0.0F : -INFINITY);
+    }
+    return;
+  }
+  const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + law.position);
+  const HeldLogits q =
+      load_tile(row_of<T>(batch.draft, request, law.position), batch.vocab, tile, draft_scale.cutoff);
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) weigh(i, log_probability(q.logit[i], draft_scale.scale, law.draft));
+}
+
+/// Room for what a block reduces here.
+struct WeightRoom {
+  union {
+    MassRoom mass;
+    simt::BlockRoom<double, tile_warps> sum;
+    simt::BlockRoom<int, tile_warps> least;
+  };
+};
+
+/// Sum over the block, in double.
+SPECLAB_DEVICE inline double weight_sum(const HeldWeights& mine, WeightRoom& room) {
+  float sums[4] = {0, 0, 0, 0};
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) sums[i % 4] += mine.weight[i];
+  const double sum = static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  const double all = simt::block_reduce(sum, room.sum, [](double a, double b) { return a + b; });
+  simt::sync();
+  return all;
+}
+
+/// The masses of a tile under a law; all threads get them.
+template <class T>
+SPECLAB_DEVICE TileMasses tile_masses(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
+                                      std::int32_t tile, WeightRoom& room) {
+  if (law.weighing == Weighing::relative) {
+    const RowScale scale = row_scale(batch.target_options, request * (batch.gamma + 1) + law.position);
+    const HeldLogits p =
+        load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, scale.cutoff);
+    const PartMass mass = tile_mass(p, scale.scale, room.mass);
+    simt::sync();
+    return {static_cast<double>(mass.sum), static_cast<double>(mass.sum), mass.reference};
+  }
+  HeldWeights residual;
+  HeldWeights target;
+  weigh_tile<T>(batch, request, law, tile, residual, target);
+  const double residual_mass = weight_sum(residual, room);
+  return {residual_mass, weight_sum(target, room), 0};
+}
+
+/// The weights again that `tile_masses` summed; those of the residual, or the target's alone.
+template <class T>
+SPECLAB_DEVICE HeldWeights tile_weights(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
+                                        std::int32_t tile, float reference) {
+  if (law.weighing == Weighing::relative) {
+    const RowScale scale = row_scale(batch.target_options, request * (batch.gamma + 1) + law.position);
+    const HeldLogits p =
+        load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, scale.cutoff);
+    HeldWeights weights;
+    SPECLAB_UNROLL
+    for (int i = 0; i < held; ++i) weights.weight[i] = relative_mass(p.logit[i], scale.scale, reference);
+    return weights;
+  }
+  HeldWeights residual;
+  HeldWeights target;
+  weigh_tile<T>(batch, request, law, tile, residual, target);
+  return residual;
+}
+
+/// Which tile, and how far into it.
+struct TileChoice {
+  std::int32_t tile;
+  double goal;         ///< in the tile's own units
+  bool zero_residual;  ///< the target stands in
+  bool damaged;
+};
+
+/// Two-level inverse CDF, first level: the tile where the running mass passes u of the total, tile after tile
+/// in double. One thread; `masses(t)` gives a tile's.
+template <class Masses>
+SPECLAB_DEVICE TileChoice choose_tile(std::int32_t tiles, const NextLaw& law, double u,
+                                      const Masses& masses) {
+  float reference = 0;
+  if (law.weighing == Weighing::relative) {
+    reference = -INFINITY;
+    for (std::int32_t t = 0; t < tiles; ++t) reference = fmaxf(reference, masses(t).reference);
+  }
+  const auto factor = [&](const TileMasses& tile) {
+    return law.weighing == Weighing::relative && tile.residual != 0
+               ? exp2(static_cast<double>(tile.reference - reference))
+               : 1.0;
+  };
+  double residual = 0;
+  double target = 0;
+  for (std::int32_t t = 0; t < tiles; ++t) {
+    const TileMasses tile = masses(t);
+    residual += tile.residual * factor(tile);
+    target += tile.target * factor(tile);
+  }
+  TileChoice choice{0, 0, false, false};
+  if (!(residual - residual == 0) || !(target - target == 0) || !(target > 0)) {
+    choice.damaged = true;
+    return choice;
+  }
+  choice.zero_residual = !(residual > 0);
+  const auto mass_of = [&](const TileMasses& tile) {
+    return (choice.zero_residual ? tile.target : tile.residual) * factor(tile);
+  };
+  const double goal = u * (choice.zero_residual ? target : residual);
+  double below = 0;
+  for (std::int32_t t = 0; t < tiles; ++t) {
+    const TileMasses tile = masses(t);
+    const double mass = mass_of(tile);
+    if (!(mass > 0)) continue;
+    // Should rounding leave the goal beyond the last tile, that tile it is.
+    choice.tile = t;
+    choice.goal = (goal - below) / factor(tile);
+    if (below + mass > goal) break;
+    below += mass;
+  }
+  return choice;
+}
+
+/// Second level: the id within the tile. Steps follow one another, and in a step a thread's ids follow those
+/// of the thread before it. All threads of the block; they all get the id.
+template <class T>
+SPECLAB_DEVICE Token pick_in_tile(const HeldWeights& mine, std::int32_t tile, double goal, WeightRoom& room) {
+  using Shape = TileShape<T>;
+  constexpr int width = Shape::width;
+  const int thread = simt::thread_index();
+  const int warp = thread / simt::warp_size;
+  const auto least = [](int a, int b) { return a < b ? a : b; };
+  double below_step = 0;
+  Token last = no_token;
+  SPECLAB_UNROLL
+  for (int s = 0; s < Shape::steps; ++s) {
+    double own = 0;
+    Token own_last = no_token;
+    SPECLAB_UNROLL
+    for (int k = 0; k < width; ++k) {
+      const auto weight = static_cast<double>(mine.weight[s * width + k]);
+      if (!(weight > 0)) continue;
+      own += weight;
+      own_last = Shape::first(tile, s, thread) + k;
+    }
+    // Mass up to and with this thread, of the step.
+    const double in_warp = simt::warp_inclusive_sum(own);
+    if (thread % simt::warp_size == simt::warp_size - 1) room.sum.of_warp[warp] = in_warp;
+    simt::sync();
+    double below_warp = below_step;
+    double step_end = below_step;
+    for (int w = 0; w < tile_warps; ++w) {
+      if (w < warp) below_warp += room.sum.of_warp[w];
+      step_end += room.sum.of_warp[w];
+    }
+    simt::sync();
+
+    // Additions in different orders may disagree by a rounding: the first thread that passes the goal has it.
+    const bool passes = own > 0 && below_warp + in_warp > goal;
+    const int first = simt::block_reduce(passes ? thread : tile_threads, room.least, least);
+    simt::sync();
+    Token id = no_token;
+    if (thread == first) {
+      double below = below_warp + (in_warp - own);
+      SPECLAB_UNROLL
+      for (int k = 0; k < width; ++k) {
+        const auto weight = static_cast<double>(mine.weight[s * width + k]);
+        if (!(weight > 0)) continue;
+        below += weight;
+        id = Shape::first(tile, s, thread) + k;
+        if (below > goal) break;
+      }
+    }
+    const auto greatest = [](int a, int b) { return a > b ? a : b; };
+    last = greatest(last, simt::block_reduce(first < tile_threads ? id : own_last, room.least, greatest));
+    simt::sync();
+    if (first < tile_threads) break;
+    below_step = step_end;
+  }
+  return last;
+}
+
+}  // namespace speclab
