@@ -1,6 +1,6 @@
 #include "speclab/kernels/plain/verify_plain.hpp"
 
-#include "speclab/kernels/cuda_check.hpp"
+#include "speclab/kernels/gpu/cuda_check.hpp"
 
 namespace speclab {
 
@@ -12,11 +12,6 @@ __global__ void verify_plain_kernel(BatchView batch, Verdict* verdicts) {
 }
 
 }  // namespace
-
-int device_count() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
 
 std::vector<Verdict> verify_plain(const BatchView& batch) {
   const auto requests = static_cast<std::size_t>(batch.requests);

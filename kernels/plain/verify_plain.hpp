@@ -8,9 +8,6 @@
 
 namespace speclab {
 
-/// CUDA devices that can be used; 0 without a driver.
-int device_count();
-
 /// The verdict of every request, bit for bit those of verify_reference. `batch` points to host memory. Throws
 /// std::runtime_error with call, file and line when CUDA fails.
 std::vector<Verdict> verify_plain(const BatchView& batch);

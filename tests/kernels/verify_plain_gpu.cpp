@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "batch_fixture.hpp"
+#include "speclab/kernels/gpu/device.hpp"
 #include "speclab/kernels/plain/verify_plain.hpp"
 #include "speclab/kernels/plain/verify_reference.hpp"
 
@@ -31,8 +32,8 @@ int differences(std::int64_t requests, std::int32_t gamma, std::int32_t vocab, s
 
 int main() {
   constexpr int skipped = 77;
-  if (device_count() == 0) {
-    std::printf("skipped: no CUDA device: kernels/verify_plain_gpu\n");
+  if (!why_no_device().empty()) {
+    std::printf("skipped: kernels/verify_plain_gpu: %s\n", why_no_device().c_str());
     return skipped;
   }
   int wrong = 0;

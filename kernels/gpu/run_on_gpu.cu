@@ -1,4 +1,4 @@
-#include "speclab/kernels/simt/cuda_executor.hpp"
+#include "speclab/kernels/gpu/cuda_executor.hpp"
 #include "speclab/kernels/verify/fused_plan.hpp"
 #include "speclab/kernels/verify/implementation.hpp"
 

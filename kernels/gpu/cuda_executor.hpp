@@ -1,7 +1,7 @@
 // Launches kernels on a GPU. Included by .cu files only.
 #pragma once
 
-#include "speclab/kernels/cuda_check.hpp"
+#include "speclab/kernels/gpu/cuda_check.hpp"
 #include "speclab/kernels/simt/launch.hpp"
 
 namespace speclab::simt {

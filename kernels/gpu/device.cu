@@ -1,0 +1,50 @@
+#include "speclab/kernels/gpu/cuda_check.hpp"
+#include "speclab/kernels/gpu/device.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string version_name(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  SPECLAB_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+}  // namespace
+
+std::optional<Device> current_device() {
+  if (!why_no_device().empty()) return std::nullopt;
+  int index = 0;
+  SPECLAB_CUDA(cudaGetDevice(&index));
+  cudaDeviceProp properties;
+  SPECLAB_CUDA(cudaGetDeviceProperties(&properties, index));
+  int driver = 0;
+  int runtime = 0;
+  SPECLAB_CUDA(cudaDriverGetVersion(&driver));
+  SPECLAB_CUDA(cudaRuntimeGetVersion(&runtime));
+  Device device;
+  device.name = properties.name;
+  device.capability = properties.major * 10 + properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.memory_bytes = properties.totalGlobalMem;
+  device.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+  device.clock_mhz = attribute(cudaDevAttrClockRate, index) / 1000;
+  device.memory_clock_mhz = attribute(cudaDevAttrMemoryClockRate, index) / 1000;
+  device.driver = version_name(driver);
+  device.runtime = version_name(runtime);
+  return device;
+}
+
+std::string why_no_device() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) return cudaGetErrorString(error);
+  return count == 0 ? "no CUDA device" : "";
+}
+
+}  // namespace speclab

@@ -1,0 +1,24 @@
+// Stands in for the GPU's side of the library where there is no nvcc, so that whoever asks gets an answer.
+#include <stdexcept>
+
+#include "speclab/kernels/gpu/device.hpp"
+#include "speclab/kernels/plain/verify_plain.hpp"
+#include "speclab/kernels/verify/implementation.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* reason = "built without CUDA";
+
+}  // namespace
+
+std::optional<Device> current_device() { return std::nullopt; }
+
+std::string why_no_device() { return reason; }
+
+std::vector<Verdict> verify_plain(const BatchView&) { throw std::runtime_error(reason); }
+
+void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
+
+}  // namespace speclab
