@@ -69,9 +69,11 @@ SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& 
 /// The same for the one token that a coin is about, in double.
 SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
   if (logit < scale.cutoff) return sum.damaged() ? NAN : -INFINITY;
-  return (static_cast<double>(logit) * static_cast<double>(scale.scale) -
-          static_cast<double>(sum.reference)) -
-         sum.log_sum;
+  // Below any probability that a temperature above 0 can give: mass 0 at temperature 0.
+  constexpr double frozen = -0x1p60;
+  const double relative =
+      static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
+  return relative < frozen ? -INFINITY : relative - sum.log_sum;
 }
 
 /// (2^a - 2^b)+ without cancellation. NaN passes through.
