@@ -90,7 +90,8 @@ class Cluster {
     for (auto& worker : workers_) start(*worker);
   }
 
-  /// The cluster's blocks, from this one on.
+  /// The cluster's blocks, from this one on. Warps take turns, each as far as it gets on its own, so that it
+  /// runs ahead of those that it should wait for.
   void run(std::int64_t first, const std::vector<std::size_t>& turns) {
     for (Block& block : blocks_) {
       block.index = first + block.rank;
@@ -98,20 +99,11 @@ class Cluster {
       for (auto& storage : block.shared) storage->reset(storage->size);
     }
     for (auto& worker : workers_) worker->done = false;
-    std::size_t left = workers_.size();
-    while (left > 0) {
+    left_ = workers_.size();
+    while (left_ > 0) {
       bool moved = false;
-      for (const std::size_t turn : turns) {
-        Worker& worker = *workers_[turn];
-        if (worker.done) continue;
-        if (worker.waiting != nullptr) {
-          if (worker.waiting->generation == worker.generation) continue;
-          worker.waiting = nullptr;
-        }
-        moved = true;
-        resume(worker);
-        if (failure_) std::rethrow_exception(failure_);
-        if (worker.done) --left;
+      for (std::size_t warp = 0; warp < turns.size(); warp += warp_size) {
+        while (take_turns(turns, warp)) moved = true;
       }
       if (!moved) {
         throw EmulationError(std::string(launch_.kernel) + ": block " + std::to_string(first) +
@@ -138,6 +130,24 @@ class Cluster {
   MemoryCounts& counts() { return counts_; }
 
  private:
+  /// One turn for each thread of a warp that need not wait; false when there was none.
+  bool take_turns(const std::vector<std::size_t>& turns, std::size_t warp) {
+    bool moved = false;
+    for (std::size_t turn = warp; turn < warp + warp_size; ++turn) {
+      Worker& worker = *workers_[turns[turn]];
+      if (worker.done) continue;
+      if (worker.waiting != nullptr) {
+        if (worker.waiting->generation == worker.generation) continue;
+        worker.waiting = nullptr;
+      }
+      moved = true;
+      resume(worker);
+      if (failure_) std::rethrow_exception(failure_);
+      if (worker.done) --left_;
+    }
+    return moved;
+  }
+
   /// The fiber runs bodies for ever; it is unwound when it is destroyed.
   void start(Worker& worker) {
     worker.fiber_of = fiber(std::allocator_arg, boost::context::protected_fixedsize_stack(stack_bytes),
@@ -171,6 +181,7 @@ class Cluster {
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker* running_ = nullptr;
   fiber main_;
+  std::size_t left_ = 0;  ///< threads that have not ended
   std::exception_ptr failure_;
 };
 
@@ -238,17 +249,24 @@ void emulate(const Launch& launch, Order order, MemoryCounts& counts, const std:
   emulated::Cluster cluster(launch, counts, body);
   emulated::Cluster* const outer = std::exchange(emulated::cluster, &cluster);
 
-  const auto turns_of = [order](std::size_t count) {
-    std::vector<std::size_t> turns(count);
-    std::iota(turns.begin(), turns.end(), std::size_t{0});
-    if (order == Order::backward) std::reverse(turns.begin(), turns.end());
-    if (order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), std::minstd_rand(1));
-    return turns;
+  std::minstd_rand random(1);
+  const auto ordered = [order, &random](std::size_t first, std::size_t count) {
+    std::vector<std::size_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), first);
+    if (order == Order::backward) std::reverse(numbers.begin(), numbers.end());
+    if (order == Order::shuffled) std::shuffle(numbers.begin(), numbers.end(), random);
+    return numbers;
   };
-  const auto turns = turns_of(static_cast<std::size_t>(launch.threads * launch.cluster));
-  const auto clusters = static_cast<std::size_t>(launch.blocks / launch.cluster);
+  // Warp by warp, and within a warp lane by lane.
+  std::vector<std::size_t> turns;
+  for (const std::size_t warp :
+       ordered(0, static_cast<std::size_t>(launch.threads * launch.cluster / warp_size))) {
+    const auto lanes = ordered(warp * warp_size, warp_size);
+    turns.insert(turns.end(), lanes.begin(), lanes.end());
+  }
+  const auto clusters = ordered(0, static_cast<std::size_t>(launch.blocks / launch.cluster));
   try {
-    for (const std::size_t at : turns_of(clusters)) {
+    for (const std::size_t at : clusters) {
       cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
     }
   } catch (...) {

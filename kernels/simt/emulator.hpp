@@ -11,8 +11,9 @@
 
 namespace speclab::simt {
 
-/// The order in which threads of a block get their turn between barriers, and blocks within the grid. A
-/// kernel that synchronises as it should gives the same bits in any of them.
+/// The order in which warps of a block get their turn, lanes within a warp, and blocks within the grid. Each
+/// warp goes on until it has to wait for another. A kernel that synchronises as it should gives the same bits
+/// in any of them.
 enum class Order : std::uint8_t { forward, backward, shuffled };
 
 /// A kernel that the GPU would let hang or run into undefined behaviour.
