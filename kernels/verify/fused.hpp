@@ -90,25 +90,39 @@ struct Decision {
   NextLaw law;
 };
 
+/// The law after a rejection at `position`.
+SPECLAB_DEVICE inline NextLaw law_of_rejection(const VerifyBatch& batch, std::int64_t request,
+                                               std::int32_t position, const PositionJudgement& judged) {
+  NextLaw law;
+  law.position = position;
+  law.weighing = Weighing::residual;
+  law.target = judged.target;
+  law.draft = judged.draft;
+  law.log_scale = log_residual_scale(batch.rule);
+  if (batch.certain_drafts()) law.certain = batch.drafted[request * batch.gamma + position];
+  return law;
+}
+
+/// The law after `length` kept tokens.
+SPECLAB_DEVICE inline NextLaw law_of_bonus(std::int32_t length) {
+  NextLaw law;
+  law.position = length;
+  law.weighing = Weighing::relative;
+  return law;
+}
+
+SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64_t request,
+                                            std::int32_t position, const PositionJudgement& judged) {
+  return {position, judged.flags, judged.target.damaged() || judged.draft.damaged(),
+          law_of_rejection(batch, request, position, judged)};
+}
+
 SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t request, std::int32_t length,
                                       const PositionJudgement* judged) {
-  Decision decision{0, 0, false, {}};
-  while (decision.accepted < length && judged[decision.accepted].kept) ++decision.accepted;
-  NextLaw& law = decision.law;
-  law.position = decision.accepted;
-  if (decision.accepted == length) {
-    law.weighing = Weighing::relative;
-    return decision;
-  }
-  const PositionJudgement& end = judged[decision.accepted];
-  decision.flags = end.flags;
-  decision.damaged = end.target.damaged() || end.draft.damaged();
-  law.weighing = Weighing::residual;
-  law.target = end.target;
-  law.draft = end.draft;
-  law.log_scale = log_residual_scale(batch.rule);
-  if (batch.certain_drafts()) law.certain = batch.drafted[request * batch.gamma + decision.accepted];
-  return decision;
+  std::int32_t accepted = 0;
+  while (accepted < length && judged[accepted].kept) ++accepted;
+  if (accepted == length) return {length, 0, false, law_of_bonus(length)};
+  return rejection_at(batch, request, accepted, judged[accepted]);
 }
 
 /// Writes a request's result; one thread.
@@ -123,17 +137,18 @@ SPECLAB_HD inline Draw next_draw(bool bonus, std::int32_t position) {
   return {bonus ? Use::bonus : Use::replace, static_cast<std::uint16_t>(position)};
 }
 
-/// Draws the next token from the tiles' masses and writes the result. All threads of one block.
-template <class T, class Masses>
-SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                           Decision decision, bool bonus, const Masses& masses, TileChoice& choice_room,
-                           WeightRoom& room) {
-  if (simt::thread_index() == 0) {
-    const double u = uniform_of(batch, request, next_draw(bonus, decision.law.position));
-    choice_room = choose_tile(tiles, decision.law, u, masses);
-  }
-  simt::sync();
-  const TileChoice choice = choice_room;
+/// A decision's last step: the tile of the next token, with the target standing in for an empty residual. One
+/// thread.
+template <class Masses>
+SPECLAB_DEVICE TileChoice choose_next_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                                           const NextLaw& law, bool bonus, const Masses& masses) {
+  return choose_tile(tiles, law, uniform_of(batch, request, next_draw(bonus, law.position)), masses);
+}
+
+/// Draws the next token from the chosen tile and writes the result. All threads of one block.
+template <class T, class Rows>
+SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const Rows& rows,
+                           Decision decision, const TileChoice& choice, float reference, WeightRoom& room) {
   if (decision.damaged || choice.damaged) {
     if (simt::thread_index() == 0) {
       write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_damaged_row);
@@ -144,10 +159,29 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, std::
     decision.law.weighing = Weighing::target;
     decision.flags |= flag_zero_residual;
   }
-  const HeldWeights weights =
-      tile_weights<T>(batch, request, decision.law, choice.tile, masses(choice.tile).reference);
+  const HeldWeights weights = tile_weights<T>(rows, decision.law, choice.tile, reference);
   const Token next = pick_in_tile<T>(weights, choice.tile, choice.goal, room);
   if (simt::thread_index() == 0) write_result(batch, request, decision.accepted, next, decision.flags);
+}
+
+SPECLAB_DEVICE inline TileMasses load_masses(const TileMasses* masses) {
+  return {simt::load_fresh(&masses->residual), simt::load_fresh(&masses->target),
+          simt::load_fresh(&masses->reference)};
+}
+
+/// In the last block of a request: chooses, draws and writes.
+template <class T>
+SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                                const Decision& decision, bool bonus, const TileMasses* masses,
+                                TileChoice& choice_room, WeightRoom& room) {
+  if (simt::thread_index() == 0) {
+    choice_room = choose_next_tile(batch, request, tiles, decision.law, bonus,
+                                   [masses](std::int32_t t) { return load_masses(masses + t); });
+  }
+  simt::sync();
+  const TileChoice choice = choice_room;
+  finish<T>(batch, request, RowPair<T>{batch, request, decision.law.position}, decision, choice,
+            simt::load_fresh(&masses[choice.tile].reference), room);
 }
 
 /// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. The
@@ -161,11 +195,6 @@ SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t
   }
   simt::sync();
   return room;
-}
-
-SPECLAB_DEVICE inline TileMasses load_masses(const TileMasses* masses) {
-  return {simt::load_fresh(&masses->residual), simt::load_fresh(&masses->target),
-          simt::load_fresh(&masses->reference)};
 }
 
 /// Token and lenient verification: one block for each tile of each request.
@@ -205,12 +234,12 @@ struct Next {
     simt::sync();
     const Decision decision = decide(batch, request, length, shared.verdicts.position);
     TileMasses* const masses = args.masses + request * args.tiles;
-    const TileMasses mine = tile_masses<T>(batch, request, decision.law, tile, shared.room);
+    const RowPair<T> rows{batch, request, decision.law.position};
+    const TileMasses mine = tile_masses<T>(rows, decision.law, tile, shared.room);
     if (thread == 0) masses[tile] = mine;
     if (!last_to_finish(args.finished + request, static_cast<std::uint32_t>(args.tiles), shared.last)) return;
-    finish<T>(
-        batch, request, args.tiles, decision, decision.accepted == length,
-        [masses](std::int32_t t) { return load_masses(masses + t); }, shared.choice, shared.room);
+    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, masses, shared.choice,
+                   shared.room);
   }
 };
 

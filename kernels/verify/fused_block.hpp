@@ -65,7 +65,8 @@ struct NextOfBlock {
 
     TileMasses* const masses = args.masses + request * positions * args.tiles;
     const TileMasses mine =
-        tile_masses<T>(batch, request, law_at(args, request, position, length, shared), tile, shared.room);
+        tile_masses<T>(RowPair<T>{batch, request, position}, law_at(args, request, position, length, shared),
+                       tile, shared.room);
     if (thread == 0) masses[position * args.tiles + tile] = mine;
     const auto blocks = static_cast<std::uint32_t>(args.tiles * (length + 1));
     if (!last_to_finish(args.finished + request, blocks, shared.last)) return;
@@ -82,38 +83,27 @@ struct NextOfBlock {
     if (thread == 0) {
       std::int32_t kept = length;
       while (kept > 0 && !coin(batch, request, kept, length, shared)) --kept;
-      Decision decision{kept, 0, false, law_at(args, request, kept, length, shared)};
+      Decision decision{kept, 0, false, law_of_bonus(length)};
       if (kept < length) {
-        const PositionJudgement& end = shared.verdicts.position[kept];
-        decision.flags = end.flags;
-        decision.damaged = end.target.damaged() || end.draft.damaged();
+        decision = rejection_at(batch, request, kept, shared.verdicts.position[kept]);
+        decision.law = law_at(args, request, kept, length, shared);
       }
       shared.decision = decision;
     }
     simt::sync();
     const Decision decision = shared.decision;
     const TileMasses* const chosen = masses + decision.accepted * args.tiles;
-    finish<T>(
-        batch, request, args.tiles, decision, decision.accepted == length,
-        [chosen](std::int32_t t) { return load_masses(chosen + t); }, shared.choice, shared.room);
+    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.choice,
+                   shared.room);
   }
 
  private:
   /// The law of the next token if the first `position` drafted tokens are kept.
   SPECLAB_DEVICE static NextLaw law_at(const Args& args, std::int64_t request, std::int32_t position,
                                        std::int32_t length, const Shared& shared) {
-    NextLaw law;
-    law.position = position;
-    if (position == length) {
-      law.weighing = Weighing::relative;
-      return law;
-    }
-    const PositionJudgement& judged = shared.verdicts.position[position];
-    law.weighing = Weighing::residual;
-    law.target = judged.target;
-    law.draft = judged.draft;
+    if (position == length) return law_of_bonus(length);
+    NextLaw law = law_of_rejection(args.batch, request, position, shared.verdicts.position[position]);
     law.log_prefix = static_cast<float>(shared.log_prefix[position]);
-    if (args.batch.certain_drafts()) law.certain = args.batch.drafted[request * args.batch.gamma + position];
     return law;
   }
 

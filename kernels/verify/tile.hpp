@@ -50,6 +50,21 @@ SPECLAB_DEVICE void unpack(const simt::Vector16& vector, float* logits) {
   }
 }
 
+/// The other way round; exact for logits that came out of `unpack`.
+template <class T>
+SPECLAB_DEVICE simt::Vector16 pack(const float* logits) {
+  simt::Vector16 vector{};
+  SPECLAB_UNROLL
+  for (int k = 0; k < TileShape<T>::width; ++k) {
+    if constexpr (sizeof(T) == 4) {
+      vector.word[k] = bits_of_float(logits[k]);
+    } else {
+      vector.word[k / 2] |= std::uint32_t{from_float<T>(logits[k]).bits} << (k % 2 == 0 ? 0U : 16U);
+    }
+  }
+  return vector;
+}
+
 template <class T>
 SPECLAB_DEVICE T load_one(const T* address) {
   if constexpr (sizeof(T) == 4) {

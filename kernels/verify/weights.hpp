@@ -35,24 +35,44 @@ struct HeldWeights {
   float weight[held];
 };
 
-/// This thread's weights of a tile, both kinds. `law.weighing` is residual or target.
+/// The row pair of a request at a position, as it lies in global memory.
 template <class T>
-SPECLAB_DEVICE void weigh_tile(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
-                               std::int32_t tile, HeldWeights& residual, HeldWeights& target) {
-  const std::int64_t target_at = request * (batch.gamma + 1) + law.position;
-  const RowScale target_scale = row_scale(batch.target_options, target_at);
-  const HeldLogits p =
-      load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, target_scale.cutoff);
+struct RowPair {
+  const VerifyBatch& batch;
+  std::int64_t request;
+  std::int32_t position;
+
+  SPECLAB_DEVICE RowScale target_scale() const {
+    return row_scale(batch.target_options, request * (batch.gamma + 1) + position);
+  }
+  SPECLAB_DEVICE RowScale draft_scale() const {
+    return row_scale(batch.draft_options, request * batch.gamma + position);
+  }
+  SPECLAB_DEVICE HeldLogits target(std::int32_t tile) const {
+    return load_tile(row_of<T>(batch.target, request, position), batch.vocab, tile, target_scale().cutoff);
+  }
+  SPECLAB_DEVICE HeldLogits draft(std::int32_t tile) const {
+    return load_tile(row_of<T>(batch.draft, request, position), batch.vocab, tile, draft_scale().cutoff);
+  }
+};
+
+/// This thread's weights of a tile, both kinds. `law.weighing` is residual or target. `rows` gives tiles as
+/// `RowPair` does.
+template <class T, class Rows>
+SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextLaw& law, std::int32_t tile, HeldWeights& residual,
+                               HeldWeights& target) {
+  const float target_scale = rows.target_scale().scale;
+  const HeldLogits p = rows.target(tile);
   if (law.weighing != Weighing::residual) {
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
-      target.weight[i] = exp2f(log_probability(p.logit[i], target_scale.scale, law.target));
+      target.weight[i] = exp2f(log_probability(p.logit[i], target_scale, law.target));
       residual.weight[i] = target.weight[i];
     }
     return;
   }
   const auto weigh = [&](int i, float log_draft) {
-    const float log_target = log_probability(p.logit[i], target_scale.scale, law.target);
+    const float log_target = log_probability(p.logit[i], target_scale, law.target);
     target.weight[i] = exp2f(log_target);
     residual.weight[i] = residual_mass(log_target + law.log_prefix, log_draft + law.log_scale);
   };
@@ -65,11 +85,10 @@ SPECLAB_DEVICE void weigh_tile(const VerifyBatch& batch, std::int64_t request, c
     }
     return;
   }
-  const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + law.position);
-  const HeldLogits q =
-      load_tile(row_of<T>(batch.draft, request, law.position), batch.vocab, tile, draft_scale.cutoff);
+  const float draft_scale = rows.draft_scale().scale;
+  const HeldLogits q = rows.draft(tile);
   SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) weigh(i, log_probability(q.logit[i], draft_scale.scale, law.draft));
+  for (int i = 0; i < held; ++i) weigh(i, log_probability(q.logit[i], draft_scale, law.draft));
 }
 
 /// Room for what a block reduces here.
@@ -93,40 +112,36 @@ SPECLAB_DEVICE inline double weight_sum(const HeldWeights& mine, WeightRoom& roo
 }
 
 /// The masses of a tile under a law; all threads get them.
-template <class T>
-SPECLAB_DEVICE TileMasses tile_masses(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
-                                      std::int32_t tile, WeightRoom& room) {
+template <class T, class Rows>
+SPECLAB_DEVICE TileMasses tile_masses(const Rows& rows, const NextLaw& law, std::int32_t tile,
+                                      WeightRoom& room) {
   if (law.weighing == Weighing::relative) {
-    const RowScale scale = row_scale(batch.target_options, request * (batch.gamma + 1) + law.position);
-    const HeldLogits p =
-        load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, scale.cutoff);
-    const PartMass mass = tile_mass(p, scale.scale, room.mass);
+    const PartMass mass = tile_mass(rows.target(tile), rows.target_scale().scale, room.mass);
     simt::sync();
     return {static_cast<double>(mass.sum), static_cast<double>(mass.sum), mass.reference};
   }
   HeldWeights residual;
   HeldWeights target;
-  weigh_tile<T>(batch, request, law, tile, residual, target);
-  const double residual_mass = weight_sum(residual, room);
-  return {residual_mass, weight_sum(target, room), 0};
+  weigh_tile<T>(rows, law, tile, residual, target);
+  const double of_residual = weight_sum(residual, room);
+  return {of_residual, weight_sum(target, room), 0};
 }
 
 /// The weights again that `tile_masses` summed; those of the residual, or the target's alone.
-template <class T>
-SPECLAB_DEVICE HeldWeights tile_weights(const VerifyBatch& batch, std::int64_t request, const NextLaw& law,
-                                        std::int32_t tile, float reference) {
+template <class T, class Rows>
+SPECLAB_DEVICE HeldWeights tile_weights(const Rows& rows, const NextLaw& law, std::int32_t tile,
+                                        float reference) {
   if (law.weighing == Weighing::relative) {
-    const RowScale scale = row_scale(batch.target_options, request * (batch.gamma + 1) + law.position);
-    const HeldLogits p =
-        load_tile(row_of<T>(batch.target, request, law.position), batch.vocab, tile, scale.cutoff);
+    const float scale = rows.target_scale().scale;
+    const HeldLogits p = rows.target(tile);
     HeldWeights weights;
     SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) weights.weight[i] = relative_mass(p.logit[i], scale.scale, reference);
+    for (int i = 0; i < held; ++i) weights.weight[i] = relative_mass(p.logit[i], scale, reference);
     return weights;
   }
   HeldWeights residual;
   HeldWeights target;
-  weigh_tile<T>(batch, request, law, tile, residual, target);
+  weigh_tile<T>(rows, law, tile, residual, target);
   return residual;
 }
 
