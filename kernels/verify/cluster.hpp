@@ -83,7 +83,8 @@ struct Lazy {
     const int blocks = simt::cluster_size();
     const int rank = simt::cluster_rank();
     const int thread = simt::thread_index();
-    const std::int64_t request = simt::block_index() / blocks;
+    const std::int64_t request =
+        static_cast<std::uint32_t>(simt::block_index()) / static_cast<std::uint32_t>(blocks);
     const std::int32_t length = batch.length(request);
     if (length < 0 || length > batch.gamma) {
       if (rank == 0 && thread == 0)

@@ -28,6 +28,23 @@ struct Args {
   std::uint32_t* finished;  ///< [requests] blocks that are done; zero before and after
 };
 
+/// Which tile of which row of which request a block is for: tiles first, then rows. In 32 bits, as a launch
+/// has no more blocks, since a division of 64 bits takes a hundred instructions.
+struct BlockPlace {
+  std::int32_t tile;
+  std::int32_t row;
+  std::int64_t request;
+
+  SPECLAB_DEVICE BlockPlace(std::int32_t tiles, std::int32_t rows) {
+    const auto block = static_cast<std::uint32_t>(simt::block_index());
+    const std::uint32_t above = block / static_cast<std::uint32_t>(tiles);
+    const std::uint32_t first_of_request = above / static_cast<std::uint32_t>(rows);
+    tile = static_cast<std::int32_t>(block - above * static_cast<std::uint32_t>(tiles));
+    row = static_cast<std::int32_t>(above - first_of_request * static_cast<std::uint32_t>(rows));
+    request = first_of_request;
+  }
+};
+
 /// The parts of one row.
 SPECLAB_HD inline PartMass* parts_of(const Args& args, std::int64_t request, bool of_target,
                                      std::int32_t position) {
@@ -57,11 +74,10 @@ struct Statistics {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
     const VerifyBatch& batch = args.batch;
-    const std::int32_t rows = args.target_rows + args.draft_rows;
-    const std::int64_t block = simt::block_index();
-    const auto tile = static_cast<std::int32_t>(block % args.tiles);
-    const auto row = static_cast<std::int32_t>(block / args.tiles % rows);
-    const std::int64_t request = block / args.tiles / rows;
+    const BlockPlace place(args.tiles, args.target_rows + args.draft_rows);
+    const std::int32_t tile = place.tile;
+    const std::int32_t row = place.row;
+    const std::int64_t request = place.request;
     const bool of_target = row < args.target_rows;
     const std::int32_t position = of_target ? row : row - args.target_rows;
     // Rows past a shorter request's end; the bonus row is wanted by block verification only.
@@ -214,8 +230,9 @@ struct Next {
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
-    const auto tile = static_cast<std::int32_t>(simt::block_index() % args.tiles);
-    const std::int64_t request = simt::block_index() / args.tiles;
+    const BlockPlace place(args.tiles, 1);
+    const std::int32_t tile = place.tile;
+    const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
     simt::wait_for_previous();

@@ -31,10 +31,11 @@ struct NextOfBlock {
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
-    const auto tile = static_cast<std::int32_t>(simt::block_index() % args.tiles);
     const std::int32_t positions = batch.gamma + 1;
-    const auto position = static_cast<std::int32_t>(simt::block_index() / args.tiles % positions);
-    const std::int64_t request = simt::block_index() / args.tiles / positions;
+    const BlockPlace place(args.tiles, positions);
+    const std::int32_t tile = place.tile;
+    const std::int32_t position = place.row;
+    const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
     simt::wait_for_previous();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "speclab/kernels/simt/collectives.hpp"
 #include "speclab/kernels/verify/row_law.hpp"
@@ -43,6 +44,10 @@ SPECLAB_DEVICE void unpack(const simt::Vector16& vector, float* logits) {
   for (int k = 0; k < width; ++k) {
     if constexpr (sizeof(T) == 4) {
       logits[k] = float_of_bits(vector.word[k]);
+    } else if constexpr (std::is_same_v<T, Bf16>) {
+      // The upper half of a float is what a bf16 is.
+      const std::uint32_t word = vector.word[k / 2];
+      logits[k] = float_of_bits(k % 2 == 0 ? word << 16U : word & 0xffff0000U);
     } else {
       const std::uint32_t word = vector.word[k / 2];
       logits[k] = to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
@@ -74,34 +79,45 @@ SPECLAB_DEVICE T load_one(const T* address) {
   }
 }
 
-/// This thread's part of a tile. Ids beyond the vocabulary or below the cut-off get minus infinity. Where 16
-/// bytes cannot be loaded at once, for the row's alignment or at its end, logits are loaded one by one.
+/// This thread's logits of a tile at a row's end or off 16-byte alignment: one by one where a vector does not
+/// go. Ids beyond the vocabulary get minus infinity.
 template <class T>
-SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32_t tile, float cutoff) {
+SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t tile, bool aligned,
+                              HeldLogits& mine) {
   using Shape = TileShape<T>;
   constexpr int width = Shape::width;
-  const int thread = simt::thread_index();
-  const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
-  const auto whole = [&](int s) { return aligned && Shape::first(tile, s, thread) + width <= vocab; };
-  HeldLogits mine;
-  simt::Vector16 vectors[Shape::steps];
   SPECLAB_UNROLL
   for (int s = 0; s < Shape::steps; ++s) {
-    if (whole(s)) {
-      vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(row + Shape::first(tile, s, thread)));
-    }
-  }
-  SPECLAB_UNROLL
-  for (int s = 0; s < Shape::steps; ++s) {
-    if (whole(s)) {
-      unpack<T>(vectors[s], &mine.logit[s * width]);
+    const std::int32_t first = Shape::first(tile, s, simt::thread_index());
+    if (aligned && first + width <= vocab) {
+      unpack<T>(simt::load(reinterpret_cast<const simt::Vector16*>(row + first)), &mine.logit[s * width]);
       continue;
     }
     SPECLAB_UNROLL
     for (int k = 0; k < width; ++k) {
-      const std::int32_t id = Shape::first(tile, s, thread) + k;
-      mine.logit[s * width + k] = id < vocab ? to_float(load_one(row + id)) : -INFINITY;
+      mine.logit[s * width + k] = first + k < vocab ? to_float(load_one(row + first + k)) : -INFINITY;
     }
+  }
+}
+
+/// This thread's part of a tile. Ids beyond the vocabulary or below the cut-off get minus infinity.
+template <class T>
+SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32_t tile, float cutoff) {
+  using Shape = TileShape<T>;
+  HeldLogits mine;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
+  if (aligned && (tile + 1) * tile_size <= vocab) {
+    // All loads are on their way before the first is used.
+    simt::Vector16 vectors[Shape::steps];
+    SPECLAB_UNROLL
+    for (int s = 0; s < Shape::steps; ++s) {
+      vectors[s] = simt::load(
+          reinterpret_cast<const simt::Vector16*>(row + Shape::first(tile, s, simt::thread_index())));
+    }
+    SPECLAB_UNROLL
+    for (int s = 0; s < Shape::steps; ++s) unpack<T>(vectors[s], &mine.logit[s * Shape::width]);
+  } else {
+    load_rest(row, vocab, tile, aligned, mine);
   }
   if (cutoff > -INFINITY) {
     SPECLAB_UNROLL
@@ -112,12 +128,13 @@ SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32
   return mine;
 }
 
-/// Two parts as one.
+/// Two parts as one, whichever is named first.
 SPECLAB_HD inline PartMass merge(const PartMass& a, const PartMass& b) {
   if (a.sum == 0) return b;
   if (b.sum == 0) return a;
   const float reference = a.reference > b.reference ? a.reference : b.reference;
-  return {reference, a.sum * exp2f(a.reference - reference) + b.sum * exp2f(b.reference - reference)};
+  return {reference,
+          a.sum * power_of_two(a.reference - reference) + b.sum * power_of_two(b.reference - reference)};
 }
 
 /// Room for a block's reduction of masses.
@@ -125,7 +142,7 @@ struct MassRoom {
   PartMass of_warp[tile_warps];
 };
 
-/// The mass of a tile; all threads of the block get it. `sync` before the room is used again.
+/// The mass of a tile; the first warp gets it. `sync` before the room is used again.
 SPECLAB_DEVICE inline PartMass tile_mass(const HeldLogits& mine, float scale, MassRoom& room) {
   float largest = mine.logit[0];
   SPECLAB_UNROLL
@@ -142,8 +159,11 @@ SPECLAB_DEVICE inline PartMass tile_mass(const HeldLogits& mine, float scale, Ma
     room.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};
   }
   simt::sync();
-  PartMass all = room.of_warp[0];
-  for (int warp = 1; warp < tile_warps; ++warp) all = merge(all, room.of_warp[warp]);
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  PartMass all = room.of_warp[simt::thread_index() % tile_warps];
+  for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
+    all = merge(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
+  }
   return all;
 }
 

@@ -66,14 +66,14 @@ SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextLaw& law, std::int32_
   if (law.weighing != Weighing::residual) {
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
-      target.weight[i] = exp2f(log_probability(p.logit[i], target_scale, law.target));
+      target.weight[i] = power_of_two(log_probability(p.logit[i], target_scale, law.target));
       residual.weight[i] = target.weight[i];
     }
     return;
   }
   const auto weigh = [&](int i, float log_draft) {
     const float log_target = log_probability(p.logit[i], target_scale, law.target);
-    target.weight[i] = exp2f(log_target);
+    target.weight[i] = power_of_two(log_target);
     residual.weight[i] = residual_mass(log_target + law.log_prefix, log_draft + law.log_scale);
   };
   if (law.certain != no_token) {
@@ -111,7 +111,7 @@ SPECLAB_DEVICE inline double weight_sum(const HeldWeights& mine, WeightRoom& roo
   return all;
 }
 
-/// The masses of a tile under a law; all threads get them.
+/// The masses of a tile under a law; the first warp gets them.
 template <class T, class Rows>
 SPECLAB_DEVICE TileMasses tile_masses(const Rows& rows, const NextLaw& law, std::int32_t tile,
                                       WeightRoom& room) {
