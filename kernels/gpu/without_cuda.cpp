@@ -17,7 +17,7 @@ std::optional<Device> current_device() { return std::nullopt; }
 
 std::string why_no_device() { return reason; }
 
-std::vector<Verdict> verify_plain(const BatchView&) { throw std::runtime_error(reason); }
+std::vector<Verdict> verify_plain(const BatchView&, PlainRule) { throw std::runtime_error(reason); }
 
 void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "speclab/core/chance.hpp"
+#include "speclab/core/rules/block.hpp"
 #include "speclab/core/verify.hpp"
 
 namespace speclab {
@@ -31,12 +32,18 @@ struct BatchView {
   }
 };
 
-/// Token verification of one request: what every backend calls.
-SPECLAB_HD inline Verdict verify_request(const BatchView& batch, std::int64_t request) {
+/// The rules that the plain kernel runs.
+enum class PlainRule : std::int32_t { token, block };
+
+/// Verification of one request by core's own program: what every backend calls. gamma is at most max_block
+/// for blocks.
+SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule, std::int64_t request) {
   SampledChance chance = sampled_chance(batch.seed, static_cast<std::uint32_t>(request), 0);
   const auto targets = [&](std::int32_t i) { return batch.target(request, i); };
   const auto drafts = [&](std::int32_t i) { return batch.draft(request, i); };
-  return verify(TokenRule{}, targets, drafts, batch.drafted + request * batch.gamma, batch.gamma, chance);
+  const Token* const drafted = batch.drafted + request * batch.gamma;
+  return rule == PlainRule::block ? verify(BlockRule{}, targets, drafts, drafted, batch.gamma, chance)
+                                  : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, chance);
 }
 
 }  // namespace speclab

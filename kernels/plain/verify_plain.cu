@@ -1,19 +1,11 @@
 #include "speclab/kernels/plain/verify_plain.hpp"
 
-#include "speclab/kernels/gpu/cuda_check.hpp"
+#include "speclab/kernels/gpu/cuda_executor.hpp"
+#include "speclab/kernels/plain/plain_kernel.hpp"
 
 namespace speclab {
 
-namespace {
-
-__global__ void verify_plain_kernel(BatchView batch, Verdict* verdicts) {
-  const std::int64_t request = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (request < batch.requests) verdicts[request] = verify_request(batch, request);
-}
-
-}  // namespace
-
-std::vector<Verdict> verify_plain(const BatchView& batch) {
+std::vector<Verdict> verify_plain(const BatchView& batch, PlainRule rule) {
   const auto requests = static_cast<std::size_t>(batch.requests);
   const auto gamma = static_cast<std::size_t>(batch.gamma);
   const auto vocab = static_cast<std::size_t>(batch.vocab);
@@ -29,10 +21,8 @@ std::vector<Verdict> verify_plain(const BatchView& batch) {
   on_device.drafts = drafts.get();
   on_device.drafted = drafted.get();
 
-  constexpr unsigned threads = 64;
-  const auto blocks = static_cast<unsigned>((requests + threads - 1) / threads);
-  verify_plain_kernel<<<blocks, threads>>>(on_device, results.get());
-  SPECLAB_CUDA(cudaGetLastError());
+  simt::CudaExecutor(nullptr).run<VerifyPlain>(plain_launch(batch.requests),
+                                               {on_device, rule, results.get()});
   SPECLAB_CUDA(
       cudaMemcpy(verdicts.data(), results.get(), requests * sizeof(Verdict), cudaMemcpyDeviceToHost));
   return verdicts;

@@ -10,6 +10,6 @@ namespace speclab {
 
 /// The verdict of every request, bit for bit those of verify_reference. `batch` points to host memory. Throws
 /// std::runtime_error with call, file and line when CUDA fails.
-std::vector<Verdict> verify_plain(const BatchView& batch);
+std::vector<Verdict> verify_plain(const BatchView& batch, PlainRule rule);
 
 }  // namespace speclab

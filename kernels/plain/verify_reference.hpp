@@ -8,11 +8,11 @@
 namespace speclab {
 
 /// The verdict of every request.
-inline std::vector<Verdict> verify_reference(const BatchView& batch) {
+inline std::vector<Verdict> verify_reference(const BatchView& batch, PlainRule rule = PlainRule::token) {
   std::vector<Verdict> verdicts;
   verdicts.reserve(static_cast<std::size_t>(batch.requests));
   for (std::int64_t request = 0; request < batch.requests; ++request) {
-    verdicts.push_back(verify_request(batch, request));
+    verdicts.push_back(verify_request(batch, rule, request));
   }
   return verdicts;
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "batch_fixture.hpp"
+#include "mass_batches.hpp"
 #include "speclab/kernels/gpu/device.hpp"
 #include "speclab/kernels/plain/verify_plain.hpp"
 #include "speclab/kernels/plain/verify_reference.hpp"
@@ -13,18 +13,19 @@ namespace {
 using namespace speclab;
 
 /// Requests whose verdicts differ.
-int differences(std::int64_t requests, std::int32_t gamma, std::int32_t vocab, std::uint64_t seed) {
-  const Batch batch = random_batch(requests, gamma, vocab, seed);
-  const std::vector<Verdict> expected = verify_reference(batch.view);
-  const std::vector<Verdict> actual = verify_plain(batch.view);
+int differences(PlainRule rule, std::int64_t requests, std::int32_t gamma, std::int32_t vocab) {
+  const Batch batch = random_batch(requests, gamma, vocab, 5);
+  const std::vector<Verdict> expected = verify_reference(batch.view, rule);
+  const std::vector<Verdict> actual = verify_plain(batch.view, rule);
   int count = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const bool same = expected[i].accepted == actual[i].accepted &&
                       expected[i].examined == actual[i].examined && expected[i].next == actual[i].next;
     count += same ? 0 : 1;
   }
-  std::printf("requests %lld, gamma %d, vocab %d: %d differ\n", static_cast<long long>(requests), gamma,
-              vocab, count);
+  std::printf("%s, requests %lld, gamma %d, vocab %d: %d differ\n",
+              rule == PlainRule::block ? "block" : "token", static_cast<long long>(requests), gamma, vocab,
+              count);
   return count;
 }
 
@@ -37,9 +38,12 @@ int main() {
     return skipped;
   }
   int wrong = 0;
-  for (const int gamma : {0, 1, 4, 16}) {
-    for (const int vocab : {1, 7, 32, 1000, 32001})
-      wrong += differences(vocab > 10000 ? 8 : 200, gamma, vocab, 5);
+  for (const PlainRule rule : {PlainRule::token, PlainRule::block}) {
+    for (const int gamma : {0, 1, 4, 16}) {
+      for (const int vocab : {1, 7, 32, 1000, 32001}) {
+        wrong += differences(rule, vocab > 10000 ? 8 : 200, gamma, vocab);
+      }
+    }
   }
   return wrong == 0 ? 0 : 1;
 }

@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "../bounds.hpp"
-#include "batch_fixture.hpp"
+#include "mass_batches.hpp"
 #include "speclab/core/divergence.hpp"
+#include "speclab/kernels/plain/plain_kernel.hpp"
+#include "speclab/kernels/simt/emulator.hpp"
 
 using namespace speclab;
 
@@ -47,5 +49,22 @@ TEST_CASE("damaged rows never become an id") {
   for (const Verdict& verdict : verify_reference(batch.view)) {
     CHECK(verdict.accepted == 0);
     CHECK(verdict.next == invalid_token);
+  }
+}
+
+TEST_CASE("the plain kernel's threads decide as the loop does, token by token and in blocks") {
+  for (const PlainRule rule : {PlainRule::token, PlainRule::block}) {
+    const Batch batch = random_batch(150, 4, 40, 7);
+    const auto expected = verify_reference(batch.view, rule);
+    std::vector<Verdict> verdicts(150, Verdict{-1, -1, -1});
+    simt::EmulatedExecutor().run<VerifyPlain>(plain_launch(150), {batch.view, rule, verdicts.data()});
+    int kept = 0;
+    for (std::size_t i = 0; i < 150; ++i) {
+      CHECK(verdicts[i].accepted == expected[i].accepted);
+      CHECK(verdicts[i].examined == expected[i].examined);
+      CHECK(verdicts[i].next == expected[i].next);
+      kept += expected[i].accepted;
+    }
+    CHECK(kept > 0);
   }
 }

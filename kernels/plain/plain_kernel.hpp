@@ -1,0 +1,33 @@
+// One thread a request, each running core's own program over rows of probabilities.
+#pragma once
+
+#include "speclab/kernels/plain/mass_batch.hpp"
+#include "speclab/kernels/simt/simt.hpp"
+
+namespace speclab {
+
+struct PlainArgs {
+  BatchView batch;
+  PlainRule rule;
+  Verdict* verdicts;
+};
+
+struct VerifyPlain {
+  using Args = PlainArgs;
+  static constexpr const char* name = "verify plain";
+  static constexpr int threads = 64;
+  static constexpr int min_blocks = 1;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const std::int64_t request = simt::block_index() * threads + simt::thread_index();
+    if (request < args.batch.requests) {
+      args.verdicts[request] = verify_request(args.batch, args.rule, request);
+    }
+  }
+};
+
+inline simt::Launch plain_launch(std::int64_t requests) {
+  return simt::launch_of<VerifyPlain>((requests + VerifyPlain::threads - 1) / VerifyPlain::threads);
+}
+
+}  // namespace speclab
