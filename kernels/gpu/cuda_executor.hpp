@@ -21,7 +21,7 @@ class CudaExecutor {
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) const {
     if (launch.blocks == 0) return;
-    if (launch.dynamic_shared > static_shared_limit) {
+    if (launch.dynamic_shared > 0) {
       SPECLAB_CUDA(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         static_cast<int>(launch.dynamic_shared)));
     }

@@ -13,6 +13,10 @@
 #include <vector>
 
 #include "speclab/kernels/simt/emulated_thread.hpp"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace speclab::simt {
 
@@ -25,6 +29,48 @@ using boost::context::fiber;
 constexpr std::size_t stack_bytes = 64 * 1024;
 /// What shared memory holds before it is written: read as a number it is absurd.
 constexpr int unset = 0xff;
+
+/// Tells AddressSanitizer, if it is there, which stack the program is on.
+struct StackOfFiber {
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+  void* fake = nullptr;
+
+  /// Before a switch from this stack to another.
+  void leave_for([[maybe_unused]] const StackOfFiber& other) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&fake, other.bottom, other.size);
+#endif
+  }
+  /// After a switch to this stack; `from` learns where it is.
+  void arrive([[maybe_unused]] StackOfFiber& from) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, &from.bottom, &from.size);
+#endif
+  }
+};
+
+/// Makes a fiber's stack and says where it is. AddressSanitizer remembers what lay at an address before; a
+/// new stack starts clean.
+class StackMaker {
+ public:
+  explicit StackMaker(StackOfFiber& made) : made_(&made) {}
+
+  boost::context::stack_context allocate() {
+    const boost::context::stack_context stack = pages_.allocate();
+    made_->bottom = static_cast<unsigned char*>(stack.sp) - stack_bytes;
+    made_->size = stack_bytes;
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(made_->bottom, made_->size);
+#endif
+    return stack;
+  }
+  void deallocate(boost::context::stack_context& stack) { pages_.deallocate(stack); }
+
+ private:
+  StackOfFiber* made_;
+  boost::context::protected_fixedsize_stack pages_{stack_bytes};
+};
 
 struct Aligned {
   alignas(16) unsigned char bytes[16];
@@ -60,11 +106,16 @@ namespace {
 /// One fiber, which runs the body once for each block that it is given.
 struct Worker {
   Thread thread;
+  StackOfFiber stack;
   fiber fiber_of;
   const Barrier* waiting = nullptr;  ///< where it waits, if it does ...
   std::uint64_t generation = 0;      ///< ... until the barrier's generation is another
+  bool started = false;
   bool done = false;
 };
+
+/// Thrown where a thread waits when its launch has failed.
+struct Closing {};
 
 /// The blocks of one cluster and their threads.
 class Cluster {
@@ -88,6 +139,16 @@ class Cluster {
       }
     }
     for (auto& worker : workers_) start(*worker);
+  }
+
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+  /// Every fiber ends by itself, also amid a body that will never get on.
+  ~Cluster() {
+    closing_ = true;
+    for (auto& worker : workers_) {
+      if (worker->started) resume(*worker);
+    }
   }
 
   /// The cluster's blocks, from this one on. Warps take turns, each as far as it gets on its own, so that it
@@ -120,7 +181,8 @@ class Cluster {
     }
     running_->waiting = &barrier;
     running_->generation = barrier.generation;
-    main_ = std::move(main_).resume();
+    to_main(*running_);
+    if (closing_) throw Closing{};
   }
 
   const Launch& launch() const { return launch_; }
@@ -148,29 +210,40 @@ class Cluster {
     return moved;
   }
 
-  /// The fiber runs bodies for ever; it is unwound when it is destroyed.
+  /// The fiber runs one body after the other, until the cluster closes.
   void start(Worker& worker) {
-    worker.fiber_of = fiber(std::allocator_arg, boost::context::protected_fixedsize_stack(stack_bytes),
-                            [this, &worker](fiber&& main) {
-                              main_ = std::move(main);
-                              for (;;) {
-                                try {
-                                  body_();
-                                } catch (const boost::context::detail::forced_unwind&) {
-                                  throw;
-                                } catch (...) {
-                                  failure_ = std::current_exception();
-                                }
-                                worker.done = true;
-                                main_ = std::move(main_).resume();
-                              }
-                              return std::move(main_);
-                            });
+    worker.fiber_of = fiber(std::allocator_arg, StackMaker(worker.stack), [this, &worker](fiber&& main) {
+      main_ = std::move(main);
+      worker.started = true;
+      worker.stack.arrive(main_stack_);
+      for (;;) {
+        try {
+          body_();
+        } catch (const Closing&) {
+        } catch (...) {
+          failure_ = std::current_exception();
+        }
+        worker.done = true;
+        if (!closing_) to_main(worker);
+        if (closing_) {
+          worker.stack.leave_for(main_stack_);
+          return std::move(main_);
+        }
+      }
+    });
+  }
+
+  void to_main(Worker& worker) {
+    worker.stack.leave_for(main_stack_);
+    main_ = std::move(main_).resume();
+    worker.stack.arrive(main_stack_);
   }
 
   void resume(Worker& worker) {
     running_ = &worker;
+    main_stack_.leave_for(worker.stack);
     worker.fiber_of = std::move(worker.fiber_of).resume();
+    main_stack_.arrive(worker.stack);
   }
 
   const Launch& launch_;
@@ -181,6 +254,8 @@ class Cluster {
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker* running_ = nullptr;
   fiber main_;
+  StackOfFiber main_stack_;
+  bool closing_ = false;
   std::size_t left_ = 0;  ///< threads that have not ended
   std::exception_ptr failure_;
 };
