@@ -20,8 +20,8 @@ struct PositionJudgement {
 /// The token's log2 of target / draft probability, with flags. `log_draft` of a certain draft is 0.
 template <class T>
 SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
-                                   const LogSum& target, const LogSum& draft, std::uint32_t& flags) {
-  const Token token = simt::load(batch.drafted + request * batch.gamma + position);
+                                   Token token, const LogSum& target, const LogSum& draft,
+                                   std::uint32_t& flags) {
   if (token < 0 || token >= batch.vocab) {
     flags |= flag_token_out_of_range;
     return -INFINITY;
@@ -51,16 +51,22 @@ SPECLAB_HD inline float log_residual_scale(const VerifyRule& rule) {
   return rule.residual == Residual::target ? -INFINITY : static_cast<float>(log2(rule.lenience));
 }
 
+/// log2 of the lenience, which a coin's probability is divided by.
+SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
+  return rule.method == VerifyMethod::lenient ? log2(rule.lenience) : 0;
+}
+
 /// By one warp; the same in all of its lanes. `sums(of_target, position)` gives a row's LogSum.
 template <class T, class Sums>
 SPECLAB_DEVICE PositionJudgement judge_position(const VerifyBatch& batch, std::int64_t request,
                                                 std::int32_t position, const Sums& sums) {
   PositionJudgement judged{sums(true, position), {}, NAN, 0, false};
   judged.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
-  judged.log_ratio = log_ratio_of<T>(batch, request, position, judged.target, judged.draft, judged.flags);
+  const Token token = simt::load(batch.drafted + request * batch.gamma + position);
+  judged.log_ratio =
+      log_ratio_of<T>(batch, request, position, token, judged.target, judged.draft, judged.flags);
   const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
-  const double log_lenience = batch.rule.method == VerifyMethod::lenient ? log2(batch.rule.lenience) : 0;
-  judged.kept = coin_comes_up(u, judged.log_ratio - log_lenience);
+  judged.kept = coin_comes_up(u, judged.log_ratio - log_lenience_of(batch.rule));
   return judged;
 }
 
