@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cmath>
@@ -413,4 +414,59 @@ TEST_CASE("the next token and the accepted lengths have the laws of the rule") {
   CHECK(statistic() < 84);
   logits.batch.rule = {VerifyMethod::lenient, 0.7};
   CHECK(statistic() > 84);
+}
+
+TEST_CASE("tails far below single precision's uniforms are reached") {
+  // The first id has mass 2^-40: a uniform with 24 bits would never see it.
+  LogitBatch logits({.requests = 3, .gamma = 0, .vocab = 9, .spread = 0}, 2);
+  for (std::int32_t request = 0; request < 3; ++request) {
+    logits.target_logit(request, 0, 0) = static_cast<float>(std::log(0x1p-40 * 8));
+  }
+  logits.store();
+  const double uniforms[] = {0x1p-41, 0x1p-42, 0x1p-39};
+  logits.batch.addresses = nullptr;
+  logits.batch.uniforms = uniforms;
+  run_fused_on(logits);
+  CHECK(logits.next == std::vector<Token>{0, 0, 1});
+}
+
+TEST_CASE("each request's address is its own") {
+  LogitBatch logits({.requests = 60, .gamma = 2, .vocab = 500}, 2);
+  run_fused_on(logits);
+  const auto before = logits.next;
+  logits.addresses[7].seed += 1;
+  logits.addresses[8].trial += 100;
+  logits.addresses[9].round += 1;
+  run_fused_on(logits);
+  for (std::size_t i = 0; i < 60; ++i) {
+    const bool changed = i == 7 || i == 8 || i == 9;
+    CHECK((logits.next[i] != before[i]) == changed);
+  }
+}
+
+TEST_CASE("offsets beyond 2^31 elements") {
+  // Rows that lie 2^32 elements apart, in memory of which only their pages exist.
+  constexpr std::int32_t vocab = 300;
+  constexpr std::int64_t apart = (std::int64_t{1} << 32) + 8;
+  LogitBatch near({.requests = 2, .gamma = 1, .vocab = vocab, .dtype = Dtype::bf16}, 14);
+  run_fused_on(near);
+  const auto accepted = near.accepted;
+  const auto next = near.next;
+  const std::size_t bytes = static_cast<std::size_t>(3 * apart + vocab) * sizeof(Bf16);
+  void* const space =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(space != MAP_FAILED);
+  auto* const far = static_cast<Bf16*>(space);
+  for (std::int32_t request = 0; request < 2; ++request) {
+    for (std::int32_t i = 0; i < 2; ++i) {
+      for (Token id = 0; id < vocab; ++id) {
+        far[request * 2 * apart + i * apart + id] = from_float<Bf16>(near.target_logit(request, i, id));
+      }
+    }
+  }
+  near.batch.target = {far, Dtype::bf16, 2 * apart, apart};
+  run_fused_on(near);
+  munmap(space, bytes);
+  CHECK(near.accepted == accepted);
+  CHECK(near.next == next);
 }
