@@ -78,25 +78,16 @@ SPECLAB_DEVICE inline void let_next_start() {
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-SPECLAB_DEVICE inline int cluster_rank() {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return static_cast<int>(rank);
-}
-SPECLAB_DEVICE inline int cluster_size() {
-  unsigned size;
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-  return static_cast<int>(size);
-}
+SPECLAB_DEVICE inline int cluster_rank() { return static_cast<int>(__clusterRelativeBlockRank()); }
+SPECLAB_DEVICE inline int cluster_size() { return static_cast<int>(__clusterSizeInBlocks()); }
 SPECLAB_DEVICE inline void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
 }
 /// The same variable in the block of another rank.
 template <class T>
 SPECLAB_DEVICE T* cluster_shared(T* pointer, int rank) {
-  std::uint64_t mapped;
-  asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(pointer), "r"(rank));
-  return reinterpret_cast<T*>(mapped);
+  return static_cast<T*>(__cluster_map_shared_rank(pointer, static_cast<unsigned>(rank)));
 }
 #else
 SPECLAB_DEVICE inline int cluster_rank() { return 0; }
