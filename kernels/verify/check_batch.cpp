@@ -197,6 +197,7 @@ Error overlap_error(const std::vector<Memory>& all) {
 }  // namespace
 
 Error shape_error(Implementation implementation, const VerifyBatch& batch) {
+  if (const Error error = rule_error(implementation, batch.rule)) return error;
   const auto known = implementations();
   if (std::none_of(known.begin(), known.end(),
                    [&](const ImplementationInfo& info) { return info.implementation == implementation; })) {
@@ -221,7 +222,6 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
              std::to_string(target_dtype) + formats + ": both must be the same, so convert one of them";
     }
   }
-  if (const Error error = rule_error(implementation, batch.rule)) return error;
   for (const simt::Launch& launch : plan_of(implementation, batch).launches) {
     if (const Error error = launch_error(batch, launch)) return error;
   }

@@ -177,9 +177,10 @@ def by_tiles(case):
 
 
 @triton.jit
-def residual_tile(p_row, q_row, ids, vocab, rejects):
+def residual_tile(p_row, q_row, ids, vocab, subtracted):
+    """Of a bonus row nothing is subtracted."""
     p = tl.load(p_row + ids, ids < vocab, 0.0)
-    return tl.maximum(p - tl.load(q_row + ids, (ids < vocab) & rejects, 0.0), 0.0)
+    return tl.maximum(p - tl.load(q_row + ids, ids < subtracted, 0.0), 0.0)
 
 
 @triton.jit
@@ -189,16 +190,17 @@ def chain(p, q, drafted, uniforms, accepted, following, vocab, GAMMA: tl.constex
     rejects = kept < GAMMA
     p_row = p + (request * (GAMMA + 1) + kept) * vocab
     q_row = q + (request * GAMMA + tl.where(rejects, kept, 0)) * vocab
+    subtracted = tl.where(rejects, vocab, 0)
     total = 0.0
     for start in range(0, vocab, BLOCK):
-        total += tl.sum(residual_tile(p_row, q_row, start + tl.arange(0, BLOCK), vocab, rejects), 0)
+        total += tl.sum(residual_tile(p_row, q_row, start + tl.arange(0, BLOCK), vocab, subtracted), 0)
     goal = tl.load(uniforms + request * (GAMMA + 1) + GAMMA).to(tl.float32) * total
     found = NOBODY
     below = 0.0
     start = 0
     while (start < vocab) & (found == NOBODY):
         ids = start + tl.arange(0, BLOCK)
-        weights = residual_tile(p_row, q_row, ids, vocab, rejects)
+        weights = residual_tile(p_row, q_row, ids, vocab, subtracted)
         beyond = (below + tl.cumsum(weights, 0) > goal) & (weights > 0)
         found = tl.min(tl.where(beyond, ids, NOBODY), 0)
         below += tl.sum(weights, 0)

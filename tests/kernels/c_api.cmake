@@ -16,3 +16,11 @@ if(Python3_FOUND AND NOT SPECLAB_SANITIZE)
   add_test(NAME kernels/bench_torch_dry_run COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/bench_torch.py
     --dry-run --library $<TARGET_FILE:speclab_kernels_c>)
 endif()
+
+if(SPECLAB_HAS_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  add_executable(c_api_on_device kernels/c_api_on_device.cpp)
+  target_link_libraries(c_api_on_device PRIVATE speclab_options speclab::kernels_c speclab::kernels CUDA::cudart_static)
+  add_test(NAME kernels/c_api_on_device COMMAND c_api_on_device)
+  set_tests_properties(kernels/c_api_on_device PROPERTIES SKIP_RETURN_CODE 77)
+endif()

@@ -95,6 +95,30 @@ class SharedLibrary(unittest.TestCase):
         with self.assertRaisesRegex(sk.SpeclabError, "drafted is"):
             sk.batch_of(**{**tensors(), "drafted": Tensor(2, (8, 4), "torch.int64")})
 
+    def test_every_field_is_where_the_header_has_it(self):
+        def refused(pattern, change, **arguments):
+            batch = sk.batch_of(**{**tensors(), **arguments})
+            needed = self.library.workspace_bytes(batch)
+            change(batch)
+            with self.assertRaisesRegex(sk.SpeclabError, f"^{pattern}"):
+                self.library.launch(batch, 9 << 24, needed, None)
+
+        for field, name in (("requests", "requests"), ("gamma", "gamma"), ("vocab", "vocab"),
+                            ("implementation", "implementation"), ("target_dtype", "target.dtype"),
+                            ("draft_dtype", "draft.dtype"), ("method", "rule.method"), ("residual", "rule.residual")):
+            refused(f"{name} is -5", lambda batch, field=field: setattr(batch, field, -5))
+        refused("rule.lenience is 1.25", lambda batch: setattr(batch, "lenience", 1.25), method="lenient")
+        for side in ("target", "draft"):
+            for stride in ("request_stride", "row_stride"):
+                refused(f"{side}.{stride} is 7", lambda batch: setattr(getattr(batch, side), stride, 7))
+            for option in ("temperature", "cutoff", "log_sum_exp"):
+                refused(f"{side}_options.{option} is 0xa000001:",
+                        lambda batch: setattr(getattr(batch, side + "_options"), option, (10 << 24) + 1))
+            refused(f"{side}.data is 0xa000001:", lambda batch: setattr(getattr(batch, side), "data", (10 << 24) + 1))
+        for field in ("drafted", "lengths", "uniforms", "accepted", "next", "flags"):
+            refused(f"{field} is 0xa000001:", lambda batch: setattr(batch, field, (10 << 24) + 1))
+        refused("addresses is 0xa000001:", lambda batch: setattr(batch, "addresses", (10 << 24) + 1), uniforms=None)
+
     def test_a_good_batch_gets_as_far_as_the_device(self):
         if self.library.device_name() is not None:
             self.skipTest("there is a device, and the pointers are made up")

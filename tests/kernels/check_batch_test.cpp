@@ -67,8 +67,8 @@ TEST_CASE("a good batch has no error") {
         c.batch.rule = {VerifyMethod::lenient, 0.25, Residual::literal};
       },
       [](Call& c) { c.batch.rule.method = VerifyMethod::block; },
-      // Lenience of a rule that has none.
-      [](Call& c) { c.batch.rule.lenience = 0; },
+      // Constants and lenience that nobody asks for.
+      [](Call& c) { c.batch.rule.lenience = c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 0; },
       // Padded rows, and requests within positions.
       [](Call& c) { c.batch.target.row_stride = 128, c.batch.target.request_stride = 4 * 128 + 100; },
       [](Call& c) { c.batch.draft.request_stride = 100, c.batch.draft.row_stride = 800; },
@@ -121,6 +121,17 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"rule.lenience is nan",
        [](Call& c) {
          c.batch.rule = {VerifyMethod::lenient, nan};
+       }},
+
+      {"rule.sigmoid_alpha is 3 and rule.sigmoid_beta 3",
+       [](Call& c) {
+         c.implementation = Implementation::wagner_sigmoid;
+         c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 3;
+       }},
+      {"rule.sigmoid_beta inf",
+       [](Call& c) {
+         c.implementation = Implementation::wagner_sigmoid;
+         c.batch.rule.sigmoid_beta = std::numeric_limits<double>::infinity();
        }},
 
       {"target.data is null", [](Call& c) { c.batch.target.data = nullptr; }},
