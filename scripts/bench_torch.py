@@ -175,7 +175,7 @@ def check(torch, methods, options):
             continue
         approximate = method.name in APPROXIMATE
         right = p > checks.LEVEL and (decisions is None or decisions[0] == 0)
-        verdict = "another law, as known" if approximate and not right else "exact" if right else "WRONG"
+        verdict = "another law, as known" if approximate and not right else "passed" if right else "WRONG"
         found[method.name] = {"law_p": p, "decisions": decisions, "verdict": verdict}
         told = "" if decisions is None else f"{decisions[0]} of {decisions[2]} differ, {decisions[1]} in band"
         rows.append((method.name, f"{p:.3g}", told, verdict))
