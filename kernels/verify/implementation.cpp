@@ -11,10 +11,6 @@ namespace {
 constexpr std::array<ImplementationInfo, 1> all{
     {{Implementation::fused, "fused", "exact, two launches, ours", true}}};
 
-struct alignas(256) WorkspaceBlock {
-  unsigned char bytes[256] = {};
-};
-
 }  // namespace
 
 std::span<const ImplementationInfo> implementations() { return all; }
@@ -30,13 +26,6 @@ KernelPlan plan_of(Implementation, const VerifyBatch& batch) {
 
 Traffic traffic_of(Implementation, const VerifyBatch& batch, double accepted, double rejecting) {
   return fused_traffic(batch, accepted, rejecting);
-}
-
-std::uint64_t run_emulated(Implementation, const VerifyBatch& batch, simt::Order order) {
-  std::vector<WorkspaceBlock> workspace(fused_plan(batch).workspace_bytes / sizeof(WorkspaceBlock));
-  simt::EmulatedExecutor executor(order);
-  run_fused(executor, batch, workspace.data());
-  return executor.counts().loaded_bytes;
 }
 
 }  // namespace speclab

@@ -1,0 +1,16 @@
+# libspeclab_kernels.so: everything it needs of the project and the CUDA runtime are inside, and it exports the
+# functions of speclab_kernels.h alone.
+set(header ${PROJECT_SOURCE_DIR}/kernels/speclab_kernels.h)
+add_library(speclab_kernels_c SHARED ${CMAKE_CURRENT_LIST_DIR}/speclab_kernels.cpp)
+add_library(speclab::kernels_c ALIAS speclab_kernels_c)
+set_target_properties(speclab_kernels_c PROPERTIES OUTPUT_NAME speclab_kernels EXPORT_NAME kernels_c
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} CXX_VISIBILITY_PRESET hidden
+  PUBLIC_HEADER ${header} CUDA_RUNTIME_LIBRARY Static LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exported.map)
+# The installed header stands at the top, so that a C program includes <speclab_kernels.h>; here it is found so, too.
+target_include_directories(speclab_kernels_c
+  INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(speclab_kernels_c PRIVATE speclab_options speclab::gpu)
+target_link_options(speclab_kernels_c PRIVATE LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exported.map
+  LINKER:--as-needed)
+install(TARGETS speclab_kernels_c EXPORT speclabTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,0 +1,151 @@
+#include "speclab/kernels/speclab_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "speclab/kernels/gpu/device.hpp"
+#include "speclab/kernels/verify/verify.hpp"
+
+namespace {
+
+using namespace speclab;
+
+static_assert(sizeof(speclab_address) == sizeof(RandomAddress) &&
+              offsetof(speclab_address, trial) == offsetof(RandomAddress, trial) &&
+              offsetof(speclab_address, round) == offsetof(RandomAddress, round));
+static_assert(speclab_bf16 == static_cast<int>(Dtype::bf16) && speclab_f16 == static_cast<int>(Dtype::f16));
+static_assert(speclab_lenient == static_cast<int>(VerifyMethod::lenient) &&
+              speclab_block == static_cast<int>(VerifyMethod::block));
+static_assert(speclab_literal == static_cast<int>(Residual::literal) &&
+              speclab_target == static_cast<int>(Residual::target));
+static_assert(int{speclab_damaged_row} == flag_damaged_row &&
+              int{speclab_draft_without_mass} == flag_draft_without_mass &&
+              int{speclab_token_out_of_range} == flag_token_out_of_range &&
+              int{speclab_length_out_of_range} == flag_length_out_of_range &&
+              int{speclab_zero_residual} == flag_zero_residual);
+
+/// Size of the structure when it was first published. It only ever grows, and at its end.
+constexpr std::size_t first_size = 216;
+static_assert(first_size <= sizeof(speclab_verify_batch));
+
+thread_local std::string last_error;
+thread_local std::string device_name;
+
+speclab_status failed(speclab_status status, const char* sentence) noexcept {
+  try {
+    last_error = sentence;
+  } catch (...) {
+    last_error.clear();
+  }
+  return status;
+}
+
+/// No exception leaves the library.
+template <class Work>
+speclab_status guarded(const Work& work) noexcept {
+  try {
+    work();
+    return speclab_ok;
+  } catch (const std::invalid_argument& error) {
+    return failed(speclab_invalid_argument, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(speclab_out_of_memory, "out of memory");
+  } catch (const std::exception& error) {
+    return failed(speclab_cuda_error, error.what());
+  } catch (...) {
+    return failed(speclab_cuda_error, "unknown error");
+  }
+}
+
+/// The caller's structure in this version's: what an older header lacks is zero; what a newer one adds must
+/// be, since nobody here knows what it means.
+speclab_verify_batch known_part(const speclab_verify_batch* given) {
+  if (given == nullptr) throw std::invalid_argument("batch is null: a speclab_verify_batch is needed");
+  const std::size_t size = given->struct_size;
+  if (size < first_size) {
+    throw std::invalid_argument("struct_size is " + std::to_string(size) +
+                                ": sizeof(speclab_verify_batch) is needed, " + std::to_string(first_size) +
+                                " or more");
+  }
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  if (std::any_of(bytes + std::min(size, sizeof *given), bytes + size,
+                  [](unsigned char byte) { return byte != 0; })) {
+    throw std::invalid_argument(
+        "struct_size is " + std::to_string(size) + " and this library knows " +
+        std::to_string(sizeof *given) +
+        ": what follows must be zero; a field of a newer header was set, so use a newer library");
+  }
+  speclab_verify_batch known{};
+  std::memcpy(&known, given, std::min(size, sizeof known));
+  return known;
+}
+
+RowOptions row_options(const speclab_row_options& options) {
+  return {options.temperature, options.cutoff, options.log_sum_exp};
+}
+
+VerifyBatch batch_of(const speclab_verify_batch& from) {
+  VerifyBatch batch;
+  batch.requests = from.requests;
+  batch.gamma = from.gamma;
+  batch.vocab = from.vocab;
+  batch.target = {from.target.data, static_cast<Dtype>(from.target_dtype), from.target.request_stride,
+                  from.target.row_stride};
+  batch.draft = {from.draft.data, static_cast<Dtype>(from.draft_dtype), from.draft.request_stride,
+                 from.draft.row_stride};
+  batch.target_options = row_options(from.target_options);
+  batch.draft_options = row_options(from.draft_options);
+  batch.drafted = from.drafted;
+  batch.lengths = from.lengths;
+  batch.rule = {static_cast<VerifyMethod>(from.method), from.lenience, static_cast<Residual>(from.residual),
+                from.sigmoid_alpha, from.sigmoid_beta};
+  batch.addresses = reinterpret_cast<const RandomAddress*>(from.addresses);
+  batch.uniforms = from.uniforms;
+  batch.accepted = from.accepted;
+  batch.next = from.next;
+  batch.flags = from.flags;
+  return batch;
+}
+
+}  // namespace
+
+uint32_t speclab_kernels_version(void) { return SPECLAB_KERNELS_VERSION; }
+
+const char* speclab_last_error(void) { return last_error.c_str(); }
+
+const char* speclab_device_name(void) {
+  const speclab_status status = guarded([] {
+    const auto device = current_device();
+    if (!device) throw std::runtime_error(why_no_device());
+    device_name = device->name;
+  });
+  return status == speclab_ok ? device_name.c_str() : nullptr;
+}
+
+const char* speclab_implementation_name(int32_t implementation) {
+  for (const ImplementationInfo& info : implementations()) {
+    if (static_cast<int32_t>(info.implementation) == implementation) return info.name;
+  }
+  return nullptr;
+}
+
+speclab_status speclab_verify_workspace_bytes(const speclab_verify_batch* batch, size_t* bytes) {
+  return guarded([&] {
+    const speclab_verify_batch known = known_part(batch);
+    if (bytes == nullptr) throw std::invalid_argument("bytes is null: room for the answer is needed");
+    *bytes = verify_workspace_bytes(batch_of(known), static_cast<Implementation>(known.implementation));
+  });
+}
+
+speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace, size_t workspace_bytes,
+                              void* stream) {
+  return guarded([&] {
+    const speclab_verify_batch known = known_part(batch);
+    verify(batch_of(known), workspace, workspace_bytes, static_cast<CUstream_st*>(stream),
+           static_cast<Implementation>(known.implementation));
+  });
+}

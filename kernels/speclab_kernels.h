@@ -1,0 +1,133 @@
+/* Exact verification of drafted tokens on a GPU, for C and for every language that can call it.
+ *
+ * A program fills in a speclab_verify_batch with raw device pointers, allocates a workspace once, and calls
+ * speclab_verify on a stream. Nothing is read from the device, nothing waits for it, and the call can be
+ * captured in a CUDA graph. Functions may be called from any thread.
+ */
+#ifndef SPECLAB_KERNELS_H
+#define SPECLAB_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SPECLAB_API __attribute__((visibility("default")))
+#else
+#define SPECLAB_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Major * 10000 + minor * 100 + patch. */
+#define SPECLAB_KERNELS_VERSION 100
+
+/* What functions return. speclab_last_error has a sentence for all but speclab_ok. */
+typedef int32_t speclab_status;
+enum {
+  speclab_ok = 0,
+  speclab_invalid_argument = 1, /* nothing was launched */
+  speclab_cuda_error = 2,       /* CUDA refused, there is no device, or the library was built without CUDA */
+  speclab_out_of_memory = 3     /* of the host */
+};
+
+/* Formats of logits. */
+enum { speclab_f32 = 0, speclab_bf16 = 1, speclab_f16 = 2 };
+
+/* Rules: token by token (exact), lenient (appendix A.5 of Leviathan et al. 2023, not exact), and block
+ * verification (Sun et al. 2024, exact). */
+enum { speclab_token = 0, speclab_lenient = 1, speclab_block = 2 };
+
+/* The residual of lenient verification: (p - q)+, (p - l q)+, or p. */
+enum { speclab_target_minus_draft = 0, speclab_literal = 1, speclab_target = 2 };
+
+/* Bits of speclab_verify_batch.flags. */
+enum {
+  speclab_damaged_row = 1,         /* a row that mattered holds NaN or +inf, or has no mass: next is -2 */
+  speclab_draft_without_mass = 2,  /* the draft gives a drafted token no mass: it was rejected */
+  speclab_token_out_of_range = 4,  /* a drafted id is not in the vocabulary: it was rejected */
+  speclab_length_out_of_range = 8, /* lengths[request] is not in 0..gamma: nothing was done, next is -2 */
+  speclab_zero_residual = 16       /* a rejection, but no residual: the target was sampled */
+};
+
+/* Logits [requests, positions, vocab]: strides in elements, the last dimension is dense. */
+typedef struct speclab_rows {
+  const void* data;
+  int64_t request_stride;
+  int64_t row_stride;
+} speclab_rows;
+
+/* How logits z become probabilities: softmax of z / temperature over the ids with z >= cutoff. Arrays
+ * [requests, positions], dense; null stands for temperature 1, no cut-off, and an unknown log-sum-exp. With
+ * log_sum_exp, ln of the sum of exp(z / temperature) over the ids kept, most rows need not be read. */
+typedef struct speclab_row_options {
+  const float* temperature;
+  const float* cutoff;
+  const float* log_sum_exp;
+} speclab_row_options;
+
+/* Where a request's random numbers are. The same address gives the same tokens, wherever in a batch. */
+typedef struct speclab_address {
+  uint64_t seed;
+  uint32_t trial;
+  uint32_t round;
+} speclab_address;
+
+/* A batch of requests, each with up to gamma drafted tokens. Fill with zeros first, then set struct_size and
+ * what is needed. All pointers are to memory of the current device. */
+typedef struct speclab_verify_batch {
+  size_t struct_size;     /* sizeof(speclab_verify_batch) */
+  int32_t implementation; /* 0: fused, exact; speclab_implementation_name tells the others */
+  int32_t requests;
+  int32_t gamma; /* 0 to 64 */
+  int32_t vocab; /* 1 to 2^21 */
+  int32_t target_dtype;
+  int32_t draft_dtype;  /* the same as target_dtype */
+  int32_t method;       /* speclab_token, ... */
+  int32_t residual;     /* of speclab_lenient */
+  double lenience;      /* of speclab_lenient: above 0, at most 1 */
+  double sigmoid_alpha; /* of the implementation wagner-sigmoid: alpha < beta */
+  double sigmoid_beta;
+  speclab_rows target; /* [requests, gamma + 1, vocab] */
+  speclab_rows draft;  /* [requests, gamma, vocab]; data null: each draft was certain */
+  speclab_row_options target_options;
+  speclab_row_options draft_options;
+  const int32_t* drafted;           /* [requests, gamma] */
+  const int32_t* lengths;           /* [requests] drafted tokens of each, 0 to gamma; null: gamma */
+  const speclab_address* addresses; /* [requests]; either these ... */
+  const double* uniforms; /* ... or [requests, gamma + 1] in [0, 1]: coins, then one for the next token */
+  int32_t* accepted;      /* out: [requests] drafted tokens kept */
+  int32_t* next;          /* out: [requests] the token after them, or -2 */
+  uint32_t* flags;        /* out, or null: [requests] */
+} speclab_verify_batch;
+
+/* SPECLAB_KERNELS_VERSION of the library; the header's may be older or newer, as struct_size tells it. */
+SPECLAB_API uint32_t speclab_kernels_version(void);
+
+/* This thread's last failure as a sentence; empty before any. Valid until this thread's next call. */
+SPECLAB_API const char* speclab_last_error(void);
+
+/* Name of the current CUDA device, valid until this thread's next call; null where there is none, and then
+ * speclab_last_error says why. */
+SPECLAB_API const char* speclab_device_name(void);
+
+/* Name of an implementation, such as "fused"; null for a number that is none. */
+SPECLAB_API const char* speclab_implementation_name(int32_t implementation);
+
+/* Bytes of workspace that a batch needs. Depends on sizes, the rule and which optional pointers are null;
+ * pointers are not looked at otherwise. Works without a device. */
+SPECLAB_API speclab_status speclab_verify_workspace_bytes(const speclab_verify_batch* batch, size_t* bytes);
+
+/* Enqueues the verification on a stream (a cudaStream_t; null is the default stream). The workspace is device
+ * memory aligned to 256 bytes and serves one batch at a time; it is zeroed before its first use, and again
+ * when the implementation or the number of requests changes. Sizes, strides, alignment, null pointers and
+ * overlapping memory are checked before anything is launched. */
+SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace,
+                                          size_t workspace_bytes, void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

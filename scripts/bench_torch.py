@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Times verification of drafted tokens side by side on the same tensors: Hugging Face's function, a batched rewrite with
+and without torch.compile, Triton kernels in the shapes of serving engines, and libspeclab_kernels.so.
+
+Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
+approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
+--graphs they are of CUDA graph replays, without what Python and the launches cost the host; a method that waits for the
+device is timed as it is. Drafted ids stand ready as int64 for torch and int32 for speclab.
+
+Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or a wrong option.
+"""
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import speclab_kernels
+from verify_methods import checks, sizes
+
+# Their output law is another one.
+APPROXIMATE = {"speclab-wagner-sigmoid"}
+# Differences of probabilities below this are within what fp32 softmaxes and sums can be off.
+BAND = 2e-5
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", help="libspeclab_kernels.so; without it speclab is left out")
+    parser.add_argument("--requests", type=numbers, default=[1, 4, 16, 64, 256], metavar="B,...")
+    parser.add_argument("--gammas", type=numbers, default=[4], metavar="N,...")
+    parser.add_argument("--vocabs", type=numbers, default=[32000, 128256], metavar="V,...")
+    parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["bfloat16"], metavar="TYPE,...",
+                        help=f"of {', '.join(sizes.BYTES)}")
+    parser.add_argument("--only", type=lambda text: text.split(","), metavar="METHOD,...")
+    parser.add_argument("--distance", type=float, default=1.0,
+                        help="standard deviation of the draft's logits from the target's (default %(default)s)")
+    parser.add_argument("--repeats", type=int, default=200, help="timings of each method (default %(default)s)")
+    parser.add_argument("--loop-repeats", type=int, default=20, help="of those that wait (default %(default)s)")
+    parser.add_argument("--samples", type=int, default=20000,
+                        help="requests of the law test; fewer where a method waits (default %(default)s)")
+    parser.add_argument("--flush", action="store_true", help="write 512 MiB before each timing, so that L2 is cold")
+    parser.add_argument("--graphs", action="store_true", help="time CUDA graph replays")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda",
+                        help="cpu: tries the torch methods (Triton's with TRITON_INTERPRET=1); says nothing about a GPU")
+    parser.add_argument("--dry-run", action="store_true", help="sizes, byte counts and the checks' own check; no torch")
+    options = parser.parse_args()
+    if not all(dtype in sizes.BYTES for dtype in options.dtypes):
+        parser.error(f"--dtypes are of {', '.join(sizes.BYTES)}")
+    if min(options.requests + options.gammas + options.vocabs + [options.repeats, options.loop_repeats]) < 1:
+        parser.error("--requests, --gammas, --vocabs and repeats are 1 or more")
+    return options
+
+
+def table(rows):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
+                        for column, (cell, width) in enumerate(zip(row, widths))))
+    print()
+
+
+def workspace_of(library, shape, implementation):
+    """Bytes, from the sizes alone: no pointer is given or needed."""
+    dtype = speclab_kernels.DTYPES["torch." + shape.dtype]
+    return library.workspace_bytes(speclab_kernels.Batch(
+        implementation=implementation, requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab,
+        target_dtype=dtype, draft_dtype=dtype, sigmoid_alpha=-1000, sigmoid_beta=1000,
+        draft=speclab_kernels.Rows(1 << 20, shape.gamma * shape.vocab, shape.vocab)))
+
+
+def dry_run(options, library):
+    good, bad = checks.check_the_check()
+    print(f"law test: a correct method p = {good:.3g}, resampling the target p = {bad:.3g}, level {checks.LEVEL:.3g}\n")
+    for shape in sizes.sweep(options.requests, options.gammas, options.vocabs, options.dtypes):
+        print(f"{shape}: logits {shape.logit_bytes:,} bytes, at most {sizes.memory_needed(shape):,} in memory")
+        rows = [("method", "bytes moved", "times the logits")]
+        for method in sizes.PER_ID:
+            moved = sizes.bytes_moved(method, shape)
+            rows.append((method, f"{moved:,}", f"{moved / shape.logit_bytes:.2f}"))
+        table(rows)
+        for number, name in enumerate(library.implementations() if library else []):
+            print(f"  workspace of speclab-{name}: {workspace_of(library, shape, number):,} bytes")
+    return 0
+
+
+def environment(torch, options, library):
+    found = {"command": " ".join(sys.argv), "host_cpu": platform.processor() or platform.machine(),
+             "python": platform.python_version(), "torch": torch.__version__, "cuda": torch.version.cuda}
+    for name in ("triton", "transformers"):
+        module = sys.modules.get(name)
+        found[name] = None if module is None else module.__version__
+    found["speclab"] = None if library is None else library.c.speclab_kernels_version()
+    if options.device == "cpu":
+        return {**found, "device": "cpu: says nothing about a GPU"}
+    found["device"] = torch.cuda.get_device_name()
+    query = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit"
+    try:
+        answer = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader",
+                                 f"--id=GPU-{torch.cuda.get_device_properties(0).uuid}"],
+                                capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+        found["driver_and_clocks"] = dict(zip(query.split(","), answer.split(", ")))
+    except (OSError, subprocess.SubprocessError, AttributeError) as error:
+        found["driver_and_clocks"] = f"unknown: {error}"
+    return found
+
+
+def make_case(torch, shape, options):
+    from verify_methods.in_torch import Case
+    generator = torch.Generator(options.device).manual_seed(options.seed)
+    dtype = getattr(torch, shape.dtype)
+
+    def noise(positions):
+        return torch.randn(shape.requests, positions, shape.vocab, device=options.device, generator=generator)
+    target = (2 * noise(shape.gamma + 1)).to(dtype)
+    draft = (target[:, :shape.gamma] + options.distance * noise(shape.gamma)).to(dtype)
+    drafted = torch.stack([torch.multinomial(row.float().softmax(-1), 1, generator=generator)[:, 0]
+                           for row in draft.unbind(1)], 1)
+    uniforms = torch.rand(shape.requests, shape.gamma + 1, dtype=torch.float64, device=options.device,
+                          generator=generator)
+    return Case(target, draft, drafted, uniforms)
+
+
+def law_check(torch, method, options):
+    """The smallest p-value of the tokens' law at each position."""
+    from verify_methods.in_torch import Case
+    samples = min(6000, options.samples) if method.waits else options.samples
+    target, draft = checks.rows(options.seed)
+    q = [checks.softmax(row) for row in draft]
+    drafted = torch.tensor([checks.draws(row, samples, options.seed + 10 + i) for i, row in enumerate(q)]).T
+    generator = torch.Generator().manual_seed(options.seed)
+    uniforms = torch.rand(samples, checks.GAMMA + 1, dtype=torch.float64, generator=generator)
+    same = [torch.tensor(rows).expand(samples, -1, -1).contiguous().to(options.device) for rows in (target, draft)]
+    case = Case(*same, drafted.contiguous().to(options.device), uniforms.to(options.device))
+    accepted, following = method.prepare(case)()
+    return min(checks.law_p_values([checks.softmax(row) for row in target], drafted.tolist(), accepted.tolist(),
+                                   following.tolist()))
+
+
+def decision_check(torch, method, options):
+    """(different outside the band, within the band, requests)."""
+    from verify_methods.in_torch import reference
+    different = within = requests = 0
+    for dtype in options.dtypes:
+        case = make_case(torch, sizes.Shape(64, 4, 1000, dtype), options)
+        accepted, following = (values.tolist() for values in method.prepare(case)())
+        for a, n, kept, token, margin in zip(accepted, following, *reference(case)):
+            within += margin < BAND
+            different += margin >= BAND and (a, n) != (kept, token)
+            requests += 1
+    return different, within, requests
+
+
+def check(torch, methods, options):
+    """Those that work; prints what was found."""
+    print(f"checks: law of tokens, level {checks.LEVEL:.3g}; decisions against float64, band {BAND:g}")
+    rows = [("method", "law, p", "decisions", "verdict")]
+    sound, found = [], {}
+    for method in methods:
+        try:
+            p = law_check(torch, method, options)
+            decisions = decision_check(torch, method, options) if method.injected else None
+        except Exception as error:  # whoever breaks down must not keep the others from being timed
+            print(f"{method.name}: {type(error).__name__}: {error}", file=sys.stderr)
+            found[method.name] = {"verdict": "failed"}
+            rows.append((method.name, "", "", "failed"))
+            continue
+        approximate = method.name in APPROXIMATE
+        right = p > checks.LEVEL and (decisions is None or decisions[0] == 0)
+        verdict = "another law, as known" if approximate and not right else "passed" if right else "WRONG"
+        found[method.name] = {"law_p": p, "decisions": decisions, "verdict": verdict}
+        told = "" if decisions is None else f"{decisions[0]} of {decisions[2]} differ, {decisions[1]} in band"
+        rows.append((method.name, f"{p:.3g}", told, verdict))
+        print(f"  {method.name}: {verdict}", flush=True)
+        sound.append(method)
+    table(rows)
+    return sound, found
+
+
+def captured(torch, run):
+    run()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def time_all(torch, runs, options):
+    """Microseconds of each run, a list by name; runs take turns."""
+    cuda = options.device == "cuda"
+    flush = torch.empty(1 << 29, dtype=torch.uint8, device="cuda") if cuda and options.flush else None
+    times = {name: [] for name, _, _ in runs}
+    for repeat in range(-max(3, options.repeats // 20), options.repeats):
+        pending = []
+        for name, run, waits in runs:
+            if waits and not -1 <= repeat < options.loop_repeats:
+                continue
+            if flush is not None:
+                flush.zero_()
+            if cuda:
+                events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+                events[0].record()
+                run()
+                events[1].record()
+                pending.append((name, events))
+            else:
+                start = time.perf_counter()
+                run()
+                pending.append((name, 1e6 * (time.perf_counter() - start)))
+        if cuda:
+            torch.cuda.synchronize()
+        for name, taken in pending:
+            if repeat >= 0:
+                times[name].append(1e3 * taken[0].elapsed_time(taken[1]) if cuda else taken)
+    return times
+
+
+def bench_shape(torch, shape, methods, options):
+    case = make_case(torch, shape, options)
+    runs, rows = [], []
+    for method in methods:
+        try:
+            run = method.prepare(case)
+            kept = run()[0].float().mean().item()
+            if options.graphs and options.device == "cuda" and not method.waits:
+                run = captured(torch, run)
+            runs.append((method.name, run, method.waits))
+            rows.append({"method": method.name, "mean_accepted": kept})
+        except Exception as error:  # as above
+            print(f"{shape}: {method.name}: {type(error).__name__}: {error}", file=sys.stderr)
+            rows.append({"method": method.name, "failed": f"{type(error).__name__}: {error}"})
+    times = time_all(torch, runs, options)
+    ours = statistics.median(times["speclab-fused"]) if times.get("speclab-fused") else None
+    shown = [("method", "median us", "p99 us", "n", "GB/s counted", "times speclab-fused", "accepted")]
+    for row in rows:
+        row.update(requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab, dtype=shape.dtype)
+        if "failed" in row:
+            shown.append((row["method"], "failed", "", "", "", "", ""))
+            continue
+        sample = sorted(times[row["method"]])
+        row.update(median_us=statistics.median(sample), p99_us=sample[-(-99 * len(sample) // 100) - 1],
+                   timings=len(sample), bytes_counted=sizes.bytes_moved(row["method"], shape))
+        rate = row["bytes_counted"] and row["bytes_counted"] / row["median_us"] / 1e3
+        shown.append((row["method"], f"{row['median_us']:.1f}", f"{row['p99_us']:.1f}", str(len(sample)),
+                      f"{rate:.0f}" if rate else "", f"{row['median_us'] / ours:.2f}" if ours else "",
+                      f"{row['mean_accepted']:.2f}"))
+    print(shape)
+    table(shown)
+    return rows
+
+
+def all_methods(options, library):
+    from verify_methods import in_torch
+    methods = in_torch.methods()
+    try:
+        from verify_methods import in_triton
+        methods += in_triton.methods()
+    except ImportError as error:
+        print(f"Triton's methods are left out: {error}")
+    if library is not None and options.device == "cuda":
+        from verify_methods import in_speclab
+        methods += in_speclab.methods(library)
+    if options.only is None:
+        return methods
+    names = [method.name for method in methods]
+    for name in options.only:
+        if name not in names:
+            print(f"bench_torch: --only {name}: there are {', '.join(names)}", file=sys.stderr)
+            sys.exit(2)
+    return [method for method in methods if method.name in options.only]
+
+
+def main():
+    options = parse()
+    try:
+        library = speclab_kernels.Library(options.library) if options.library else None
+    except OSError as error:
+        print(f"bench_torch: {error}", file=sys.stderr)
+        return 2
+    if options.dry_run:
+        return dry_run(options, library)
+    try:
+        import torch
+    except ImportError:
+        print("bench_torch: PyTorch is not installed; --dry-run does without", file=sys.stderr)
+        return 2
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("bench_torch: PyTorch finds no CUDA device; --dry-run and --device cpu do without", file=sys.stderr)
+        return 2
+
+    torch.manual_seed(options.seed)
+    methods = all_methods(options, library)
+    about = environment(torch, options, library)
+    for key, value in about.items():
+        print(f"{key}: {value}")
+    for method in methods:
+        print(f"  {method.name}: {method.what}")
+    print()
+    sound, checked = check(torch, methods, options)
+    rows, skipped = [], []
+    for shape in sizes.sweep(options.requests, options.gammas, options.vocabs, options.dtypes):
+        # A graph keeps the memory of its own temporaries.
+        needed = sizes.memory_needed(shape) * (len(sound) if options.graphs else 1)
+        if options.device == "cuda":
+            torch.cuda.empty_cache()
+            if needed > torch.cuda.mem_get_info()[0]:
+                print(f"{shape}: left out, {needed:,} bytes of memory may be needed\n")
+                skipped.append(str(shape))
+                continue
+        rows += bench_shape(torch, shape, sound, options)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"about": about, "options": vars(options), "checks": checked, "rows": rows,
+                       "left_out": skipped}, file, indent=1)
+            file.write("\n")
+    good = all(found["verdict"] not in ("WRONG", "failed") for found in checked.values())
+    return 0 if good and not any("failed" in row for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

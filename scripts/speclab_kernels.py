@@ -1,0 +1,147 @@
+"""libspeclab_kernels.so from Python: exact verification of drafted tokens on torch tensors, without a copy.
+
+    library = Library("build/release/kernels/libspeclab_kernels.so")
+    accepted, next = library.verify(target, draft, drafted, uniforms=uniforms)
+
+To call it often, or in a CUDA graph, make a batch and a zeroed workspace once and use Library.launch.
+
+Anything with torch's data_ptr(), shape, stride() and dtype is a tensor here; torch itself is imported only to make
+outputs and to ask for the current stream. kernels/speclab_kernels.h says what each field means.
+"""
+import ctypes
+from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+
+DTYPES = {"torch.float32": 0, "torch.bfloat16": 1, "torch.float16": 2}
+METHODS = {"token": 0, "lenient": 1, "block": 2}
+RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
+
+
+class SpeclabError(RuntimeError):
+    """What speclab_last_error says."""
+
+
+class Rows(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("request_stride", c_int64), ("row_stride", c_int64)]
+
+
+class RowOptions(ctypes.Structure):
+    _fields_ = [("temperature", c_void_p), ("cutoff", c_void_p), ("log_sum_exp", c_void_p)]
+
+
+class Batch(ctypes.Structure):
+    """speclab_verify_batch."""
+    _fields_ = ([("struct_size", c_size_t)]
+                + [(name, c_int32) for name in ("implementation", "requests", "gamma", "vocab", "target_dtype",
+                                                "draft_dtype", "method", "residual")]
+                + [(name, c_double) for name in ("lenience", "sigmoid_alpha", "sigmoid_beta")]
+                + [("target", Rows), ("draft", Rows), ("target_options", RowOptions), ("draft_options", RowOptions)]
+                + [(name, c_void_p) for name in ("drafted", "lengths", "addresses", "uniforms", "accepted", "next",
+                                                 "flags")])
+
+    def __init__(self, **fields):
+        super().__init__(struct_size=ctypes.sizeof(Batch), **fields)
+
+
+def pointer(tensor):
+    return None if tensor is None else tensor.data_ptr()
+
+
+def rows(tensor):
+    """Logits [requests, positions, vocab], whose last dimension is dense."""
+    if tensor is None:
+        return Rows()
+    if tensor.shape[2] > 1 and tensor.stride(2) != 1:
+        raise SpeclabError(f"the last stride of logits is {tensor.stride(2)}: 1 is needed, so call contiguous()")
+    return Rows(tensor.data_ptr(), tensor.stride(0), tensor.stride(1))
+
+
+def dense(name, tensor, shape, dtype):
+    """The tensor's pointer; null for None."""
+    if tensor is None:
+        return None
+    if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype or not tensor.is_contiguous():
+        raise SpeclabError(f"{name} is {tuple(tensor.shape)} {tensor.dtype}: {shape} {dtype}, contiguous, is needed")
+    return tensor.data_ptr()
+
+
+def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
+             method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
+             implementation=0, target_options=None, draft_options=None):
+    """A Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None where drafts were certain; drafted
+    [B, gamma], accepted and next [B] int32; uniforms [B, gamma + 1] float64, or addresses [B, 2] int64 with the seed
+    and trial + 2^32 round. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. The
+    caller keeps the tensors alive until the work is done."""
+    requests, positions, vocab = target.shape
+    gamma = positions - 1
+
+    def options(name, given, count):
+        return RowOptions(**{key: dense(f"{name}.{key}", value, (requests, count), "torch.float32")
+                             for key, value in (given or {}).items()})
+
+    if draft is not None and tuple(draft.shape) != (requests, gamma, vocab):
+        raise SpeclabError(f"draft is {tuple(draft.shape)}: {(requests, gamma, vocab)} is needed")
+    for name, tensor in (("target", target), ("draft", draft)):
+        if tensor is not None and str(tensor.dtype) not in DTYPES:
+            raise SpeclabError(f"{name} is {tensor.dtype}: one of {', '.join(DTYPES)} is needed")
+    return Batch(
+        implementation=implementation, requests=requests, gamma=gamma, vocab=vocab,
+        target_dtype=DTYPES[str(target.dtype)], draft_dtype=0 if draft is None else DTYPES[str(draft.dtype)],
+        method=METHODS[method], residual=RESIDUALS[residual], lenience=lenience,
+        sigmoid_alpha=sigmoid[0], sigmoid_beta=sigmoid[1], target=rows(target), draft=rows(draft),
+        target_options=options("target_options", target_options, gamma + 1),
+        draft_options=options("draft_options", draft_options, gamma),
+        drafted=dense("drafted", drafted, (requests, gamma), "torch.int32"),
+        lengths=dense("lengths", lengths, (requests,), "torch.int32"),
+        addresses=dense("addresses", addresses, (requests, 2), "torch.int64"),
+        uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),
+        accepted=dense("accepted", accepted, (requests,), "torch.int32"),
+        next=dense("next", next, (requests,), "torch.int32"),
+        flags=dense("flags", flags, (requests,), "torch.int32"))
+
+
+class Library:
+    """The shared library. Its functions raise SpeclabError with the library's own sentence."""
+
+    def __init__(self, path):
+        self.c = ctypes.CDLL(str(path))
+        self.c.speclab_kernels_version.restype = c_uint32
+        for name in ("speclab_last_error", "speclab_device_name"):
+            getattr(self.c, name).restype = c_char_p
+        self.c.speclab_implementation_name.restype = c_char_p
+        self.c.speclab_implementation_name.argtypes = [c_int32]
+        self.c.speclab_verify_workspace_bytes.argtypes = [POINTER(Batch), POINTER(c_size_t)]
+        self.c.speclab_verify.argtypes = [POINTER(Batch), c_void_p, c_size_t, c_void_p]
+
+    def _check(self, status):
+        if status != 0:
+            raise SpeclabError(self.c.speclab_last_error().decode())
+
+    def implementations(self):
+        """Names; a name's place is its number."""
+        names = []
+        while (name := self.c.speclab_implementation_name(len(names))) is not None:
+            names.append(name.decode())
+        return names
+
+    def device_name(self):
+        """None where there is no device."""
+        name = self.c.speclab_device_name()
+        return None if name is None else name.decode()
+
+    def workspace_bytes(self, batch):
+        size = c_size_t()
+        self._check(self.c.speclab_verify_workspace_bytes(ctypes.byref(batch), ctypes.byref(size)))
+        return size.value
+
+    def launch(self, batch, workspace, workspace_bytes, stream):
+        """speclab_verify with numbers: the workspace's address and a cudaStream_t."""
+        self._check(self.c.speclab_verify(ctypes.byref(batch), workspace, workspace_bytes, stream))
+
+    def verify(self, target, draft, drafted, **arguments):
+        """accepted and next [B] for tensors as in batch_of, on torch's current stream, with a workspace of its own."""
+        import torch
+        accepted, next = (torch.empty(target.shape[0], dtype=torch.int32, device=target.device) for _ in range(2))
+        batch = batch_of(target, draft, drafted, accepted, next, **arguments)
+        workspace = torch.zeros(self.workspace_bytes(batch), dtype=torch.uint8, device=target.device)
+        self.launch(batch, workspace.data_ptr(), workspace.numel(), torch.cuda.current_stream().cuda_stream)
+        return accepted, next

@@ -1,0 +1,92 @@
+"""Shapes of a sweep, and how many bytes of global memory each method moves for them, counted from what it launches.
+
+Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Nothing is taken
+off for caches. Where torch.compile fuses, less is moved than is counted for the plain version.
+"""
+import itertools
+from dataclasses import dataclass
+
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+
+@dataclass(frozen=True)
+class Shape:
+    requests: int
+    gamma: int
+    vocab: int
+    dtype: str
+
+    def __str__(self):
+        return f"B {self.requests}, gamma {self.gamma}, V {self.vocab}, {self.dtype}"
+
+    @property
+    def logit_bytes(self):
+        """Of both tensors of logits."""
+        return self.requests * (2 * self.gamma + 1) * self.vocab * BYTES[self.dtype]
+
+
+def sweep(requests, gammas, vocabs, dtypes):
+    return [Shape(*point) for point in itertools.product(requests, gammas, vocabs, dtypes)]
+
+
+def softmaxes(s, gamma):
+    """Both tensors' probabilities as fp32."""
+    return (s + 4) * (2 * gamma + 1)
+
+
+def _loop(s, gamma):
+    casts = 0 if s == 4 else softmaxes(s, gamma)
+    # Softmaxes of fp32; difference, clamp, sum, division; the bonus row or these; multinomial (normalise, cumulate).
+    return casts + softmaxes(4, gamma) + 12 + 8 + 4 + 8 + 32
+
+
+def _batched(s, gamma):
+    # Two rows gathered, difference, clamp, cumulative sum, comparison and its sum.
+    return softmaxes(s, gamma) + 16 + 12 + 8 + 8 + 6
+
+
+def _recover_all(s, gamma):
+    # Noise made once for a request and read at every position with both rows; noise for the bonus and its choice.
+    return softmaxes(s, gamma) + 4 + 12 * gamma + 4 + 12 + 4
+
+
+def _tiles(s, gamma):
+    return 2 * gamma * s + 2 * s
+
+
+def _chain(s, gamma):
+    return softmaxes(s, gamma) + 2 * 8
+
+
+def _speclab(s, gamma):
+    return 2 * gamma * s + 2 * s
+
+
+def _speclab_known(s, gamma):
+    """With the draft's sums known, the draft's rows are not read but for the rejected one."""
+    return gamma * s + 2 * s
+
+
+PER_ID = {
+    "hf-loop": _loop,
+    "hf-algorithm-loop": _loop,
+    "torch-batched": _batched,
+    "torch-compiled": _batched,
+    "triton-recover-all": _recover_all,
+    "triton-tiles": _tiles,
+    "triton-chain": _chain,
+    "speclab-fused": _speclab,
+    "speclab-fused, draft sums known": _speclab_known,
+}
+
+
+def bytes_moved(method, shape):
+    """None where nobody has counted."""
+    count = PER_ID.get(method)
+    return None if count is None else shape.requests * shape.vocab * count(BYTES[shape.dtype], shape.gamma)
+
+
+def memory_needed(shape):
+    """An upper bound of what the widest method holds: logits, fp32 copies and probabilities, noise and temporaries."""
+    rows = shape.requests * shape.vocab * (2 * shape.gamma + 1)
+    return shape.logit_bytes + 2 * 4 * rows + 8 * 4 * shape.requests * shape.vocab

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""The shared library through ctypes: what it exports, its version, its sizes and its errors.
+
+usage: c_api.py LIBRARY VERSION NM SCRIPTS
+Tensors are stand-ins with made-up addresses, so that nothing is launched where there is a device.
+"""
+import ctypes
+import subprocess
+import sys
+import unittest
+
+library_path, version, nm, scripts = sys.argv[1:5]
+sys.path.insert(0, scripts)
+import speclab_kernels as sk
+
+
+class Tensor:
+    """What speclab_kernels.py asks of torch's."""
+
+    def __init__(self, index, shape, dtype="torch.float32", strides=None):
+        self.address, self.shape, self.dtype = (index + 1) << 24, shape, dtype
+        self.strides = strides or self.dense_strides()
+
+    def dense_strides(self):
+        strides = [1]
+        for size in reversed(self.shape[1:]):
+            strides.insert(0, strides[0] * size)
+        return tuple(strides)
+
+    def data_ptr(self):
+        return self.address
+
+    def stride(self, dimension):
+        return self.strides[dimension]
+
+    def is_contiguous(self):
+        return self.strides == self.dense_strides()
+
+
+def tensors(requests=8, gamma=4, vocab=1000, dtype="torch.bfloat16"):
+    return {"target": Tensor(0, (requests, gamma + 1, vocab), dtype),
+            "draft": Tensor(1, (requests, gamma, vocab), dtype),
+            "drafted": Tensor(2, (requests, gamma), "torch.int32"),
+            "accepted": Tensor(3, (requests,), "torch.int32"),
+            "next": Tensor(4, (requests,), "torch.int32"),
+            "uniforms": Tensor(5, (requests, gamma + 1), "torch.float64")}
+
+
+class SharedLibrary(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.library = sk.Library(library_path)
+
+    def test_exports_nothing_but_its_functions(self):
+        lines = subprocess.run([nm, "--dynamic", "--defined-only", library_path], check=True, capture_output=True,
+                               text=True).stdout.splitlines()
+        self.assertEqual({line.split()[-1] for line in lines},
+                         {"speclab_" + name for name in ("kernels_version", "last_error", "device_name",
+                                                         "implementation_name", "verify", "verify_workspace_bytes")})
+
+    def test_version_is_the_projects(self):
+        major, minor, patch = (int(part) for part in version.split("."))
+        self.assertEqual(self.library.c.speclab_kernels_version(), major * 10000 + minor * 100 + patch)
+
+    def test_structure_is_the_headers(self):
+        batch = sk.batch_of(**tensors())
+        self.assertGreater(self.library.workspace_bytes(batch), 0)
+        batch.struct_size -= 1
+        with self.assertRaisesRegex(sk.SpeclabError, f"{ctypes.sizeof(sk.Batch)} or more"):
+            self.library.workspace_bytes(batch)
+
+    def test_every_implementation_has_a_name_and_a_size(self):
+        names = self.library.implementations()
+        self.assertEqual(names[0], "fused")
+        for number in range(len(names)):
+            self.library.workspace_bytes(sk.batch_of(**tensors(), implementation=number))
+        with self.assertRaisesRegex(sk.SpeclabError, f"implementation is {len(names)}"):
+            self.library.workspace_bytes(sk.batch_of(**tensors(), implementation=len(names)))
+
+    def test_mistakes_are_told(self):
+        def refused(pattern, workspace=9 << 24, spare=0, **changes):
+            batch = sk.batch_of(**{**tensors(), **changes})
+            with self.assertRaisesRegex(sk.SpeclabError, pattern):
+                self.library.launch(batch, workspace, self.library.workspace_bytes(batch) + spare, None)
+
+        refused("workspace is null", workspace=None)
+        refused("workspace_bytes is", spare=-1)
+        refused("addresses and uniforms are null", uniforms=None)
+        refused("accepted .* overlaps next", next=tensors()["accepted"])
+        refused("target.request_stride is 4000",
+                target=Tensor(0, (8, 5, 1000), "torch.bfloat16", (4000, 1000, 1)))
+        refused("rule.lenience is 2", method="lenient", lenience=2.0)
+        with self.assertRaisesRegex(sk.SpeclabError, "contiguous"):
+            sk.batch_of(**{**tensors(), "target": Tensor(0, (8, 5, 1000), "torch.bfloat16", (5, 1, 40))})
+        with self.assertRaisesRegex(sk.SpeclabError, "drafted is"):
+            sk.batch_of(**{**tensors(), "drafted": Tensor(2, (8, 4), "torch.int64")})
+
+    def test_every_field_is_where_the_header_has_it(self):
+        def refused(pattern, change, **arguments):
+            batch = sk.batch_of(**{**tensors(), **arguments})
+            needed = self.library.workspace_bytes(batch)
+            change(batch)
+            with self.assertRaisesRegex(sk.SpeclabError, f"^{pattern}"):
+                self.library.launch(batch, 9 << 24, needed, None)
+
+        for field, name in (("requests", "requests"), ("gamma", "gamma"), ("vocab", "vocab"),
+                            ("implementation", "implementation"), ("target_dtype", "target.dtype"),
+                            ("draft_dtype", "draft.dtype"), ("method", "rule.method"), ("residual", "rule.residual")):
+            refused(f"{name} is -5", lambda batch, field=field: setattr(batch, field, -5))
+        refused("rule.lenience is 1.25", lambda batch: setattr(batch, "lenience", 1.25), method="lenient")
+        for side in ("target", "draft"):
+            for stride in ("request_stride", "row_stride"):
+                refused(f"{side}.{stride} is 7", lambda batch: setattr(getattr(batch, side), stride, 7))
+            for option in ("temperature", "cutoff", "log_sum_exp"):
+                refused(f"{side}_options.{option} is 0xa000001:",
+                        lambda batch: setattr(getattr(batch, side + "_options"), option, (10 << 24) + 1))
+            refused(f"{side}.data is 0xa000001:", lambda batch: setattr(getattr(batch, side), "data", (10 << 24) + 1))
+        for field in ("drafted", "lengths", "uniforms", "accepted", "next", "flags"):
+            refused(f"{field} is 0xa000001:", lambda batch: setattr(batch, field, (10 << 24) + 1))
+        refused("addresses is 0xa000001:", lambda batch: setattr(batch, "addresses", (10 << 24) + 1), uniforms=None)
+
+    def test_a_good_batch_gets_as_far_as_the_device(self):
+        if self.library.device_name() is not None:
+            self.skipTest("there is a device, and the pointers are made up")
+        batch = sk.batch_of(**tensors())
+        with self.assertRaisesRegex(sk.SpeclabError, "CUDA"):
+            self.library.launch(batch, 9 << 24, self.library.workspace_bytes(batch), None)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
