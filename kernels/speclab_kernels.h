@@ -120,9 +120,8 @@ SPECLAB_API const char* speclab_implementation_name(int32_t implementation);
 SPECLAB_API speclab_status speclab_verify_workspace_bytes(const speclab_verify_batch* batch, size_t* bytes);
 
 /* Enqueues the verification on a stream (a cudaStream_t; null is the default stream). The workspace is device
- * memory aligned to 256 bytes and serves one batch at a time; it is zeroed before its first use, and again
- * when the implementation or the number of requests changes. Sizes, strides, alignment, null pointers and
- * overlapping memory are checked before anything is launched. */
+ * memory aligned to 256 bytes and serves one batch at a time; what it holds before does not matter. Sizes,
+ * strides, alignment, null pointers and overlapping memory are checked before anything is launched. */
 SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace,
                                           size_t workspace_bytes, void* stream);
 

@@ -3,7 +3,7 @@
     library = Library("build/release/kernels/libspeclab_kernels.so")
     accepted, next = library.verify(target, draft, drafted, uniforms=uniforms)
 
-To call it often, or in a CUDA graph, make a batch and a zeroed workspace once and use Library.launch.
+To call it often, or in a CUDA graph, make a batch and a workspace once and use Library.launch.
 
 Anything with torch's data_ptr(), shape, stride() and dtype is a tensor here; torch itself is imported only to make
 outputs and to ask for the current stream. kernels/speclab_kernels.h says what each field means.
@@ -142,6 +142,6 @@ class Library:
         import torch
         accepted, next = (torch.empty(target.shape[0], dtype=torch.int32, device=target.device) for _ in range(2))
         batch = batch_of(target, draft, drafted, accepted, next, **arguments)
-        workspace = torch.zeros(self.workspace_bytes(batch), dtype=torch.uint8, device=target.device)
+        workspace = torch.empty(self.workspace_bytes(batch), dtype=torch.uint8, device=target.device)
         self.launch(batch, workspace.data_ptr(), workspace.numel(), torch.cuda.current_stream().cuda_stream)
         return accepted, next

@@ -245,8 +245,7 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
 
   const std::size_t needed = plan_of(implementation, batch).workspace_bytes;
   if (needed > 0 && workspace == nullptr) {
-    return "workspace is null: " + std::to_string(needed) +
-           " bytes are needed, zeroed before their first use";
+    return "workspace is null: " + std::to_string(needed) + " bytes are needed";
   }
   if (workspace_bytes < needed) {
     return "workspace_bytes is " + std::to_string(workspace_bytes) + ": this batch needs " +

@@ -25,7 +25,7 @@ struct Args {
   std::int32_t draft_rows;
   PartMass* parts;          ///< [requests, target_rows + draft_rows, tiles]
   TileMasses* masses;       ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
-  std::uint32_t* finished;  ///< [requests] blocks that are done; zero before and after
+  std::uint32_t* finished;  ///< [requests] blocks of the second launch that are done
 };
 
 /// Which tile of which row of which request a block is for: tiles first, then rows. In 32 bits, as a launch
@@ -80,6 +80,7 @@ struct Statistics {
     const std::int64_t request = place.request;
     const bool of_target = row < args.target_rows;
     const std::int32_t position = of_target ? row : row - args.target_rows;
+    if (row == 0 && tile == 0 && simt::thread_index() == 0) args.finished[request] = 0;
     // Rows past a shorter request's end; the bonus row is wanted by block verification only.
     if (position >= batch.length(request) + (of_target && args.target_rows > batch.gamma ? 1 : 0)) return;
 
@@ -90,6 +91,20 @@ struct Statistics {
     const HeldLogits mine = load_tile(row_of<T>(rows_of, request, position), batch.vocab, tile, scale.cutoff);
     const PartMass mass = tile_mass(mine, scale.scale, room);
     if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[tile] = mass;
+  }
+};
+
+/// Sets the counters to zero where there are no statistics to take.
+struct Clear {
+  using Args = fused::Args;
+  static constexpr const char* name = "clear";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 4;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    simt::let_next_start();
+    const std::int64_t request = simt::block_index() * threads + simt::thread_index();
+    if (request < args.batch.requests) args.finished[request] = 0;
   }
 };
 
@@ -200,13 +215,12 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
             simt::load_fresh(&masses[choice.tile].reference), room);
 }
 
-/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. The
-/// counter is left at zero. All threads of the block.
+/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
+/// threads of the block.
 SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& room) {
   if (simt::thread_index() == 0) {
     simt::fence();
     room = simt::fetch_add(finished, 1U) == blocks - 1;
-    if (room) *finished = 0;
     simt::fence();
   }
   simt::sync();

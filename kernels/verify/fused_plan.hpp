@@ -14,14 +14,15 @@ namespace speclab {
 
 /// Places of a workspace's parts, in bytes from its start.
 struct FusedPlan {
-  simt::Launch statistics;
+  simt::Launch clear;       ///< where there are no statistics
+  simt::Launch statistics;  ///< clears as well
   simt::Launch next;
   std::int32_t tiles = 0;
   std::int32_t target_rows = 0;
   std::int32_t draft_rows = 0;
   std::size_t parts_at = 0;
   std::size_t masses_at = 0;
-  std::size_t workspace_bytes = 0;  ///< zeroed once, before the first use; left zeroed where it matters
+  std::size_t workspace_bytes = 0;
 };
 
 /// For a batch that `check_batch` accepts.
@@ -38,7 +39,9 @@ inline FusedPlan fused_plan(const VerifyBatch& batch) {
   plan.statistics = simt::launch_of<fused::Statistics<float>>(part_count);
   plan.next = block ? simt::launch_of<fused::NextOfBlock<float>>(mass_count)
                     : simt::launch_of<fused::Next<float>>(mass_count);
-  plan.next.early = part_count > 0;
+  plan.clear =
+      simt::launch_of<fused::Clear>(part_count > 0 ? 0 : (requests + tile_threads - 1) / tile_threads);
+  plan.next.early = true;
 
   const auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
   plan.parts_at = aligned(static_cast<std::size_t>(requests) * sizeof(std::uint32_t));
@@ -99,6 +102,7 @@ void run_fused(Executor&& executor, const VerifyBatch& batch, void* workspace) {
   const fused::Args args = fused_args(plan, batch, workspace);
   with_logit_type(batch.target.dtype, [&](auto logit) {
     using T = decltype(logit);
+    executor.template run<fused::Clear>(plan.clear, args);
     executor.template run<fused::Statistics<T>>(plan.statistics, args);
     if (batch.rule.method == VerifyMethod::block) {
       executor.template run<fused::NextOfBlock<T>>(plan.next, args);

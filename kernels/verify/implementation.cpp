@@ -18,7 +18,7 @@ std::span<const ImplementationInfo> implementations() { return all; }
 KernelPlan plan_of(Implementation, const VerifyBatch& batch) {
   const FusedPlan fused = fused_plan(batch);
   KernelPlan plan{{}, fused.workspace_bytes};
-  for (const simt::Launch& launch : {fused.statistics, fused.next}) {
+  for (const simt::Launch& launch : {fused.clear, fused.statistics, fused.next}) {
     if (launch.blocks > 0) plan.launches.push_back(launch);
   }
   return plan;

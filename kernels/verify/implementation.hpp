@@ -36,7 +36,7 @@ std::span<const ImplementationInfo> implementations();
 /// null.
 struct KernelPlan {
   std::vector<simt::Launch> launches;  ///< those with 0 blocks are left out
-  std::size_t workspace_bytes = 0;     ///< scratch, zeroed before its first use
+  std::size_t workspace_bytes = 0;     ///< scratch; what it holds before does not matter
 };
 
 KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch);

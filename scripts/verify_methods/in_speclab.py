@@ -14,7 +14,7 @@ def prepare_with(library, implementation, draft_sums):
         sums = {"log_sum_exp": case.draft.float().logsumexp(-1)} if draft_sums else None
         batch = speclab_kernels.batch_of(case.target, case.draft, drafted, accepted, following, uniforms=case.uniforms,
                                          implementation=implementation, draft_options=sums)
-        workspace = torch.zeros(library.workspace_bytes(batch), dtype=torch.uint8, device=case.target.device)
+        workspace = torch.empty(library.workspace_bytes(batch), dtype=torch.uint8, device=case.target.device)
         held = (drafted, sums)
 
         def run():

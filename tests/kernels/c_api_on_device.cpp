@@ -61,7 +61,7 @@ class OnDevice {
     c_.flags = flags_.get();
     require(speclab_verify_workspace_bytes(&c_, &bytes_));
     workspace_ = device_array<unsigned char>(bytes_);
-    SPECLAB_CUDA(cudaMemset(workspace_.get(), 0, bytes_));
+    SPECLAB_CUDA(cudaMemset(workspace_.get(), 0xa5, bytes_));
   }
 
   void enqueue(cudaStream_t stream) const { require(speclab_verify(&c_, workspace_.get(), bytes_, stream)); }
@@ -94,7 +94,7 @@ class OnDevice {
     one.draft.data = step(c_.draft.data, c_.draft.request_stride, c_.draft_dtype);
     one.drafted += request * c_.gamma;
     one.addresses += request;
-    SPECLAB_CUDA(cudaMemset(workspace_.get(), 0, bytes_));
+    SPECLAB_CUDA(cudaMemset(workspace_.get(), 0xa5, bytes_));
     require(speclab_verify(&one, workspace_.get(), bytes_, nullptr));
     const Results first = take();
     const auto place = static_cast<std::size_t>(request);
