@@ -111,18 +111,6 @@ SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t req
   return decision;
 }
 
-/// Writes a request's result; one thread.
-SPECLAB_DEVICE inline void write_result(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted,
-                                        Token next, std::uint32_t flags) {
-  batch.accepted[request] = accepted;
-  batch.next[request] = next;
-  if (batch.flags != nullptr) batch.flags[request] = flags;
-}
-
-SPECLAB_HD inline Draw next_draw(bool bonus, std::int32_t position) {
-  return {bonus ? Use::bonus : Use::replace, static_cast<std::uint16_t>(position)};
-}
-
 /// Draws the next token from the tiles' masses and writes the result. All threads of one block.
 template <class T, class Masses>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,

@@ -2,41 +2,61 @@
 
 #include <array>
 
-#include "speclab/kernels/verify/fused_plan.hpp"
+#include "speclab/kernels/verify/dispatch.hpp"
 
 namespace speclab {
 
 namespace {
 
-constexpr std::array<ImplementationInfo, 1> all{
-    {{Implementation::fused, "fused", "exact, two launches, ours", true}}};
-
 struct alignas(256) WorkspaceBlock {
   unsigned char bytes[256] = {};
 };
 
+/// An executor that only writes down what it is asked to launch.
+class LaunchList {
+ public:
+  template <class Kernel>
+  void run(const simt::Launch& launch, const typename Kernel::Args&) {
+    if (launch.blocks > 0) launches.push_back(launch);
+  }
+
+  std::vector<simt::Launch> launches;
+};
+
 }  // namespace
 
-std::span<const ImplementationInfo> implementations() { return all; }
-
-KernelPlan plan_of(Implementation, const VerifyBatch& batch) {
-  const FusedPlan fused = fused_plan(batch);
-  KernelPlan plan{{}, fused.workspace_bytes};
-  for (const simt::Launch& launch : {fused.statistics, fused.next}) {
-    if (launch.blocks > 0) plan.launches.push_back(launch);
-  }
-  return plan;
+std::span<const ImplementationInfo> implementations() {
+  static constexpr std::array all{FusedKernels::info, baseline::Program::info, wagner::Exact::info,
+                                  wagner::SigmoidProgram::info};
+  return all;
 }
 
-Traffic traffic_of(Implementation, const VerifyBatch& batch, double accepted, double rejecting) {
-  return fused_traffic(batch, accepted, rejecting);
+std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch) {
+  return with_implementation(implementation, [&](auto kernels) { return kernels.obstacle(batch); });
 }
 
-std::uint64_t run_emulated(Implementation, const VerifyBatch& batch, simt::Order order) {
-  std::vector<WorkspaceBlock> workspace(fused_plan(batch).workspace_bytes / sizeof(WorkspaceBlock));
-  simt::EmulatedExecutor executor(order);
-  run_fused(executor, batch, workspace.data());
-  return executor.counts().loaded_bytes;
+KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch) {
+  return with_implementation_for(batch, implementation, [&](auto kernels) {
+    LaunchList list;
+    kernels.run(list, batch, nullptr);
+    return KernelPlan{std::move(list.launches), kernels.workspace_bytes(batch)};
+  });
+}
+
+Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, double accepted,
+                   double rejecting) {
+  return with_implementation_for(batch, implementation, [&](auto kernels) {
+    return kernels.traffic(batch, MeanOutcome{accepted, rejecting});
+  });
+}
+
+std::uint64_t run_emulated(Implementation implementation, const VerifyBatch& batch, simt::Order order) {
+  return with_implementation_for(batch, implementation, [&](auto kernels) {
+    std::vector<WorkspaceBlock> workspace(kernels.workspace_bytes(batch) / sizeof(WorkspaceBlock));
+    simt::EmulatedExecutor executor(order);
+    kernels.run(executor, batch, workspace.data());
+    return executor.counts().loaded_bytes;
+  });
 }
 
 }  // namespace speclab
