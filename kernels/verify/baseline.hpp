@@ -10,10 +10,9 @@
 // Bytes for each id of the vocabulary and each request, s a logit's size and R the share of requests that
 // reject:  read    2 s (2 gamma + 1) + 8 R + 4 R + 4 (1 - R) + 4
 //          written 4 (2 gamma + 1) + 4 R + 4 + 4
-// so with fp32 4 (6 gamma + 10) where all reject. Operator by operator the original moves about
-// 4 (4 gamma + 18) if a softmax reads its row once: less than here for gamma > 4, in the softmax alone, and
-// 4 (8 gamma + 20) with PyTorch's, which reads long rows three times. Left out: a number or two for each
-// tile, the gathered probabilities and the probes of the search.
+// which for fp32 and R = 1 is 4 (6 gamma + 10). Operator by operator the original moves 4 (8 gamma + 20):
+// PyTorch's softmax reads a long row three times; were that once, 4 (4 gamma + 18). Left out here: a number
+// or two for each tile, the gathered probabilities and the probes of the search.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 // Bytes for each id of the vocabulary and each request, s a logit's size and R the share that reject:
 //     read    2 s (2 gamma + 1) + 8 gamma + 4 R + 4 (1 - R) + 4
 //     written 4 (2 gamma + 1) + 8 gamma + 4 + 4
-// so with fp32 4 (10 gamma + 7). The authors' program moves about 4 (10 gamma + 12): it fills tau and a with
-// zeros (2 gamma) and draws as PyTorch does, with softmaxes counted at one read. Left out: b_k, a number for
-// each 1024 ids, the ratios looked up and the probes of the search.
+// which for fp32 is 4 (10 gamma + 7). The authors' program moves about 4 (10 gamma + 12), with softmaxes
+// counted at one read: it fills tau and a with zeros (2 gamma) and draws as PyTorch does. Left out here: b_k,
+// a number for each 1024 ids, the ratios looked up and the probes of the search.
 #pragma once
 
 #include "speclab/kernels/verify/softmax.hpp"

@@ -241,3 +241,20 @@ TEST_CASE("more drafted tokens than a warp has lanes") {
     CHECK(*std::max_element(logits.accepted.begin(), logits.accepted.end()) > 32);
   }
 }
+
+TEST_CASE("the search steps over ids without mass that roundings lead to") {
+  // Cumulative sums as two orders of addition may leave them, one unit in the last place apart.
+  LogitBatch logits({.requests = 2, .gamma = 0, .vocab = 4}, 10);
+  std::vector<float> weights = {0.5F, 0, 0.5F, 0, 0.5F, 0.5F, 0, 0};
+  std::vector<float> cumulative = {0.5F, 0x1.000002p-1F, 1, 1, 0.5F, 0x1.fffffep-1F, 0x1.fffffep-1F, 1};
+  const std::vector<double> uniforms = {0x1.000001p-1, 1};
+  logits.batch.uniforms = uniforms.data();
+  std::vector<Choice> choices = {{0, 0}, {0, 0}};
+  std::vector<double> sums(2);
+  simt::EmulatedExecutor executor;
+  executor.run<Search>(
+      simt::launch_of<Search>(1),
+      {logits.batch, 1, choices.data(), {weights.data(), 4, 1}, {cumulative.data(), 4, 1}, sums.data()});
+  CHECK(logits.next[0] == 2);
+  CHECK(logits.next[1] == 1);
+}
