@@ -16,7 +16,7 @@ struct Choice {
   std::uint32_t flags;
 };
 
-/// A ratio that says: the draft gives this token no mass.
+/// A ratio that says: the draft gives this token no mass, or less than single precision holds.
 inline constexpr float no_draft_mass = -1;
 
 /// min(1, target / draft). NaN passes through, and no uniform is below it.

@@ -13,8 +13,8 @@
 //     read    2 s gamma + 4 R + s (1 - R) + 4
 //     written 8 gamma + 4 + 4
 // which for fp32 is 4 (4 gamma + 4). The authors' program moves about 4 (7 gamma + 12): it fills tau and a
-// with zeros (2 gamma), writes p_hat over the logits (gamma), and draws as PyTorch does. Left out here: b_k, a
-// number for each 1024 ids, the ratios looked up and the probes of the search.
+// with zeros (2 gamma), writes p_hat over the logits (gamma), and draws as PyTorch does. Left out here: b_k,
+// a number for each 1024 ids, the ratios looked up and the probes of the search.
 #pragma once
 
 #include <cmath>
