@@ -1,11 +1,12 @@
 #include "speclab/kernels/gpu/cuda_executor.hpp"
-#include "speclab/kernels/verify/fused_plan.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
+#include "speclab/kernels/verify/dispatch.hpp"
 
 namespace speclab {
 
-void run_on_gpu(Implementation, const VerifyBatch& batch, void* workspace, CUstream_st* stream) {
-  run_fused(simt::CudaExecutor(stream), batch, workspace);
+void run_on_gpu(Implementation implementation, const VerifyBatch& batch, void* workspace,
+                CUstream_st* stream) {
+  with_implementation_for(batch, implementation,
+                          [&](auto kernels) { kernels.run(simt::CudaExecutor(stream), batch, workspace); });
 }
 
 }  // namespace speclab

@@ -87,8 +87,7 @@ struct Lazy {
         static_cast<std::uint32_t>(simt::block_index()) / static_cast<std::uint32_t>(blocks);
     const std::int32_t length = batch.length(request);
     if (length < 0 || length > batch.gamma) {
-      if (rank == 0 && thread == 0)
-        fused::write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+      if (rank == 0 && thread == 0) write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
       return;
     }
     auto& shared = simt::shared<Shared>();

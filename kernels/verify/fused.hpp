@@ -28,23 +28,6 @@ struct Args {
   std::uint32_t* finished;  ///< [requests] blocks of the second launch that are done
 };
 
-/// Which tile of which row of which request a block is for: tiles first, then rows. In 32 bits, as a launch
-/// has no more blocks, since a division of 64 bits takes a hundred instructions.
-struct BlockPlace {
-  std::int32_t tile;
-  std::int32_t row;
-  std::int64_t request;
-
-  SPECLAB_DEVICE BlockPlace(std::int32_t tiles, std::int32_t rows) {
-    const auto block = static_cast<std::uint32_t>(simt::block_index());
-    const std::uint32_t above = block / static_cast<std::uint32_t>(tiles);
-    const std::uint32_t first_of_request = above / static_cast<std::uint32_t>(rows);
-    tile = static_cast<std::int32_t>(block - above * static_cast<std::uint32_t>(tiles));
-    row = static_cast<std::int32_t>(above - first_of_request * static_cast<std::uint32_t>(rows));
-    request = first_of_request;
-  }
-};
-
 /// The parts of one row.
 SPECLAB_HD inline PartMass* parts_of(const Args& args, std::int64_t request, bool of_target,
                                      std::int32_t position) {
@@ -74,9 +57,9 @@ struct Statistics {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
     const VerifyBatch& batch = args.batch;
-    const BlockPlace place(args.tiles, args.target_rows + args.draft_rows);
+    const BlockPlace place = block_place(args.target_rows + args.draft_rows, args.tiles);
     const std::int32_t tile = place.tile;
-    const std::int32_t row = place.row;
+    const std::int32_t row = place.position;
     const std::int64_t request = place.request;
     const bool of_target = row < args.target_rows;
     const std::int32_t position = of_target ? row : row - args.target_rows;
@@ -156,18 +139,6 @@ SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t req
   return rejection_at(batch, request, accepted, judged[accepted]);
 }
 
-/// Writes a request's result; one thread.
-SPECLAB_DEVICE inline void write_result(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted,
-                                        Token next, std::uint32_t flags) {
-  batch.accepted[request] = accepted;
-  batch.next[request] = next;
-  if (batch.flags != nullptr) batch.flags[request] = flags;
-}
-
-SPECLAB_HD inline Draw next_draw(bool bonus, std::int32_t position) {
-  return {bonus ? Use::bonus : Use::replace, static_cast<std::uint16_t>(position)};
-}
-
 /// A decision's last step: the tile of the next token, with the target standing in for an empty residual. One
 /// thread.
 template <class Masses>
@@ -244,7 +215,7 @@ struct Next {
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
-    const BlockPlace place(args.tiles, 1);
+    const BlockPlace place = block_place(1, args.tiles);
     const std::int32_t tile = place.tile;
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);

@@ -32,9 +32,9 @@ struct NextOfBlock {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
     const std::int32_t positions = batch.gamma + 1;
-    const BlockPlace place(args.tiles, positions);
+    const BlockPlace place = block_place(positions, args.tiles);
     const std::int32_t tile = place.tile;
-    const std::int32_t position = place.row;
+    const std::int32_t position = place.position;
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();

@@ -63,7 +63,7 @@ inline fused::Args fused_args(const FusedPlan& plan, const VerifyBatch& batch, v
 
 /// Logits, and the scratch of parts and masses: every row whose sum is not known once, then the rows of the
 /// next token (all rows for block verification).
-inline Traffic fused_traffic(const VerifyBatch& batch, double accepted, double rejecting) {
+inline Traffic fused_traffic(const VerifyBatch& batch, double rejecting) {
   const FusedPlan plan = fused_plan(batch);
   const double requests = batch.requests;
   const double row = static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
@@ -74,24 +74,7 @@ inline Traffic fused_traffic(const VerifyBatch& batch, double accepted, double r
   const auto parts = static_cast<double>(plan.statistics.blocks) * sizeof(PartMass);
   const auto masses = static_cast<double>(plan.next.blocks) * sizeof(TileMasses);
   // Every block of the second launch merges the parts for itself; that is served by caches and left out here.
-  (void)accepted;
   return {requests * rows * row + parts + masses, parts + masses};
-}
-
-/// Calls `work` with a value of the logits' type.
-template <class Work>
-void with_logit_type(Dtype dtype, const Work& work) {
-  switch (dtype) {
-    case Dtype::f32:
-      work(float{});
-      return;
-    case Dtype::bf16:
-      work(Bf16{});
-      return;
-    case Dtype::f16:
-      work(F16{});
-      return;
-  }
 }
 
 /// Verifies a batch on any executor; the batch and the workspace are where the executor works.

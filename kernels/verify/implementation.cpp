@@ -2,30 +2,48 @@
 
 #include <array>
 
-#include "speclab/kernels/verify/fused_plan.hpp"
+#include "speclab/kernels/verify/dispatch.hpp"
 
 namespace speclab {
 
 namespace {
 
-constexpr std::array<ImplementationInfo, 1> all{
-    {{Implementation::fused, "fused", "exact, two launches, ours", true}}};
+/// An executor that only writes down what it is asked to launch.
+class LaunchList {
+ public:
+  template <class Kernel>
+  void run(const simt::Launch& launch, const typename Kernel::Args&) {
+    if (launch.blocks > 0) launches.push_back(launch);
+  }
+
+  std::vector<simt::Launch> launches;
+};
 
 }  // namespace
 
-std::span<const ImplementationInfo> implementations() { return all; }
-
-KernelPlan plan_of(Implementation, const VerifyBatch& batch) {
-  const FusedPlan fused = fused_plan(batch);
-  KernelPlan plan{{}, fused.workspace_bytes};
-  for (const simt::Launch& launch : {fused.clear, fused.statistics, fused.next}) {
-    if (launch.blocks > 0) plan.launches.push_back(launch);
-  }
-  return plan;
+std::span<const ImplementationInfo> implementations() {
+  static constexpr std::array all{FusedKernels::info, ClusterKernels::info, baseline::Program::info,
+                                  wagner::Exact::info, wagner::SigmoidProgram::info};
+  return all;
 }
 
-Traffic traffic_of(Implementation, const VerifyBatch& batch, double accepted, double rejecting) {
-  return fused_traffic(batch, accepted, rejecting);
+std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch) {
+  return with_implementation(implementation, [&](auto kernels) { return kernels.obstacle(batch); });
+}
+
+KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch) {
+  return with_implementation_for(batch, implementation, [&](auto kernels) {
+    LaunchList list;
+    kernels.run(list, batch, nullptr);
+    return KernelPlan{std::move(list.launches), kernels.workspace_bytes(batch)};
+  });
+}
+
+Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, double accepted,
+                   double rejecting) {
+  return with_implementation_for(batch, implementation, [&](auto kernels) {
+    return kernels.traffic(batch, MeanOutcome{accepted, rejecting});
+  });
 }
 
 }  // namespace speclab

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "speclab/kernels/simt/emulator.hpp"
@@ -39,6 +41,10 @@ struct KernelPlan {
   std::size_t workspace_bytes = 0;     ///< scratch; what it holds before does not matter
 };
 
+/// Why an implementation cannot run a batch: a sentence's end, such as "needs the draft's logits". Nothing
+/// when it can. The functions below throw std::invalid_argument with it.
+std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch);
+
 KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch);
 
 /// Bytes of global memory that the algorithm has to read and write, from the sizes and how many tokens each
@@ -47,6 +53,12 @@ struct Traffic {
   double read = 0;
   double written = 0;
   double total() const { return read + written; }
+};
+
+/// What traffic depends on beyond sizes: means over the requests.
+struct MeanOutcome {
+  double accepted = 0;   ///< drafted tokens kept
+  double rejecting = 0;  ///< share of the requests that reject one
 };
 
 /// `accepted`: mean number of kept tokens; `rejecting`: share of the requests that reject one.

@@ -81,4 +81,20 @@ SPECLAB_HD inline F16 from_float<F16>(float value) {
   return {static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13U))};
 }
 
+/// Calls `work` with a value of the logits' type.
+template <class Work>
+void with_logit_type(Dtype dtype, const Work& work) {
+  switch (dtype) {
+    case Dtype::f32:
+      work(float{});
+      return;
+    case Dtype::bf16:
+      work(Bf16{});
+      return;
+    case Dtype::f16:
+      work(F16{});
+      return;
+  }
+}
+
 }  // namespace speclab

@@ -6,6 +6,7 @@
 
 #include "speclab/core/rules/block.hpp"
 #include "speclab/core/verify.hpp"
+#include "speclab/kernels/verify/sigmoid_law.hpp"
 
 namespace speclab {
 
@@ -94,20 +95,27 @@ std::vector<double> probabilities(const LogitRows& rows, const RowOptions& optio
   return row;
 }
 
-std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
+namespace {
+
+using ProbabilityRow = std::vector<double>;
+
+/// Verdicts by core's programs, where `target_row(request, position)` and `draft_row(request, position)` give
+/// the masses that they work on and `run(targets, drafts, drafted, length, chance)` is the program.
+template <class TargetRow, class DraftRow, class Run>
+std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const TargetRow& target_row,
+                                          const DraftRow& draft_row, const Run& run) {
   std::vector<ReferenceVerdict> verdicts(static_cast<std::size_t>(batch.requests));
   for (std::int64_t request = 0; request < batch.requests; ++request) {
     const std::int32_t length = batch.length(request);
     if (length < 0 || length > batch.gamma) continue;
-    std::vector<std::vector<double>> target_rows(static_cast<std::size_t>(length) + 1);
-    std::vector<std::vector<double>> draft_rows(static_cast<std::size_t>(length));
+    std::vector<ProbabilityRow> target_rows(static_cast<std::size_t>(length) + 1);
+    std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
     // A drafted id outside the vocabulary is judged as one without mass: one more id, of mass zero, is.
     std::vector<Token> drafted(batch.drafted + request * batch.gamma,
                                batch.drafted + request * batch.gamma + length);
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
       const auto position = static_cast<std::int32_t>(i);
-      target_rows[i] =
-          probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
+      target_rows[i] = target_row(request, position);
       target_rows[i].push_back(0);
       if (position == length) break;
       const bool outside = drafted[i] < 0 || drafted[i] >= batch.vocab;
@@ -115,27 +123,57 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
         draft_rows[i].assign(static_cast<std::size_t>(batch.vocab), 0);
         if (!outside) draft_rows[i][static_cast<std::size_t>(drafted[i])] = 1;
       } else {
-        draft_rows[i] =
-            probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
+        draft_rows[i] = draft_row(request, position);
       }
       draft_rows[i].push_back(0);
       if (outside) drafted[i] = batch.vocab;
     }
-    const auto row = [&](const std::vector<double>& mass) { return Row{mass.data(), batch.vocab + 1}; };
+    const auto row = [&](const ProbabilityRow& mass) { return Row{mass.data(), batch.vocab + 1}; };
     const auto targets = [&](std::int32_t i) { return row(target_rows[static_cast<std::size_t>(i)]); };
     const auto drafts = [&](std::int32_t i) { return row(draft_rows[static_cast<std::size_t>(i)]); };
 
     MarginChance chance(batch, request);
-    const auto run = [&](const auto& rule) {
-      return verify(rule, targets, drafts, drafted.data(), length, chance);
-    };
-    const Verdict verdict = batch.rule.method == VerifyMethod::block ? run(BlockRule{})
-                            : batch.rule.method == VerifyMethod::lenient
-                                ? run(LenienceRule(batch.rule.lenience, batch.rule.residual))
-                                : run(TokenRule{});
+    const Verdict verdict = run(targets, drafts, drafted.data(), length, chance);
     verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, verdict.next, chance.margin};
   }
   return verdicts;
+}
+
+}  // namespace
+
+std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
+  const auto target_row = [&](std::int64_t request, std::int32_t position) {
+    return probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
+  };
+  const auto draft_row = [&](std::int64_t request, std::int32_t position) {
+    return probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
+  };
+  return verdicts_of(batch, target_row, draft_row,
+                     [&](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
+                         MarginChance& chance) {
+                       const auto by = [&](const auto& rule) {
+                         return verify(rule, targets, drafts, drafted, length, chance);
+                       };
+                       if (batch.rule.method == VerifyMethod::block) return by(BlockRule{});
+                       if (batch.rule.method == VerifyMethod::token) return by(TokenRule{});
+                       return by(LenienceRule(batch.rule.lenience, batch.rule.residual));
+                     });
+}
+
+std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {
+  const auto masses = [&](const LogitRows& rows, std::int64_t request, std::int32_t position) {
+    std::vector<double> logits(static_cast<std::size_t>(batch.vocab));
+    for (Token id = 0; id < batch.vocab; ++id) {
+      logits[static_cast<std::size_t>(id)] = logit_at(rows, request, position, id);
+    }
+    return sigmoid_masses(logits, batch.rule.sigmoid_alpha, batch.rule.sigmoid_beta);
+  };
+  return verdicts_of(
+      batch,
+      [&](std::int64_t request, std::int32_t position) { return masses(batch.target, request, position); },
+      [&](std::int64_t request, std::int32_t position) { return masses(batch.draft, request, position); },
+      [](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
+         MarginChance& chance) { return verify(TokenRule{}, targets, drafts, drafted, length, chance); });
 }
 
 }  // namespace speclab

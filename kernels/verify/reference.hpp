@@ -21,6 +21,12 @@ struct ReferenceVerdict {
 /// the kernels' own.
 std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
 
+/// The same for the sigmoid approximation (Wagner et al. 2024, section 3.2.2): token verification of p_hat
+/// and q_hat as they are, which are no probabilities. Margins of picks are masses of p_hat, whose sum is
+/// about vocab * 0.62. The bonus token is drawn from p_hat, normalised, since the paper does not say; so is
+/// the token after a rejection that leaves no residual. Temperatures and cut-offs are ignored.
+std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch);
+
 /// The row of probabilities that a row of logits stands for.
 std::vector<double> probabilities(const LogitRows& rows, const RowOptions& options, std::int32_t positions,
                                   std::int64_t request, std::int32_t position, std::int32_t vocab);

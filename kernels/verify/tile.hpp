@@ -19,6 +19,23 @@ inline constexpr std::int32_t most_tiles = most_vocab / tile_size;
 
 SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
 
+/// What a block works on where blocks are [requests, positions, tiles].
+struct BlockPlace {
+  std::int64_t request;
+  std::int32_t position;
+  std::int32_t tile;
+};
+
+/// In 32 bits, as a launch has no more blocks: a division of 64 bits takes a hundred instructions.
+SPECLAB_DEVICE inline BlockPlace block_place(std::int32_t positions, std::int32_t tiles) {
+  const auto block = static_cast<std::uint32_t>(simt::block_index());
+  const std::uint32_t row = block / static_cast<std::uint32_t>(tiles);
+  const std::uint32_t request = row / static_cast<std::uint32_t>(positions);
+  return {std::int64_t{request},
+          static_cast<std::int32_t>(row - request * static_cast<std::uint32_t>(positions)),
+          static_cast<std::int32_t>(block - row * static_cast<std::uint32_t>(tiles))};
+}
+
 /// In each of `steps` steps a thread takes the `width` logits of one 16-byte load, next to its neighbours'.
 template <class T>
 struct TileShape {

@@ -111,4 +111,17 @@ SPECLAB_HD inline double uniform_of(const VerifyBatch& batch, std::int64_t reque
   return open_unit(stream());
 }
 
+/// Writes a request's result; one thread.
+SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted,
+                                    Token next, std::uint32_t flags) {
+  batch.accepted[request] = accepted;
+  batch.next[request] = next;
+  if (batch.flags != nullptr) batch.flags[request] = flags;
+}
+
+/// The draw of the next token.
+SPECLAB_HD inline Draw next_draw(bool bonus, std::int32_t position) {
+  return {bonus ? Use::bonus : Use::replace, static_cast<std::uint16_t>(position)};
+}
+
 }  // namespace speclab

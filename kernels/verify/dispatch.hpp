@@ -1,0 +1,102 @@
+// Each implementation behind one interface, for all who run, plan or count them:
+//     info                                     its entry in the list
+//     obstacle(batch)                          why it cannot run this batch, or nothing
+//     workspace_bytes(batch)
+//     traffic(batch, outcome)
+//     run(executor, batch, workspace)          on any executor
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "speclab/kernels/verify/baseline.hpp"
+#include "speclab/kernels/verify/cluster_plan.hpp"
+#include "speclab/kernels/verify/fused_plan.hpp"
+#include "speclab/kernels/verify/implementation.hpp"
+#include "speclab/kernels/verify/wagner_exact.hpp"
+#include "speclab/kernels/verify/wagner_sigmoid.hpp"
+
+namespace speclab {
+
+struct FusedKernels {
+  static constexpr ImplementationInfo info{Implementation::fused, "fused", "exact, two launches, ours", true};
+
+  static std::optional<std::string> obstacle(const VerifyBatch&) { return std::nullopt; }
+  static std::size_t workspace_bytes(const VerifyBatch& batch) { return fused_plan(batch).workspace_bytes; }
+  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
+    return fused_traffic(batch, outcome.rejecting);
+  }
+  template <class Executor>
+  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace) {
+    run_fused(executor, batch, workspace);
+  }
+};
+
+struct ClusterKernels {
+  static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
+                                           "exact, rows behind a rejection are not read, ours", true};
+
+  static std::optional<std::string> obstacle(const VerifyBatch& batch) { return cluster_obstacle(batch); }
+  static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
+  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
+    return cluster_traffic(batch, outcome.accepted, outcome.rejecting);
+  }
+  template <class Executor>
+  static void run(Executor&& executor, const VerifyBatch& batch, void*) {
+    run_cluster(executor, batch);
+  }
+};
+
+/// A program that keeps whole rows in a scratch, which it lays out itself: `Program::Scratch` and
+/// `Program::launch<T>(executor, batch, scratch)`.
+template <class Program>
+struct OverScratch : Program {
+  using Scratch = typename Program::Scratch;
+
+  static std::size_t workspace_bytes(const VerifyBatch& batch) {
+    WorkspaceParts parts(nullptr);
+    const Scratch scratch(batch, parts);
+    return parts.bytes();
+  }
+  template <class Executor>
+  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace) {
+    if (batch.requests == 0) return;
+    WorkspaceParts parts(workspace);
+    const Scratch scratch(batch, parts);
+    with_logit_type(batch.target.dtype,
+                    [&](auto logit) { Program::template launch<decltype(logit)>(executor, batch, scratch); });
+  }
+};
+
+/// Calls `work` with the implementation. Throws std::invalid_argument for one that is not built.
+template <class Work>
+decltype(auto) with_implementation(Implementation implementation, const Work& work) {
+  switch (implementation) {
+    case Implementation::fused:
+      return work(FusedKernels{});
+    case Implementation::cluster:
+      return work(ClusterKernels{});
+    case Implementation::baseline:
+      return work(OverScratch<baseline::Program>{});
+    case Implementation::wagner_exact:
+      return work(OverScratch<wagner::Exact>{});
+    case Implementation::wagner_sigmoid:
+      return work(OverScratch<wagner::SigmoidProgram>{});
+  }
+  throw std::invalid_argument("verification kernels: no such implementation");
+}
+
+/// The same, for a batch that it shall run. Throws std::invalid_argument with the obstacle when it cannot.
+template <class Work>
+decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
+                                       const Work& work) {
+  return with_implementation(implementation, [&](auto kernels) {
+    if (const auto obstacle = kernels.obstacle(batch)) {
+      throw std::invalid_argument(std::string(kernels.info.name) + ": " + *obstacle);
+    }
+    return work(kernels);
+  });
+}
+
+}  // namespace speclab

@@ -1,0 +1,99 @@
+// Rows of floats that one launch leaves for the next, as programs over whole tensors do, and the places of
+// blocks that work on them tile by tile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "speclab/kernels/simt/vector16.hpp"
+#include "speclab/kernels/verify/implementation.hpp"
+#include "speclab/kernels/verify/weights.hpp"
+
+namespace speclab {
+
+/// Rows in scratch, [requests, positions, stride]. The stride is a multiple of 16 bytes, so that tiles are
+/// stored 16 bytes at a time; what lies beyond the vocabulary is never read.
+struct FloatRows {
+  float* data;
+  std::int64_t stride;
+  std::int32_t positions;
+
+  SPECLAB_HD float* at(std::int64_t request, std::int32_t position) const {
+    return data + (request * positions + position) * stride;
+  }
+};
+
+SPECLAB_HD inline std::int64_t float_stride(std::int32_t vocab) { return (std::int64_t{vocab} + 3) / 4 * 4; }
+
+/// Stores this thread's part of a tile, held in the order of logits of type T.
+template <class T>
+SPECLAB_DEVICE void store_tile(float* row, std::int64_t stride, std::int32_t tile, const HeldWeights& mine) {
+  using Shape = TileShape<T>;
+  SPECLAB_UNROLL
+  for (int s = 0; s < Shape::steps; ++s) {
+    SPECLAB_UNROLL
+    for (int k = 0; k < Shape::width; k += 4) {
+      const std::int64_t id = Shape::first(tile, s, simt::thread_index()) + k;
+      if (id >= stride) continue;
+      const float* const four = &mine.weight[s * Shape::width + k];
+      *reinterpret_cast<simt::Vector16*>(row + id) = {
+          {bits_of_float(four[0]), bits_of_float(four[1]), bits_of_float(four[2]), bits_of_float(four[3])}};
+    }
+  }
+}
+
+/// This thread's part of a tile of such a row; nothing beyond the vocabulary.
+SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vocab, std::int32_t tile) {
+  const HeldLogits loaded = load_tile(row, vocab, tile, -INFINITY);
+  HeldWeights mine;
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) mine.weight[i] = loaded.logit[i] < 0 ? 0 : loaded.logit[i];
+  return mine;
+}
+
+using SumRoom = simt::BlockRoom<double, tile_warps>;
+
+/// Sum of a tile in double; all threads of the block get it.
+SPECLAB_DEVICE inline double tile_sum(const HeldWeights& mine, SumRoom& room) {
+  double sum = 0;
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) sum += static_cast<double>(mine.weight[i]);
+  return simt::block_reduce(sum, room, [](double a, double b) { return a + b; });
+}
+
+/// A batch's traffic from that of an id of the vocabulary and a request, launch by launch.
+inline Traffic traffic_of_ids(const VerifyBatch& batch, std::initializer_list<Traffic> parts) {
+  const double ids = static_cast<double>(batch.requests) * batch.vocab;
+  Traffic sum;
+  for (const Traffic& part : parts) {
+    sum.read += ids * part.read;
+    sum.written += ids * part.written;
+  }
+  return sum;
+}
+
+/// Hands out parts of a workspace, each aligned to 256 bytes. From a null workspace only their sizes count.
+class WorkspaceParts {
+ public:
+  explicit WorkspaceParts(void* workspace) : base_(reinterpret_cast<std::uintptr_t>(workspace)) {}
+
+  template <class T>
+  T* take(std::int64_t count) {
+    T* const part = reinterpret_cast<T*>(base_ + bytes_);
+    bytes_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    return part;
+  }
+  FloatRows take_rows(std::int64_t requests, std::int32_t positions, std::int32_t vocab) {
+    const std::int64_t stride = float_stride(vocab);
+    return {take<float>(requests * positions * stride), stride, positions};
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::uintptr_t base_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace speclab

@@ -1,0 +1,114 @@
+// Softmax of all rows of one model, as probabilities in single precision: two launches, over tiles of all
+// rows alike.
+//
+// Bytes: each logit is read twice and 4 are written. A softmax that reads once needs a row in one
+// multiprocessor, and 128 Ki floats do not fit; PyTorch's then reads three times (cunn_SoftMaxForward:
+// maximum, sum, result), with one block a row.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/kernels/simt/launch.hpp"
+#include "speclab/kernels/verify/rows.hpp"
+
+namespace speclab {
+
+struct SoftmaxArgs {
+  VerifyBatch batch;
+  bool of_target;
+  std::int32_t tiles;
+  PartMass* parts;          ///< [requests, positions, tiles]
+  FloatRows probabilities;  ///< [requests, positions]: gamma + 1 of the target, gamma of the draft
+
+  /// Rows past a shorter request's end are left alone.
+  SPECLAB_HD bool wanted(const BlockPlace& at) const {
+    return at.position < batch.length(at.request) + (of_target ? 1 : 0);
+  }
+  SPECLAB_HD std::int64_t row_index(const BlockPlace& at) const {
+    return at.request * probabilities.positions + at.position;
+  }
+  SPECLAB_HD const LogitRows& logits() const { return of_target ? batch.target : batch.draft; }
+  SPECLAB_HD RowScale scale(const BlockPlace& at) const {
+    return row_scale(of_target ? batch.target_options : batch.draft_options, row_index(at));
+  }
+};
+
+/// Maximum and sum of each tile.
+template <class T>
+struct RowMasses {
+  using Args = SoftmaxArgs;
+  static constexpr const char* name = "row masses";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 4;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
+    if (!args.wanted(at)) return;
+    const RowScale scale = args.scale(at);
+    const HeldLogits mine =
+        load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
+    const PartMass mass = tile_mass(mine, scale.scale, simt::shared<MassRoom>());
+    if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = mass;
+  }
+};
+
+/// The probabilities of a tile, by the whole row's mass. A damaged row becomes NaN throughout.
+template <class T>
+struct Softmax {
+  using Args = SoftmaxArgs;
+  static constexpr const char* name = "softmax";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 4;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
+    if (!args.wanted(at)) return;
+    const RowScale scale = args.scale(at);
+    const HeldLogits mine =
+        load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
+    // Each warp merges for itself: a few numbers from the cache, and no barrier.
+    const PartMass* const parts = args.parts + args.row_index(at) * args.tiles;
+    const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
+    HeldWeights probabilities;
+    SPECLAB_UNROLL
+    for (int i = 0; i < held; ++i) {
+      probabilities.weight[i] = power_of_two(log_probability(mine.logit[i], scale.scale, sum));
+    }
+    store_tile<T>(args.probabilities.at(at.request, at.position), args.probabilities.stride, at.tile,
+                  probabilities);
+  }
+};
+
+/// Softmaxes of both models, and where they lie.
+struct SoftmaxScratch {
+  PartMass* parts;
+  FloatRows target;
+  FloatRows draft;
+
+  SoftmaxScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
+      : parts(workspace.take<PartMass>(std::int64_t{batch.requests} * (batch.gamma + 1) *
+                                       tiles_of(batch.vocab))),
+        target(workspace.take_rows(batch.requests, batch.gamma + 1, batch.vocab)),
+        draft(workspace.take_rows(batch.requests, batch.gamma, batch.vocab)) {}
+};
+
+/// Four launches: the target's two, then the draft's.
+template <class T, class Executor>
+void run_softmaxes(Executor&& executor, const VerifyBatch& batch, const SoftmaxScratch& scratch) {
+  const std::int32_t tiles = tiles_of(batch.vocab);
+  for (const bool of_target : {true, false}) {
+    const SoftmaxArgs args{batch, of_target, tiles, scratch.parts,
+                           of_target ? scratch.target : scratch.draft};
+    const std::int64_t blocks = std::int64_t{batch.requests} * args.probabilities.positions * tiles;
+    executor.template run<RowMasses<T>>(simt::launch_of<RowMasses<T>>(blocks), args);
+    executor.template run<Softmax<T>>(simt::launch_of<Softmax<T>>(blocks), args);
+  }
+}
+
+/// Bytes that both softmaxes move for each id of the vocabulary and each request.
+inline Traffic softmax_traffic(const VerifyBatch& batch) {
+  const double rows = 2.0 * batch.gamma + 1;
+  return {rows * 2 * static_cast<double>(dtype_bytes(batch.target.dtype)), rows * sizeof(float)};
+}
+
+}  // namespace speclab
