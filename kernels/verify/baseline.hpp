@@ -62,7 +62,7 @@ struct Scratch {
 
   Scratch(const VerifyBatch& batch, WorkspaceParts& workspace)
       : softmax(batch, workspace),
-        residual(workspace.take_rows(batch.requests, 1, batch.vocab)),
+        residual(take_rows(workspace, batch.requests, 1, batch.vocab)),
         partials(workspace.take<double>(std::int64_t{batch.requests} * tiles_of(batch.vocab))),
         draw(batch, workspace) {}
 };

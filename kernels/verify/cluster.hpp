@@ -150,15 +150,14 @@ struct Lazy {
       tell(shared.masses[tile], mine);
     }
     simt::cluster_sync();
-    if (thread == 0) {
-      shared.choice = fused::choose_next_tile(batch, request, args.tiles, decision.law, bonus,
-                                              [&](std::int32_t t) { return shared.masses[t]; });
+    if (thread < simt::warp_size) {
+      fused::choose_next_tile(
+          batch, request, args.tiles, decision.law, bonus, [&](std::int32_t t) { return shared.masses[t]; },
+          shared.choice);
     }
     simt::sync();
-    const TileChoice choice = shared.choice;
-    if (choice.tile % blocks != rank) return;
-    fused::finish<T>(batch, request, rows, decision, choice, shared.masses[choice.tile].reference,
-                     shared.room);
+    if (shared.choice.tile % blocks != rank) return;
+    fused::finish<T>(batch, request, rows, decision, shared.choice, shared.room);
   }
 };
 

@@ -1,12 +1,15 @@
-// Exact verification in two launches, without softmaxed rows and without V-sized scratch.
+// Exact verification without softmaxed rows and without V-sized scratch.
 //
 // `Statistics` reads each row whose log-sum-exp nobody knows once, one block a tile, and leaves (maximum,
-// sum) per tile. `Next` decides every position's coin from those, in each of its blocks alike, then reads the
-// one row pair that the next token is drawn from and leaves masses per tile; the last block of a request to
-// finish chooses a tile, weighs it again and picks the id. The bonus row is read by `Next` alone.
+// sum) per tile; the last block of a request to finish flips its coins. `Next` reads the one row pair that
+// the next token is drawn from, by several blocks a request, and leaves masses per tile; the last block of a
+// request chooses a tile, weighs it again and picks the id. The bonus row is read by `Next` alone. Where all
+// sums are known, `Judge` flips the coins instead.
 //
 // What should make it fast: logits are read as they are, in 16-byte loads, (s_t + s_d) gamma bytes an id and
-// one row (pair) more; with both sums known only that row. Nothing waits for the host.
+// one row (pair) more; with both sums known only that row. One request's coins are flipped while the rows of
+// others are read, and `Next` finds them ready. Each launch starts as the one before ends (programmatic
+// dependent launch), and nothing waits for the host.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +26,12 @@ struct Args {
   std::int32_t tiles;
   std::int32_t target_rows;  ///< whose statistics are taken of a request, from its first position on
   std::int32_t draft_rows;
-  PartMass* parts;          ///< [requests, target_rows + draft_rows, tiles]
-  TileMasses* masses;       ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
-  std::uint32_t* finished;  ///< [requests] blocks of the second launch that are done
+  std::int32_t next_blocks;   ///< of `Next` for each request (and position, of block verification)
+  std::uint32_t* read;        ///< [requests] blocks of `Statistics` that are done
+  std::uint32_t* weighed;     ///< [requests] blocks of `Next` that are done
+  PositionJudgement* judged;  ///< [requests, gamma]
+  PartMass* parts;            ///< [requests, target_rows + draft_rows, tiles]
+  TileMasses* masses;         ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
 };
 
 /// The parts of one row.
@@ -47,37 +53,31 @@ SPECLAB_DEVICE inline LogSum row_sum(const Args& args, std::int64_t request, boo
   });
 }
 
-template <class T>
-struct Statistics {
-  using Args = fused::Args;
-  static constexpr const char* name = "statistics";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 4;
-
-  SPECLAB_DEVICE void operator()(const Args& args) const {
-    simt::let_next_start();
-    const VerifyBatch& batch = args.batch;
-    const BlockPlace place = block_place(args.target_rows + args.draft_rows, args.tiles);
-    const std::int32_t tile = place.tile;
-    const std::int32_t row = place.position;
-    const std::int64_t request = place.request;
-    const bool of_target = row < args.target_rows;
-    const std::int32_t position = of_target ? row : row - args.target_rows;
-    if (row == 0 && tile == 0 && simt::thread_index() == 0) args.finished[request] = 0;
-    // Rows past a shorter request's end; the bonus row is wanted by block verification only.
-    if (position >= batch.length(request) + (of_target && args.target_rows > batch.gamma ? 1 : 0)) return;
-
-    const LogitRows& rows_of = of_target ? batch.target : batch.draft;
-    const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + position;
-    const RowScale scale = row_scale(of_target ? batch.target_options : batch.draft_options, at);
-    auto& room = simt::shared<MassRoom>();
-    const HeldLogits mine = load_tile(row_of<T>(rows_of, request, position), batch.vocab, tile, scale.cutoff);
-    const PartMass mass = tile_mass(mine, scale.scale, room);
-    if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[tile] = mass;
+/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
+/// threads of the block.
+SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& room) {
+  if (simt::thread_index() == 0) {
+    simt::fence();
+    room = simt::fetch_add(finished, 1U) == blocks - 1;
+    simt::fence();
   }
-};
+  simt::sync();
+  return room;
+}
 
-/// Sets the counters to zero where there are no statistics to take.
+/// All coins of a request, a warp for each position. All threads of one block.
+template <class T>
+SPECLAB_DEVICE void judge_positions(const Args& args, std::int64_t request, std::int32_t length) {
+  const int thread = simt::thread_index();
+  for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
+    const PositionJudgement judged = judge_position<T>(
+        args.batch, request, i,
+        [&](bool of_target, std::int32_t position) { return row_sum(args, request, of_target, position); });
+    if (thread % simt::warp_size == 0) args.judged[request * args.batch.gamma + i] = judged;
+  }
+}
+
+/// Sets the counters to zero.
 struct Clear {
   using Args = fused::Args;
   static constexpr const char* name = "clear";
@@ -87,14 +87,80 @@ struct Clear {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
     const std::int64_t request = simt::block_index() * threads + simt::thread_index();
-    if (request < args.batch.requests) args.finished[request] = 0;
+    if (request < args.batch.requests) args.read[request] = args.weighed[request] = 0;
   }
 };
 
-/// What all blocks of a request find out alike before they read rows.
+template <class T>
+struct Statistics {
+  using Args = fused::Args;
+  static constexpr const char* name = "statistics";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 4;
+
+  struct Shared {
+    MassRoom room;
+    bool last;
+  };
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    simt::let_next_start();
+    const VerifyBatch& batch = args.batch;
+    const BlockPlace place = block_place(args.target_rows + args.draft_rows, args.tiles);
+    const std::int64_t request = place.request;
+    const bool of_target = place.position < args.target_rows;
+    const std::int32_t position = of_target ? place.position : place.position - args.target_rows;
+    const std::int32_t length = batch.length(request);
+    // Rows past a shorter request's end. Whoever ends says that the counters are clear.
+    if (position >= length) {
+      simt::wait_for_previous();
+      return;
+    }
+
+    const LogitRows& rows = of_target ? batch.target : batch.draft;
+    const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + position;
+    const RowScale scale = row_scale(of_target ? batch.target_options : batch.draft_options, at);
+    auto& shared = simt::shared<Shared>();
+    const HeldLogits mine =
+        load_tile(row_of<T>(rows, request, position), batch.vocab, place.tile, scale.cutoff);
+    const PartMass mass = tile_mass(mine, scale.scale, shared.room);
+    if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[place.tile] = mass;
+    simt::wait_for_previous();
+    const std::int32_t sides = (args.target_rows > 0 ? 1 : 0) + (args.draft_rows > 0 ? 1 : 0);
+    const auto blocks = static_cast<std::uint32_t>(args.tiles * length * sides);
+    if (length > batch.gamma || !last_to_finish(args.read + request, blocks, shared.last)) return;
+    judge_positions<T>(args, request, length);
+  }
+};
+
+/// The coins where no row has to be read for them: one block a request. Clears the counters as well.
+template <class T>
+struct Judge {
+  using Args = fused::Args;
+  static constexpr const char* name = "judge";
+  static constexpr int threads = tile_threads;
+  static constexpr int min_blocks = 2;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    simt::let_next_start();
+    const std::int64_t request = simt::block_index();
+    if (simt::thread_index() == 0) args.weighed[request] = 0;
+    const std::int32_t length = args.batch.length(request);
+    if (length <= args.batch.gamma) judge_positions<T>(args, request, length);
+  }
+};
+
+/// What the coins of a request said, for its blocks to look at.
 struct Verdicts {
   PositionJudgement position[most_drafted];
 };
+
+/// All threads of a block; `sync` afterwards.
+SPECLAB_DEVICE inline void load_verdicts(const Args& args, std::int64_t request, std::int32_t length,
+                                         Verdicts& verdicts) {
+  const int thread = simt::thread_index();
+  if (thread < length) verdicts.position[thread] = args.judged[request * args.batch.gamma + thread];
+}
 
 /// Where the coins end, and the law of the next token. Thread by thread the same.
 struct Decision {
@@ -139,18 +205,18 @@ SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t req
   return rejection_at(batch, request, accepted, judged[accepted]);
 }
 
-/// A decision's last step: the tile of the next token, with the target standing in for an empty residual. One
-/// thread.
+/// A decision's last step: the tile of the next token. By one warp, one lane of which writes the choice.
 template <class Masses>
-SPECLAB_DEVICE TileChoice choose_next_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                           const NextLaw& law, bool bonus, const Masses& masses) {
-  return choose_tile(tiles, law, uniform_of(batch, request, next_draw(bonus, law.position)), masses);
+SPECLAB_DEVICE void choose_next_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                                     const NextLaw& law, bool bonus, const Masses& masses,
+                                     TileChoice& choice) {
+  choose_tile(tiles, law, uniform_of(batch, request, next_draw(bonus, law.position)), masses, choice);
 }
 
 /// Draws the next token from the chosen tile and writes the result. All threads of one block.
 template <class T, class Rows>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const Rows& rows,
-                           Decision decision, const TileChoice& choice, float reference, WeightRoom& room) {
+                           Decision decision, const TileChoice& choice, WeightRoom& room) {
   if (decision.damaged || choice.damaged) {
     if (simt::thread_index() == 0) {
       write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_damaged_row);
@@ -161,7 +227,7 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
     decision.law.weighing = Weighing::target;
     decision.flags |= flag_zero_residual;
   }
-  const HeldWeights weights = tile_weights<T>(rows, decision.law, choice.tile, reference);
+  const HeldWeights weights = tile_weights<T>(rows, decision.law, choice.tile, choice.reference);
   const Token next = pick_in_tile<T>(weights, choice.tile, choice.goal, room);
   if (simt::thread_index() == 0) write_result(batch, request, decision.accepted, next, decision.flags);
 }
@@ -176,29 +242,27 @@ template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                 const Decision& decision, bool bonus, const TileMasses* masses,
                                 TileChoice& choice_room, WeightRoom& room) {
-  if (simt::thread_index() == 0) {
-    choice_room = choose_next_tile(batch, request, tiles, decision.law, bonus,
-                                   [masses](std::int32_t t) { return load_masses(masses + t); });
+  if (simt::thread_index() < simt::warp_size) {
+    choose_next_tile(
+        batch, request, tiles, decision.law, bonus,
+        [masses](std::int32_t t) { return load_masses(masses + t); }, choice_room);
   }
   simt::sync();
-  const TileChoice choice = choice_room;
-  finish<T>(batch, request, RowPair<T>{batch, request, decision.law.position}, decision, choice,
-            simt::load_fresh(&masses[choice.tile].reference), room);
+  finish<T>(batch, request, RowPair<T>{batch, request, decision.law.position}, decision, choice_room, room);
 }
 
-/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
-/// threads of the block.
-SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& room) {
-  if (simt::thread_index() == 0) {
-    simt::fence();
-    room = simt::fetch_add(finished, 1U) == blocks - 1;
-    simt::fence();
+/// Weighs every `step`-th tile from `first` on. All threads of the block.
+template <class T>
+SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextLaw& law, std::int32_t first,
+                                std::int32_t step, std::int32_t tiles, TileMasses* masses, WeightRoom& room) {
+  for (std::int32_t tile = first; tile < tiles; tile += step) {
+    const TileMasses mine = tile_masses<T>(rows, law, tile, room);
+    if (simt::thread_index() == 0) masses[tile] = mine;
+    simt::sync();
   }
-  simt::sync();
-  return room;
 }
 
-/// Token and lenient verification: one block for each tile of each request.
+/// Token and lenient verification.
 template <class T>
 struct Next {
   using Args = fused::Args;
@@ -215,31 +279,27 @@ struct Next {
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
-    const BlockPlace place = block_place(1, args.tiles);
-    const std::int32_t tile = place.tile;
+    const BlockPlace place = block_place(1, args.next_blocks);
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
-    const int thread = simt::thread_index();
     simt::wait_for_previous();
     if (length < 0 || length > batch.gamma) {
-      if (tile == 0 && thread == 0) write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+      if (place.tile == 0 && simt::thread_index() == 0) {
+        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+      }
       return;
     }
 
     auto& shared = simt::shared<Shared>();
-    for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
-      const PositionJudgement judged = judge_position<T>(
-          batch, request, i,
-          [&](bool of_target, std::int32_t position) { return row_sum(args, request, of_target, position); });
-      if (thread % simt::warp_size == 0) shared.verdicts.position[i] = judged;
-    }
+    load_verdicts(args, request, length, shared.verdicts);
     simt::sync();
     const Decision decision = decide(batch, request, length, shared.verdicts.position);
     TileMasses* const masses = args.masses + request * args.tiles;
-    const RowPair<T> rows{batch, request, decision.law.position};
-    const TileMasses mine = tile_masses<T>(rows, decision.law, tile, shared.room);
-    if (thread == 0) masses[tile] = mine;
-    if (!last_to_finish(args.finished + request, static_cast<std::uint32_t>(args.tiles), shared.last)) return;
+    weigh_tiles<T>({batch, request, decision.law.position}, decision.law, place.tile, args.next_blocks,
+                   args.tiles, masses, shared.room);
+    if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
+      return;
+    }
     finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, masses, shared.choice,
                    shared.room);
   }

@@ -11,7 +11,7 @@
 
 namespace speclab::fused {
 
-/// One block for each tile of each position of each request.
+/// Several blocks for each position of each request.
 template <class T>
 struct NextOfBlock {
   using Args = fused::Args;
@@ -32,15 +32,14 @@ struct NextOfBlock {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
     const std::int32_t positions = batch.gamma + 1;
-    const BlockPlace place = block_place(positions, args.tiles);
-    const std::int32_t tile = place.tile;
-    const std::int32_t position = place.position;
+    const BlockPlace place = block_place(positions, args.next_blocks);
     const std::int64_t request = place.request;
+    const std::int32_t position = place.position;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
     simt::wait_for_previous();
     if (length < 0 || length > batch.gamma) {
-      if (tile == 0 && position == 0 && thread == 0) {
+      if (place.tile == 0 && position == 0 && thread == 0) {
         write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
       }
       return;
@@ -48,12 +47,7 @@ struct NextOfBlock {
     if (position > length) return;
 
     auto& shared = simt::shared<Shared>();
-    for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
-      const PositionJudgement judged = judge_position<T>(
-          batch, request, i,
-          [&](bool of_target, std::int32_t at) { return row_sum(args, request, of_target, at); });
-      if (thread % simt::warp_size == 0) shared.verdicts.position[i] = judged;
-    }
+    load_verdicts(args, request, length, shared.verdicts);
     simt::sync();
     if (thread == 0) {
       shared.log_prefix[0] = 0;
@@ -65,12 +59,10 @@ struct NextOfBlock {
     simt::sync();
 
     TileMasses* const masses = args.masses + request * positions * args.tiles;
-    const TileMasses mine =
-        tile_masses<T>(RowPair<T>{batch, request, position}, law_at(args, request, position, length, shared),
-                       tile, shared.room);
-    if (thread == 0) masses[position * args.tiles + tile] = mine;
-    const auto blocks = static_cast<std::uint32_t>(args.tiles * (length + 1));
-    if (!last_to_finish(args.finished + request, blocks, shared.last)) return;
+    weigh_tiles<T>({batch, request, position}, law_at(args, request, position, length, shared), place.tile,
+                   args.next_blocks, args.tiles, masses + position * args.tiles, shared.room);
+    const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
+    if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
     // Each Z_i by one thread, tile after tile.
     for (std::int32_t i = 1 + thread; i < length; i += threads) {

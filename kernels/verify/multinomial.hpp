@@ -223,8 +223,8 @@ struct DrawScratch {
 
   DrawScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
       : choices(workspace.take<Choice>(batch.requests)),
-        weights(workspace.take_rows(batch.requests, 1, batch.vocab)),
-        cumulative(workspace.take_rows(batch.requests, 1, batch.vocab)),
+        weights(take_rows(workspace, batch.requests, 1, batch.vocab)),
+        cumulative(take_rows(workspace, batch.requests, 1, batch.vocab)),
         sums(workspace.take<double>(std::int64_t{batch.requests} * tiles_of(batch.vocab))) {}
 };
 

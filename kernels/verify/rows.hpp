@@ -9,6 +9,7 @@
 #include "speclab/kernels/simt/vector16.hpp"
 #include "speclab/kernels/verify/implementation.hpp"
 #include "speclab/kernels/verify/weights.hpp"
+#include "speclab/kernels/verify/workspace.hpp"
 
 namespace speclab {
 
@@ -73,27 +74,10 @@ inline Traffic traffic_of_ids(const VerifyBatch& batch, std::initializer_list<Tr
   return sum;
 }
 
-/// Hands out parts of a workspace, each aligned to 256 bytes. From a null workspace only their sizes count.
-class WorkspaceParts {
- public:
-  explicit WorkspaceParts(void* workspace) : base_(reinterpret_cast<std::uintptr_t>(workspace)) {}
-
-  template <class T>
-  T* take(std::int64_t count) {
-    T* const part = reinterpret_cast<T*>(base_ + bytes_);
-    bytes_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
-    return part;
-  }
-  FloatRows take_rows(std::int64_t requests, std::int32_t positions, std::int32_t vocab) {
-    const std::int64_t stride = float_stride(vocab);
-    return {take<float>(requests * positions * stride), stride, positions};
-  }
-
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::uintptr_t base_;
-  std::size_t bytes_ = 0;
-};
+inline FloatRows take_rows(WorkspaceParts& workspace, std::int64_t requests, std::int32_t positions,
+                           std::int32_t vocab) {
+  const std::int64_t stride = float_stride(vocab);
+  return {workspace.take<float>(requests * positions * stride), stride, positions};
+}
 
 }  // namespace speclab

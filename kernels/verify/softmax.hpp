@@ -88,8 +88,8 @@ struct SoftmaxScratch {
   SoftmaxScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
       : parts(workspace.take<PartMass>(std::int64_t{batch.requests} * (batch.gamma + 1) *
                                        tiles_of(batch.vocab))),
-        target(workspace.take_rows(batch.requests, batch.gamma + 1, batch.vocab)),
-        draft(workspace.take_rows(batch.requests, batch.gamma, batch.vocab)) {}
+        target(take_rows(workspace, batch.requests, batch.gamma + 1, batch.vocab)),
+        draft(take_rows(workspace, batch.requests, batch.gamma, batch.vocab)) {}
 };
 
 /// Four launches: the target's two, then the draft's.

@@ -86,8 +86,8 @@ struct TileScratch {
   DrawScratch draw;
 
   TileScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
-      : ratios(workspace.take_rows(batch.requests, batch.gamma, batch.vocab)),
-        residual(workspace.take_rows(batch.requests, batch.gamma, batch.vocab)),
+      : ratios(take_rows(workspace, batch.requests, batch.gamma, batch.vocab)),
+        residual(take_rows(workspace, batch.requests, batch.gamma, batch.vocab)),
         partials(workspace.take<double>(std::int64_t{batch.requests} * batch.gamma * tiles_of(batch.vocab))),
         draw(batch, workspace) {}
 };

@@ -145,58 +145,76 @@ SPECLAB_DEVICE HeldWeights tile_weights(const Rows& rows, const NextLaw& law, st
   return residual;
 }
 
+SPECLAB_HD inline int lowest_bit(std::uint32_t bits) {
+  int place = 0;
+  while ((bits >> static_cast<unsigned>(place) & 1U) == 0) ++place;
+  return place;
+}
+SPECLAB_HD inline int highest_bit(std::uint32_t bits) {
+  int place = 31;
+  while ((bits >> static_cast<unsigned>(place) & 1U) == 0) --place;
+  return place;
+}
+
 /// Which tile, and how far into it.
 struct TileChoice {
   std::int32_t tile;
+  float reference;     ///< the tile's own
   double goal;         ///< in the tile's own units
   bool zero_residual;  ///< the target stands in
   bool damaged;
 };
 
-/// Two-level inverse CDF, first level: the tile where the running mass passes u of the total, tile after tile
-/// in double. One thread; `masses(t)` gives a tile's.
+/// Two-level inverse CDF, first level: the tile where the running mass passes u of the total, in double. By
+/// one warp, each lane with a stretch of tiles; `masses(t)` gives a tile's. One lane writes the choice.
 template <class Masses>
-SPECLAB_DEVICE TileChoice choose_tile(std::int32_t tiles, const NextLaw& law, double u,
-                                      const Masses& masses) {
-  float reference = 0;
-  if (law.weighing == Weighing::relative) {
-    reference = -INFINITY;
-    for (std::int32_t t = 0; t < tiles; ++t) reference = fmaxf(reference, masses(t).reference);
+SPECLAB_DEVICE void choose_tile(std::int32_t tiles, const NextLaw& law, double u, const Masses& masses,
+                                TileChoice& choice) {
+  const int lane = simt::thread_index() % simt::warp_size;
+  const std::int32_t each = (tiles + simt::warp_size - 1) / simt::warp_size;
+  const std::int32_t first = lane * each < tiles ? lane * each : tiles;
+  const std::int32_t last = first + each < tiles ? first + each : tiles;
+  const bool relative = law.weighing == Weighing::relative;
+  float reference = relative ? -INFINITY : 0;
+  if (relative) {
+    for (std::int32_t t = first; t < last; ++t) reference = fmaxf(reference, masses(t).reference);
+    reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   }
   const auto factor = [&](const TileMasses& tile) {
-    return law.weighing == Weighing::relative && tile.residual != 0
-               ? exp2(static_cast<double>(tile.reference - reference))
-               : 1.0;
+    return relative && tile.residual != 0 ? exp2(static_cast<double>(tile.reference - reference)) : 1.0;
   };
   double residual = 0;
   double target = 0;
-  for (std::int32_t t = 0; t < tiles; ++t) {
+  for (std::int32_t t = first; t < last; ++t) {
     const TileMasses tile = masses(t);
     residual += tile.residual * factor(tile);
     target += tile.target * factor(tile);
   }
-  TileChoice choice{0, 0, false, false};
-  if (!(residual - residual == 0) || !(target - target == 0) || !(target > 0)) {
-    choice.damaged = true;
-    return choice;
+  const double whole_residual = simt::warp_sum(residual);
+  const double whole_target = simt::warp_sum(target);
+  if (!(whole_residual - whole_residual == 0) || !(whole_target - whole_target == 0) || !(whole_target > 0)) {
+    if (lane == 0) choice = {0, 0, 0, false, true};
+    return;
   }
-  choice.zero_residual = !(residual > 0);
-  const auto mass_of = [&](const TileMasses& tile) {
-    return (choice.zero_residual ? tile.target : tile.residual) * factor(tile);
-  };
-  const double goal = u * (choice.zero_residual ? target : residual);
-  double below = 0;
-  for (std::int32_t t = 0; t < tiles; ++t) {
+  const bool zero_residual = !(whole_residual > 0);
+  const double own = zero_residual ? target : residual;
+  const double goal = u * (zero_residual ? whole_target : whole_residual);
+  const double up_to_here = simt::warp_inclusive_sum(own);
+  // Additions in different orders may disagree by a rounding: the first lane that passes the goal has it, and
+  // should none pass, the last one with mass.
+  const std::uint32_t passing = simt::ballot(own > 0 && up_to_here > goal);
+  const std::uint32_t massive = simt::ballot(own > 0);
+  const int found = passing != 0 ? lowest_bit(passing) : highest_bit(massive);
+  if (lane != found) return;
+  double below = up_to_here - own;
+  for (std::int32_t t = first; t < last; ++t) {
     const TileMasses tile = masses(t);
-    const double mass = mass_of(tile);
+    const double mass = (zero_residual ? tile.target : tile.residual) * factor(tile);
     if (!(mass > 0)) continue;
-    // Should rounding leave the goal beyond the last tile, that tile it is.
-    choice.tile = t;
-    choice.goal = (goal - below) / factor(tile);
+    choice = {t, tile.reference, (goal - below) / factor(tile), zero_residual, false};
     if (below + mass > goal) break;
     below += mass;
   }
-  return choice;
 }
 
 /// Second level: the id within the tile. Steps follow one another, and in a step a thread's ids follow those

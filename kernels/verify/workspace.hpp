@@ -1,0 +1,28 @@
+// Scratch of a launch or several, cut out of one piece of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace speclab {
+
+/// Hands out parts of a workspace, each aligned to 256 bytes. From a null workspace only their sizes count.
+class WorkspaceParts {
+ public:
+  explicit WorkspaceParts(void* workspace) : base_(reinterpret_cast<std::uintptr_t>(workspace)) {}
+
+  template <class T>
+  T* take(std::int64_t count) {
+    T* const part = reinterpret_cast<T*>(base_ + bytes_);
+    bytes_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    return part;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::uintptr_t base_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace speclab
