@@ -19,6 +19,8 @@ struct alignas(256) WorkspaceBlock {
 
 std::span<const ImplementationInfo> implementations() { return all; }
 
+std::optional<std::string> obstacle(Implementation, const VerifyBatch&) { return std::nullopt; }
+
 KernelPlan plan_of(Implementation, const VerifyBatch& batch) {
   const FusedPlan fused = fused_plan(batch);
   KernelPlan plan{{}, fused.workspace_bytes};

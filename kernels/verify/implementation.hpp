@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "speclab/kernels/simt/emulator.hpp"
@@ -31,6 +33,9 @@ struct ImplementationInfo {
 
 /// All of them, in the order of the enumeration.
 std::span<const ImplementationInfo> implementations();
+
+/// Why an implementation cannot verify such a batch, in words; nothing if it can.
+std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch);
 
 /// What running it takes, from the sizes and options of a batch; pointers are only asked whether they are
 /// null.
