@@ -14,6 +14,10 @@ namespace {
 constexpr std::int64_t tuned_rows = 2;
 constexpr std::int64_t judged_rows = 4;
 
+Row row_of(const std::vector<double>& mass) { return {mass.data(), static_cast<std::int32_t>(mass.size())}; }
+
+}  // namespace
+
 float rounded(float value, Dtype dtype) {
   switch (dtype) {
     case Dtype::bf16:
@@ -25,10 +29,6 @@ float rounded(float value, Dtype dtype) {
   }
   return value;
 }
-
-Row row_of(const std::vector<double>& mass) { return {mass.data(), static_cast<std::int32_t>(mass.size())}; }
-
-}  // namespace
 
 MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype) {
   const auto size = static_cast<std::size_t>(vocab);

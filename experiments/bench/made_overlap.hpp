@@ -11,6 +11,9 @@
 
 namespace speclab {
 
+/// The value that a format keeps of a logit.
+float rounded(float value, Dtype dtype);
+
 /// One pair of rows as probabilities in double, after rounding to the logits' format.
 struct MadeRows {
   std::vector<double> target;
