@@ -19,8 +19,6 @@ namespace speclab {
 
 namespace {
 
-constexpr std::uint64_t seed = 20;
-
 /// Logits and probabilities of every row; a row's number is the token before.
 struct Tables {
   std::vector<std::vector<float>> target_logits;
@@ -51,7 +49,7 @@ std::vector<double> law_of(const std::vector<float>& logits) {
 }
 
 Tables make_tables(const LawCase& law) {
-  constexpr MadeLogits how{seed, 1.5F, 1};
+  const MadeLogits how{law.seed, 1.5F, 1};
   Tables tables;
   std::vector<std::vector<double>> target;
   std::vector<std::vector<double>> draft;
@@ -90,11 +88,11 @@ class Sampler {
   void run(const BatchRunner& runner, Implementation implementation, std::uint64_t first,
            std::int32_t count) {
     const auto start = static_cast<std::uint32_t>(first);
-    HostBatch host({count, law_.gamma, law_.vocab, law_.dtype}, seed, start);
+    HostBatch host({count, law_.gamma, law_.vocab, law_.dtype}, law_.seed, start);
     host.batch.rule = law_.rule;
     std::vector<double> scratch;
     for (std::int32_t request = 0; request < count; ++request) {
-      SampledChance chance = sampled_chance(seed, start + static_cast<std::uint32_t>(request), 0);
+      SampledChance chance = sampled_chance(law_.seed, start + static_cast<std::uint32_t>(request), 0);
       Token before = 0;
       for (std::int32_t i = 0; i <= law_.gamma; ++i) {
         const auto row = static_cast<std::size_t>(before);
@@ -134,7 +132,7 @@ class Sampler {
     if (!good) return;
     for (std::int32_t i = 0; i < result.accepted; ++i) tokens[i] = host.drafted(request, i);
     tokens[result.accepted] = result.next;
-    SampledChance chance = sampled_chance(seed, static_cast<std::uint32_t>(at), 0);
+    SampledChance chance = sampled_chance(law_.seed, static_cast<std::uint32_t>(at), 0);
     std::vector<double> scratch;
     for (std::int32_t i = result.accepted + 1; i <= law_.gamma; ++i) {
       const Token context[] = {tokens[i - 1]};

@@ -15,6 +15,7 @@ struct LawCase {
   std::int32_t gamma = 3;
   Dtype dtype = Dtype::f32;
   VerifyRule rule;
+  std::uint64_t seed = 20;
 };
 
 /// p-values by name, and what the rule's law is.
