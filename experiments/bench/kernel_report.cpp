@@ -70,7 +70,7 @@ void keep_first(Table& table, std::size_t most_rows) {
 }
 
 Table verification_table(const Json& rows) {
-  Table table{"verification",
+  Table table{"verification-times",
               "Verification, medians",
               {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s", "% copy",
                "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"},
@@ -284,11 +284,11 @@ Json read_kernel_result(const std::string& file) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("--from {}: {}", file, why));
   };
-  if (!result.is_object() || result.value("suite", "") != "kernels") {
+  if (!result.is_object() || result.value("suite", Json()) != "kernels") {
     refuse("not a result.json of \"speclab bench kernels\"");
   }
-  if (result.value("kind", "") != "measurement") refuse("a dry run; it has no measured rows");
-  // Drawing the tables once finds what is missing or of another type.
+  if (result.value("kind", Json()) != "measurement") refuse("a dry run; it has no measured rows");
+  // Making all of it once finds what is missing or of another type.
   try {
     static_cast<void>(kernel_tables(result));
     static_cast<void>(kernel_notes(result));

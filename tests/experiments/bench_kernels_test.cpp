@@ -301,6 +301,7 @@ TEST_CASE("files that are no results are refused by name") {
   };
   CHECK(refused("not JSON").find("not a result.json of \"speclab bench kernels\"") != std::string::npos);
   CHECK(refused("[1]").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
   Json damaged = invented_result();
