@@ -79,10 +79,11 @@ done
 step check-kernels "$speclab" check kernels
 step bench-kernels "$speclab" bench kernels --out "$out" "$@"
 
-if [ ! -f scripts/bench_torch.py ]; then
-  skip torch "scripts/bench_torch.py is missing"
+library=$(find "$build" -name libspeclab_kernels.so | head -1)
+if [ ! -f scripts/bench_torch.py ] || [ -z "$library" ]; then
+  skip torch "scripts/bench_torch.py or libspeclab_kernels.so is missing"
 elif python3 -c 'import torch' 2>/dev/null; then
-  step torch python3 scripts/bench_torch.py --library "$build" --out "$out/torch.json"
+  step torch python3 scripts/bench_torch.py --library "$library" --graphs --flush --json "$out/torch.json"
 else
   skip torch "PyTorch cannot be imported"
 fi

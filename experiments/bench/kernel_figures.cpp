@@ -55,7 +55,7 @@ class Curves {
 };
 
 Figure figure_of(std::string id, std::string title, std::string x_label, std::string y_label,
-                 std::vector<Series> series, std::string caption, std::string command) {
+                 std::vector<Series> series, std::string caption) {
   return {.id = std::move(id),
           .title = std::move(title),
           .x_label = std::move(x_label),
@@ -68,7 +68,7 @@ Figure figure_of(std::string id, std::string title, std::string x_label, std::st
           .heat = {},
           .trace = {},
           .caption = std::move(caption),
-          .command = std::move(command)};
+          .command = "speclab bench kernels --from result.json --out FOLDER"};
 }
 
 bool drawable(const Json& row, const char* key) {
@@ -99,21 +99,21 @@ std::vector<Figure> kernel_figures(const Json& result) {
         times.add(method, row.at("requests").get<double>(), row.at("median_us").get<double>());
       }
     }
-    const std::string where = fmt::format("{}, alpha = {}, second-level cache {}", leading.get<std::string>(),
-                                          rows.front().at("alpha").get<double>(), cache);
-    const auto command = result.at("command").get<std::string>();
+    const std::string where =
+        fmt::format("{}, alpha = {}", leading.get<std::string>(), rows.front().at("alpha").get<double>());
     if (auto series = roofline.series(); !series.empty()) {
-      figures.push_back(figure_of(fmt::format("roofline-{}", cache), "Rate over bytes moved: " + where,
-                                  "MB moved, as counted", "GB/s", std::move(series),
-                                  "Medians. The copies and the read kernel, over the bytes of the logits, "
-                                  "are what the device allows.",
-                                  command));
+      figures.push_back(figure_of(
+          fmt::format("roofline-{}", cache), fmt::format("Rate over bytes moved, cache {}", cache),
+          "MB moved, as counted", "GB/s", std::move(series),
+          fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
+                      "the device allows. Medians.",
+                      where)));
     }
     if (auto series = times.series(); !series.empty()) {
-      figures.push_back(figure_of(
-          fmt::format("requests-{}", cache),
-          fmt::format("Time over requests: gamma = {}, V = {}, {}", centre.gamma, centre.vocab, where),
-          "requests in a batch", "us", std::move(series), "Medians.", command));
+      figures.push_back(
+          figure_of(fmt::format("requests-{}", cache), fmt::format("Time over requests, cache {}", cache),
+                    "requests in a batch", "us", std::move(series),
+                    fmt::format("gamma = {}, V = {}, {}. Medians.", centre.gamma, centre.vocab, where)));
     }
   }
   return figures;

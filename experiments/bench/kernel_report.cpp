@@ -20,6 +20,8 @@ namespace {
 constexpr const char* absent = "-";
 constexpr double mebi = 1048576;
 constexpr double gibi = 1073741824;
+/// Longer tables are closed at first, below the figures.
+constexpr std::size_t most_open_rows = 30;
 
 const std::vector<std::string>& row_keys() {
   static const std::vector<std::string> keys{"requests",
@@ -152,12 +154,14 @@ Table plan_table(const Json& points) {
 }
 
 Table unfit_table(const Json& points) {
-  Table table{"unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "GiB"}, {}, "",
-              false};
+  Table table{
+      "unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "alpha", "GiB"}, {}, "",
+      false};
   for (const Json& point : points) {
     if (point.at("fits").get<bool>()) continue;
     table.rows.push_back({whole(point.at("requests")), whole(point.at("gamma")), whole(point.at("vocab")),
-                          text(point.at("dtype")), number(point.at("device_bytes"), gibi)});
+                          text(point.at("dtype")), number(point.at("alpha")),
+                          number(point.at("device_bytes"), gibi)});
   }
   return table;
 }
@@ -215,6 +219,7 @@ std::vector<Table> kernel_tables(const Json& result, std::size_t most_rows) {
   std::vector<Table> tables;
   for (Table& table : all) {
     if (table.rows.empty()) continue;
+    table.folded = table.rows.size() > most_open_rows;
     keep_first(table, most_rows);
     tables.push_back(std::move(table));
   }
@@ -294,6 +299,7 @@ Json read_kernel_result(const std::string& file) {
     static_cast<void>(kernel_notes(result));
     static_cast<void>(kernel_facts(result));
     static_cast<void>(kernel_csv(result));
+    static_cast<void>(kernel_markdown(result));
     static_cast<void>(kernel_figures(result));
   } catch (const Json::exception& error) {
     refuse(fmt::format("damaged: {}", error.what()));

@@ -22,6 +22,10 @@ std::vector<std::pair<std::string, std::string>> kernel_facts(const Json& result
 /// A row for each of "verification".
 std::string kernel_csv(const Json& result);
 
+/// Medians along the sweep's axis of requests, for a document: Markdown, a table for each cache mode in the
+/// format and at the alpha of the first row. Empty without such rows.
+std::string kernel_markdown(const Json& result);
+
 /// With a roofline, and times over the number of requests; needs gnuplot when there are rows.
 Page kernel_page(const Json& result);
 

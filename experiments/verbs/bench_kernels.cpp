@@ -23,6 +23,12 @@ constexpr int quick_repetitions = 20;
 /// Of a table on a terminal.
 constexpr std::size_t most_rows = 60;
 
+std::vector<std::string> implementation_names() {
+  std::vector<std::string> names;
+  for (const ImplementationInfo& info : implementations()) names.emplace_back(info.name);
+  return names;
+}
+
 Usage usage() {
   Usage usage{
       .line = "speclab bench kernels [options]",
@@ -47,7 +53,8 @@ Usage usage() {
           "that do not fit the device's memory are listed as left out.\n\n"
           "--dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes\n"
           "of each implementation in an emulator against the reference. --from draws tables and pages of a\n"
-          "result anew, also without a GPU. With --out: result.json, results.csv, report.html.\n"
+          "result anew, also without a GPU. With --out: result.json, results.csv,\n"
+          "report.html, and its figures and a short table for documents (table.md).\n"
           "Exit code: 0, 1 when a dry run finds something invalid, 2 for bad input and without a GPU, 130\n"
           "interrupted.",
       .examples =
@@ -64,7 +71,7 @@ Usage usage() {
       "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(
       "alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft")(
       "baselines", po::value<std::string>()->default_value("all"),
-      "implementations to measure, by name, or all (see the table of a dry run)")(
+      fmt::format("what to measure, by name, or all: {}", fmt::join(implementation_names(), ", ")).c_str())(
       "cache", po::value<std::string>()->default_value("hot,flushed"),
       "second-level cache: hot, flushed, or both")(
       "repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)")(
@@ -141,8 +148,13 @@ void show(const Json& result, const po::variables_map& values) {
   const std::filesystem::path out = values.count("out") > 0 ? values["out"].as<std::string>() : "";
   if (!out.empty()) {
     write_file_atomically(out / "result.json", result.dump(1) + "\n");
-    if (result.contains("verification")) write_file_atomically(out / "results.csv", kernel_csv(result));
-    write_file_atomically(out / "report.html", html(kernel_page(result)));
+    const Page page = kernel_page(result);
+    if (result.contains("verification")) {
+      write_file_atomically(out / "results.csv", kernel_csv(result));
+      write_file_atomically(out / "table.md", kernel_markdown(result));
+      write_figures(out, page.sections.front());
+    }
+    write_file_atomically(out / "report.html", html(page));
   }
   if (values.count("json") > 0) {
     fmt::print("{}\n", result.dump(1));

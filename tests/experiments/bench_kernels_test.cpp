@@ -289,6 +289,10 @@ TEST_CASE("a result is drawn again from its file") {
   CHECK(csv.starts_with("requests,gamma,vocab,dtype,alpha,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') ==
         static_cast<std::ptrdiff_t>(result.at("verification").size()) + 1);
+  const std::string table = kernel_markdown(read);
+  CHECK(table.find("| requests | fused |") != std::string::npos);
+  CHECK(table.find("| 32 | 20 |") != std::string::npos);
+  CHECK(table.find("no device: invented numbers") != std::string::npos);
   const std::string page = html(kernel_page(read));
   CHECK(page.find("no device: invented numbers") != std::string::npos);
   CHECK(page.find("roofline-flushed") != std::string::npos);

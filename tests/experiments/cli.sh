@@ -322,8 +322,8 @@ expect 2 bench sim --quick --out /proc/speclab
 # bench kernels: what needs no GPU. The result that is drawn again is made up here.
 expect 0 bench kernels --help
 says out "speclab bench kernels --dry-run"
-expect 0 bench kernels --dry-run --sizes "1,4,128256;256,16,256000" --memory-gib 8 --dtype f32 --out dry --json
-python "assert data['problems'] == 0 and data['left_out'] == 1 and len(data['points']) == 6, data
+expect 0 bench kernels --dry-run --sizes "1,4,128256;256,16,256000" --memory-gib 8 --dtype f32 --alpha .7 --out dry --json
+python "assert data['problems'] == 0 and data['left_out'] == 1 and len(data['points']) == 2
 assert all(row.get('different', 0) == 0 for row in data['emulated'])
 assert data == json.load(open('dry/result.json'))" out
 says dry/report.html "a dry run: nothing was measured"
@@ -351,6 +351,8 @@ expect 0 bench kernels --from made_up.json --out again
 says out "Verification, medians"
 says again/report.html "Rate over bytes moved"
 says again/results.csv "requests,gamma,vocab,dtype"
+says again/table.md "| requests | fused |"
+says again/roofline-hot.svg "MB moved, as counted"
 expect 2 bench kernels --from bench/result.json
 says err "not a result.json of"
 
