@@ -7,6 +7,7 @@
 #include <set>
 
 #include "speclab/experiments/check/host_batch.hpp"
+#include "speclab/experiments/check/rule_names.hpp"
 #include "speclab/experiments/version.hpp"
 
 namespace speclab {
@@ -55,9 +56,16 @@ Json method_json(const ImplementationInfo& info, const KernelPoint& point, doubl
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
   Json problems = Json::array();
   row["launches"] = Json::array();
-  for (const simt::Launch& launch : plan.launches) {
-    row["launches"].push_back(launch_json(launch));
-    for (const std::string& problem : launch_problems(launch)) problems.push_back(problem);
+  for (const simt::Launch& launch : plan.launches) row["launches"].push_back(launch_json(launch));
+  for (const VerifyRule& rule : checked_rules()) {
+    VerifyBatch other = batch;
+    other.rule = rule;
+    if (obstacle(info.implementation, other)) continue;
+    for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
+      for (const std::string& problem : launch_problems(launch)) {
+        problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
+      }
+    }
   }
   if (plan.launches.empty()) problems.push_back("nothing is launched");
   if (plan.workspace_bytes > absurd_bytes) problems.push_back("the workspace's size overflows");

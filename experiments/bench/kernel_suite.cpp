@@ -63,15 +63,14 @@ double median_of(const BenchMeasurement& measured, const std::string& name) {
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// Bytes that a method moves.
-double bytes_of(const BenchTask& task, const BenchMeasurement& measured, const std::string& name,
-                const ImplementationInfo* info) {
+double bytes_of(const BenchTask& task, const BenchTimes& times, const ImplementationInfo* info) {
   const BenchBytes bytes = bench_bytes(task.shape, {});
   if (info != nullptr) {
-    return traffic_of(info->implementation, shape_batch(task.shape), measured.accepted, measured.rejecting)
-        .total();
+    return traffic_of(info->implementation, shape_batch(task.shape), times.accepted, times.rejecting).total();
   }
-  if (name == ceiling::copy || name == ceiling::memcpy) return 2 * static_cast<double>(bytes.copied);
-  if (name == ceiling::read) return static_cast<double>(bytes.logits());
+  if (times.name == ceiling::copy || times.name == ceiling::memcpy)
+    return 2 * static_cast<double>(bytes.copied);
+  if (times.name == ceiling::read) return static_cast<double>(bytes.logits());
   return 0;
 }
 
@@ -109,12 +108,12 @@ Json verification_rows(const KernelPoint& point, const BenchTask& task, const Be
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
-  const double copy_rate = bytes_of(task, measured, ceiling::copy, nullptr) / copy_seconds;
+  const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
   Json rows = Json::array();
   for (const BenchTimes& times : measured.times) {
     const ImplementationInfo* const info = info_of(times.name);
     const double seconds = median(times.seconds);
-    const double bytes = bytes_of(task, measured, times.name, info);
+    const double bytes = bytes_of(task, times, info);
     const bool floor = times.name == ceiling::skip;
     Json row{{"requests", point.shape.requests},
              {"gamma", point.shape.gamma},
@@ -122,7 +121,9 @@ Json verification_rows(const KernelPoint& point, const BenchTask& task, const Be
              {"dtype", dtype_name(point.shape.dtype)},
              {"alpha", point.alpha},
              {"realised_alpha", laws.overlap},
-             {"accepted", measured.accepted},
+             {"accepted", info != nullptr ? Json(times.accepted)
+                          : floor         ? Json(point.shape.gamma)
+                                          : Json()},
              {"cache", task.flushed ? "flushed" : "hot"},
              {"method", times.name},
              {"kind", info != nullptr ? "implementation"

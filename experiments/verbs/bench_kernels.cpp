@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "speclab/experiments/bench/kernel_dry_run.hpp"
@@ -54,7 +55,7 @@ Usage usage() {
           "--dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes\n"
           "of each implementation in an emulator against the reference. --from draws tables and pages of a\n"
           "result anew, also without a GPU. With --out: result.json, results.csv,\n"
-          "report.html, and its figures and a short table for documents (table.md).\n"
+          "report.html, the figures, and a short table for documents (table.md).\n"
           "Exit code: 0, 1 when a dry run finds something invalid, 2 for bad input and without a GPU, 130\n"
           "interrupted.",
       .examples =
@@ -66,8 +67,8 @@ Usage usage() {
       .positional = ""};
   usage.options.add_options()("sizes", po::value<std::string>(),
                               "requests,gamma,vocabulary; several parted by ';'")(
-      "quick", "two sizes, few repetitions, some seconds: a try, not a measurement")(
-      "full", "all combinations of the axes: about an hour")(
+      "quick", "two sizes, few repetitions: a try, not a measurement")(
+      "full", "all combinations of the axes: 1,080 points")(
       "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(
       "alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft")(
       "baselines", po::value<std::string>()->default_value("all"),
@@ -109,7 +110,8 @@ std::vector<bool> cache_option(const po::variables_map& values) {
     if (word != "hot" && word != "flushed") {
       throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
     }
-    flushed.push_back(word == "flushed");
+    const bool flush = word == "flushed";
+    if (std::find(flushed.begin(), flushed.end(), flush) == flushed.end()) flushed.push_back(flush);
   }
   return flushed;
 }

@@ -62,12 +62,13 @@ struct BenchTask {
 struct BenchTimes {
   std::string name;
   std::vector<double> seconds;  ///< one of each repetition
+  /// Of implementations: mean number of kept tokens, and the share of requests that rejected one.
+  double accepted = 0;
+  double rejecting = 0;
 };
 
 struct BenchMeasurement {
   std::vector<BenchTimes> times;  ///< implementations as asked for, then the six above
-  double accepted = 0;            ///< mean number of kept tokens, by the first exact implementation
-  double rejecting = 0;           ///< share of requests that rejected one
 };
 
 /// Each method is captured in a CUDA graph and replayed `repetitions` times, all methods in random order

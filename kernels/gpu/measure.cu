@@ -89,7 +89,7 @@ VerifyBatch batch_of(const BenchShape& shape, const BenchBytes& bytes, const Ten
 }
 
 /// Mean of kept tokens and share of requests with a rejection, of the run before.
-void count_kept(const BenchShape& shape, const Tensors& tensors, BenchMeasurement& found) {
+void count_kept(const BenchShape& shape, const Tensors& tensors, BenchTimes& found) {
   std::vector<std::int32_t> accepted(tensors.requests);
   SPECLAB_CUDA(cudaMemcpy(accepted.data(), tensors.accepted.get(), accepted.size() * sizeof(std::int32_t),
                           cudaMemcpyDeviceToHost));
@@ -101,13 +101,6 @@ void count_kept(const BenchShape& shape, const Tensors& tensors, BenchMeasuremen
   }
   found.accepted = kept / shape.requests;
   found.rejecting = rejecting / shape.requests;
-}
-
-bool is_exact(Implementation implementation) {
-  for (const ImplementationInfo& info : implementations()) {
-    if (info.implementation == implementation) return info.exact;
-  }
-  return false;
 }
 
 const char* name_of(Implementation implementation) {
@@ -137,17 +130,15 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
     work();
     SPECLAB_CUDA(cudaStreamSynchronize(stream));
     graphs.emplace_back(stream, work);
-    found.times.push_back({name, {}});
+    found.times.push_back({name, {}, 0, 0});
   };
-  bool counted = false;
   for (const Implementation each : task.implementations) {
     const std::size_t size = plan_of(each, batch).workspace_bytes;
     workspaces.push_back(device_array<unsigned char>(size));
     SPECLAB_CUDA(cudaMemsetAsync(workspaces.back().get(), 0, size, stream));
     void* const workspace = workspaces.back().get();
     add(name_of(each), [&] { run_on_gpu(each, batch, workspace, stream); });
-    if (is_exact(each) && !counted) count_kept(shape, tensors, found);
-    counted = counted || is_exact(each);
+    count_kept(shape, tensors, found.times.back());
   }
 
   const simt::CudaExecutor executor(stream);

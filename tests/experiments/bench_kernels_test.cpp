@@ -36,7 +36,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
   const auto add = [&](const char* name) {
-    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}});
+    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, 2, 0.8});
     seconds *= 2;
   };
   for (const Implementation each : task.implementations) {
@@ -48,8 +48,6 @@ BenchMeasurement invented_times(const BenchTask& task) {
        {ceiling::skip, ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
     add(name);
   }
-  measured.accepted = 2;
-  measured.rejecting = 0.8;
   return measured;
 }
 
@@ -262,6 +260,7 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point.shape), 2, 0.8);
   CHECK(fused.at("gb_per_s").get<double>() == doctest::Approx(traffic.total() / 20e-6 / 1e9));
   CHECK(fused.at("total_variation") == 0);
+  CHECK(fused.at("accepted") == 2);
   const auto row_of = [&](const char* name) {
     return *std::find_if(rows.begin(), rows.end(), [&](const Json& row) { return row.at("method") == name; });
   };
@@ -271,7 +270,9 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(fused.at("of_copy").get<double>() ==
         doctest::Approx(fused.at("gb_per_s").get<double>() / copy.at("gb_per_s").get<double>()));
   CHECK(row_of(ceiling::skip).at("total_variation").get<double>() == doctest::Approx(0.31));
+  CHECK(row_of(ceiling::skip).at("accepted") == 4);
   CHECK(row_of(ceiling::empty).at("kind") == "ceiling");
+  CHECK(row_of(ceiling::empty).at("accepted").is_null());
   CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);
   CHECK(nearest_rank({4, 1, 3, 2}, 0.99) == 4);
   CHECK(std::isnan(nearest_rank({}, 0.5)));
