@@ -34,15 +34,16 @@ struct ImplementationInfo {
 /// All of them, in the order of the enumeration.
 std::span<const ImplementationInfo> implementations();
 
-/// Why an implementation cannot verify such a batch, in words; nothing if it can.
-std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch);
-
 /// What running it takes, from the sizes and options of a batch; pointers are only asked whether they are
 /// null.
 struct KernelPlan {
   std::vector<simt::Launch> launches;  ///< those with 0 blocks are left out
   std::size_t workspace_bytes = 0;     ///< scratch, zeroed before its first use
 };
+
+/// Why an implementation cannot run a batch: a sentence's end, such as "needs the draft's logits". Nothing
+/// when it can. The functions below throw std::invalid_argument with it.
+std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch);
 
 KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch);
 
