@@ -175,29 +175,32 @@ std::string kernel_check_text(const Json& result) {
   const Json& device = result.at("device");
   std::string text =
       fmt::format("on        {}\n", device.is_null() ? "the emulator" : device.get<std::string>());
-  // Edges that passed have nothing to say: they are counted.
-  std::string counted;
-  int edges = 0;
-  const auto end_count = [&] {
-    if (edges > 0)
-      text += fmt::format("{:<9} {}: {} edges\n", outcome_name(CheckOutcome::passed), counted, edges);
-    edges = 0;
+  // Edges that passed have nothing to say, and many tests are left out for one reason: both are counted.
+  std::vector<std::pair<std::string, int>> counted;
+  const auto count = [&](std::string what) {
+    const auto found =
+        std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.first == what; });
+    if (found == counted.end()) {
+      counted.emplace_back(std::move(what), 1);
+    } else {
+      ++found->second;
+    }
   };
   for (const Json& row : result.at("rows")) {
     const auto detail = row.at("detail").get<std::string>();
-    const std::string whose = fmt::format("{}, {}", row.at("implementation").get<std::string>(),
-                                          row.at("dtype").get<std::string>());
-    const bool quiet = detail.empty() && row.at("outcome") == outcome_name(CheckOutcome::passed);
-    if (!quiet || whose != counted) end_count();
-    counted = whose;
-    if (quiet) {
-      ++edges;
-      continue;
+    const auto outcome = row.at("outcome").get<std::string>();
+    const std::string whose =
+        fmt::format("{:<9} {}, {}: ", outcome, row.at("implementation").get<std::string>(),
+                    row.at("dtype").get<std::string>());
+    if (outcome == outcome_name(CheckOutcome::left_out)) {
+      count(whose + detail);
+    } else if (detail.empty()) {
+      count(whose + "edges");
+    } else {
+      text += fmt::format("{}{}: {}\n", whose, row.at("test").get<std::string>(), detail);
     }
-    text += fmt::format("{:<9} {}: {}: {}\n", row.at("outcome").get<std::string>(), whose,
-                        row.at("test").get<std::string>(), detail);
   }
-  end_count();
+  for (const auto& [what, times] : counted) text += fmt::format("{}: {}\n", what, times);
   const auto failures = result.at("failures").get<std::size_t>();
   text += fmt::format("verdict   {} of {} rows failed (laws: {} requests each, level {:g}, Holm-adjusted)\n",
                       failures, result.at("rows").size(), result.at("requests").get<std::uint64_t>(),

@@ -152,3 +152,24 @@ TEST_CASE("laws hold for the fused kernel in the emulator") {
                                   Implementation::fused, true, 1000, 64);
   CHECK(tests.least() > p_value_bound);
 }
+
+TEST_CASE("what was tested is said in a few lines") {
+  Json result{
+      {"device", nullptr}, {"level", 0.001}, {"requests", 1000}, {"failures", 1}, {"rows", Json::array()}};
+  const auto add = [&](const char* test, const char* outcome, const char* detail) {
+    result["rows"].push_back({{"test", test},
+                              {"implementation", "fused"},
+                              {"dtype", "f32"},
+                              {"outcome", outcome},
+                              {"detail", detail}});
+  };
+  add("edge: a", "passed", "");
+  add("edge: b", "FAILED", "accepted 7");
+  add("edge: c", "passed", "");
+  add("law, block", "left out", "verifies by the token rule only");
+  const std::string text = kernel_check_text(result);
+  CHECK(text.find("passed    fused, f32: edges: 2\n") != std::string::npos);
+  CHECK(text.find("FAILED    fused, f32: edge: b: accepted 7\n") != std::string::npos);
+  CHECK(text.find("left out  fused, f32: verifies by the token rule only: 1\n") != std::string::npos);
+  CHECK(text.find("1 of 4 rows failed") != std::string::npos);
+}
