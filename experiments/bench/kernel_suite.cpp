@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "speclab/experiments/bench/interleaved_runs.hpp"
@@ -162,6 +163,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
               {"left_out", Json::array()},
               {"partial", false}};
   Noises noises;
+  int failures = 0;
   Progress progress("bench kernels", points.size() * options.flushed.size(), options.silent);
   for (const KernelPoint& point : points) {
     BenchTask task{point.shape, {}, {}, false, options.repetitions};
@@ -189,7 +191,16 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
     for (const bool flushed : options.flushed) {
       if (interrupted()) break;
       task.flushed = flushed;
-      const BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
+      BenchMeasurement measured;
+      try {
+        measured = measure_on_gpu(task, [] { return interrupted(); });
+      } catch (const std::runtime_error& error) {
+        // What the points before have shown is not thrown away.
+        ++failures;
+        leave_out("all", error.what());
+        progress.advance();
+        continue;
+      }
       if (interrupted()) break;
       for (Json& row : verification_rows(point, task, measured, laws)) {
         result["verification"].push_back(std::move(row));
@@ -201,6 +212,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
     result["partial"] = true;
     break;
   }
+  result["failures"] = failures;
   result["clocks_after"] = clock_state();
   return result;
 }

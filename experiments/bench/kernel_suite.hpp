@@ -22,7 +22,8 @@ struct KernelSuiteOptions {
 
 /// Measures and returns everything as JSON: "device", and under "verification" a row for each point, cache
 /// mode and method. Empty after a Ctrl-C before the first point was done; later, what is there, "partial".
-/// There has to be a device. Throws std::runtime_error with call, file and line when CUDA fails.
+/// There has to be a device. Points where CUDA fails are under "left_out" with call, file and line, and
+/// counted in "failures".
 std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options);
 
 /// The rows of one measurement, from its times: what `run_kernel_suite` makes of what the GPU gave it.

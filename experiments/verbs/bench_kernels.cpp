@@ -56,8 +56,8 @@ Usage usage() {
           "of each implementation in an emulator against the reference. --from draws tables and pages of a\n"
           "result anew, also without a GPU. With --out: result.json, results.csv,\n"
           "report.html, the figures, and a short table for documents (table.md).\n"
-          "Exit code: 0, 1 when a dry run finds something invalid, 2 for bad input and without a GPU, 130\n"
-          "interrupted.",
+          "Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad\n"
+          "input and without a GPU, 130 interrupted.",
       .examples =
           "  speclab bench kernels --out kernels/results/my-gpu\n"
           "  speclab bench kernels --sizes \"1,4,128256;64,4,128256\" --dtype bf16 --cache flushed\n"
@@ -203,7 +203,8 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
     return exit_interrupted;
   }
   show(*result, *values);
-  return result->at("partial").get<bool>() ? exit_interrupted : exit_ok;
+  if (result->at("partial").get<bool>()) return exit_interrupted;
+  return result->at("failures").get<int>() > 0 ? exit_failed_check : exit_ok;
 }
 
 }  // namespace speclab
