@@ -32,12 +32,14 @@ Usage usage() {
           "All rows are repeated in random order within one run, so that their ratios hold on a machine "
           "that\n"
           "drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.\n"
-          "Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.",
+          "Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.\n"
+          "The other suite, kernels, has options of its own: speclab bench kernels --help.",
       .examples =
           "  speclab bench sim\n"
           "  speclab bench sim --only \"V = 256\" --repetitions 15\n"
           "  speclab bench sim --only numpy --json\n"
-          "  speclab bench sim --quick --out out/bench\n",
+          "  speclab bench sim --quick --out out/bench\n"
+          "  speclab bench kernels --dry-run\n",
       .positional = "suite"};
   usage.options.add_options()("out", po::value<std::string>(),
                               "folder for result.json and report.html (default: none are written)")(
@@ -87,12 +89,14 @@ void print(const Json& result) {
 }  // namespace
 
 int bench_verb(const std::vector<std::string>& arguments) {
+  if (about_kernels(arguments)) return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
   Usage how = usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const auto suite = (*values)["suite"].as<std::string>();
-  if (suite != "sim")
-    throw UsageError(fmt::format("unknown suite \"{}\"{}", suite, suggestion(suite, {"sim"})));
+  if (suite != "sim") {
+    throw UsageError(fmt::format("unknown suite \"{}\"{}", suite, suggestion(suite, {"sim", "kernels"})));
+  }
   const SimSuiteOptions options = suite_options(*values);
   const bool writes = values->count("out") > 0;
   const std::filesystem::path out = writes ? (*values)["out"].as<std::string>() : "";

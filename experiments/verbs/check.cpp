@@ -15,6 +15,7 @@ namespace speclab {
 namespace po = boost::program_options;
 
 int check_verb(const std::vector<std::string>& arguments) {
+  if (about_kernels(arguments)) return check_kernels_verb({arguments.begin() + 1, arguments.end()});
   Usage usage{
       .line = "speclab check CONFIG.json [options]",
       .about =
@@ -24,10 +25,12 @@ int check_verb(const std::vector<std::string>& arguments) {
           "second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that the chance\n"
           "of a false alarm is the level. The config's \"check\" section sets samples, tokens, level, "
           "power.\n"
-          "Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.",
+          "Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.\n"
+          "GPU kernels are tested by speclab check kernels, which has options of its own (--help).",
       .examples =
           "  speclab check configs/check_token.json\n"
-          "  speclab check configs/check_token.json --set verifier.kind=fault-resample-target\n",
+          "  speclab check configs/check_token.json --set verifier.kind=fault-resample-target\n"
+          "  speclab check kernels --emulate\n",
       .positional = "config"};
   add_config_options(usage.options);
   usage.options.add_options()("json", "print JSON");

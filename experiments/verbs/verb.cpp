@@ -24,16 +24,20 @@ const std::vector<Verb>& verbs() {
        "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
        plan_verb},
       {"prove", "decide exactly whether a verifier is lossless, by following every branch", prove_verb},
-      {"check", "test that speculative decoding has the target's law", check_verb},
+      {"check", "test that speculative decoding, or a GPU kernel, has the target's law", check_verb},
       {"exact", "exact values for models with context, beside the i.i.d. formulas and a simulation",
        exact_verb},
-      {"bench", "measure the speed of the simulator, and hold it against what the machine allows",
+      {"bench", "measure the speed of the simulator or of GPU kernels, beside what the machine allows",
        bench_verb},
       {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
       {"validate", "check a config without running it", validate_verb},
       {"schema", "the config format as JSON Schema", schema_verb},
       {"version", "what this program was built from", version_verb}};
   return all;
+}
+
+bool about_kernels(const std::vector<std::string>& arguments) {
+  return !arguments.empty() && arguments.front() == "kernels";
 }
 
 std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::string>& arguments) {

@@ -26,12 +26,17 @@ int predict_verb(const std::vector<std::string>& arguments);
 int plan_verb(const std::vector<std::string>& arguments);
 int prove_verb(const std::vector<std::string>& arguments);
 int check_verb(const std::vector<std::string>& arguments);
+int check_kernels_verb(const std::vector<std::string>& arguments);
 int exact_verb(const std::vector<std::string>& arguments);
 int bench_verb(const std::vector<std::string>& arguments);
+int bench_kernels_verb(const std::vector<std::string>& arguments);
 int list_verb(const std::vector<std::string>& arguments);
 int validate_verb(const std::vector<std::string>& arguments);
 int schema_verb(const std::vector<std::string>& arguments);
 int version_verb(const std::vector<std::string>& arguments);
+
+/// Is this `speclab bench kernels ...` or `speclab check kernels ...`? They have options of their own.
+bool about_kernels(const std::vector<std::string>& arguments);
 
 const std::vector<Verb>& verbs();
 

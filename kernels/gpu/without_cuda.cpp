@@ -1,7 +1,9 @@
 // Stands in for the GPU's side of the library where there is no nvcc, so that whoever asks gets an answer.
 #include <stdexcept>
 
+#include "speclab/kernels/bench/measure.hpp"
 #include "speclab/kernels/gpu/device.hpp"
+#include "speclab/kernels/gpu/host_batch.hpp"
 #include "speclab/kernels/plain/verify_plain.hpp"
 #include "speclab/kernels/verify/implementation.hpp"
 
@@ -20,5 +22,13 @@ std::string why_no_device() { return reason; }
 std::vector<Verdict> verify_plain(const BatchView&, PlainRule) { throw std::runtime_error(reason); }
 
 void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
+
+void run_host_batch_on_gpu(Implementation, const VerifyBatch&, GpuLaunch) {
+  throw std::runtime_error(reason);
+}
+
+BenchMeasurement measure_on_gpu(const BenchTask&, const std::function<bool()>&) {
+  throw std::runtime_error(reason);
+}
 
 }  // namespace speclab

@@ -1,0 +1,224 @@
+#include "speclab/experiments/bench/kernel_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "speclab/experiments/bench/workloads.hpp"
+#include "speclab/experiments/format/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
+constexpr std::array<std::int32_t, 5> gamma_axis{1, 2, 4, 8, 16};
+constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
+constexpr std::int32_t most_requests = 1 << 20;
+
+constexpr std::array<std::pair<Dtype, const char*>, 3> dtype_names{
+    {{Dtype::bf16, "bf16"}, {Dtype::f32, "f32"}, {Dtype::f16, "f16"}}};
+
+std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t least, std::int32_t most) {
+  std::int32_t value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > most) return std::nullopt;
+  return value;
+}
+
+bool same(const BenchShape& a, const BenchShape& b) {
+  return a.requests == b.requests && a.gamma == b.gamma && a.vocab == b.vocab && a.dtype == b.dtype;
+}
+
+/// Points in the order in which they were first added.
+class Points {
+ public:
+  void add(BenchShape shape, Dtype dtype, double alpha) {
+    shape.dtype = dtype;
+    const bool known = std::any_of(all_.begin(), all_.end(), [&](const KernelPoint& point) {
+      return same(point.shape, shape) && point.alpha == alpha;
+    });
+    if (!known) all_.push_back({shape, alpha});
+  }
+  std::vector<KernelPoint> all() && { return std::move(all_); }
+
+ private:
+  std::vector<KernelPoint> all_;
+};
+
+BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t value) {
+  shape.*which = value;
+  return shape;
+}
+
+std::vector<KernelPoint> axes_points(const KernelSweep& sweep) {
+  const BenchShape centre = centre_shape();
+  constexpr double centre_alpha = 0.7;
+  const bool has_centre =
+      std::find(sweep.alphas.begin(), sweep.alphas.end(), centre_alpha) != sweep.alphas.end();
+  const double alpha = has_centre ? centre_alpha : sweep.alphas.front();
+  const Dtype leading = sweep.dtypes.front();
+  Points points;
+  for (const Dtype dtype : sweep.dtypes) {
+    for (const std::int32_t requests : request_axis) {
+      points.add(with(centre, &BenchShape::requests, requests), dtype, alpha);
+    }
+  }
+  for (const std::int32_t gamma : gamma_axis)
+    points.add(with(centre, &BenchShape::gamma, gamma), leading, alpha);
+  for (const std::int32_t vocab : vocab_axis)
+    points.add(with(centre, &BenchShape::vocab, vocab), leading, alpha);
+  for (const std::int32_t requests : {request_axis.front(), request_axis.back()}) {
+    for (const std::int32_t gamma : {gamma_axis.front(), gamma_axis.back()}) {
+      for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()}) {
+        points.add({requests, gamma, vocab, leading}, leading, alpha);
+      }
+    }
+  }
+  for (const Dtype dtype : sweep.dtypes) {
+    for (const double each : sweep.alphas) points.add(centre, dtype, each);
+  }
+  return std::move(points).all();
+}
+
+std::vector<BenchShape> all_sizes() {
+  std::vector<BenchShape> sizes;
+  for (const std::int32_t vocab : vocab_axis) {
+    for (const std::int32_t gamma : gamma_axis) {
+      for (const std::int32_t requests : request_axis) sizes.push_back({requests, gamma, vocab, Dtype::bf16});
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+BenchShape centre_shape() { return {32, 4, 128256, Dtype::bf16}; }
+
+std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
+  if (sweep.kind == SweepKind::axes) return axes_points(sweep);
+  std::vector<BenchShape> sizes = sweep.sizes;
+  if (sweep.kind == SweepKind::full) sizes = all_sizes();
+  if (sweep.kind == SweepKind::quick) sizes = {{1, 4, 32000, Dtype::bf16}, {32, 4, 128256, Dtype::bf16}};
+  Points points;
+  for (const BenchShape& size : sizes) {
+    for (const Dtype dtype : sweep.dtypes) {
+      for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
+    }
+  }
+  return std::move(points).all();
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  std::size_t start = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, start);
+    words.push_back(text.substr(start, end == std::string::npos ? end : end - start));
+    if (end == std::string::npos) return words;
+    start = end + 1;
+  }
+}
+
+std::vector<BenchShape> parse_sizes(const std::string& text) {
+  std::vector<BenchShape> sizes;
+  for (const std::string& part : split(text, ';')) {
+    const std::vector<std::string> words = split(part, ',');
+    std::array<std::optional<std::int32_t>, 3> numbers;
+    if (words.size() == numbers.size()) {
+      numbers = {whole_number(words[0], 1, most_requests), whole_number(words[1], 0, most_drafted),
+                 whole_number(words[2], 1, most_vocab)};
+    }
+    if (!numbers[0] || !numbers[1] || !numbers[2]) {
+      throw UsageError(
+          fmt::format("--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
+                      "requests, gamma 0 to {} and a vocabulary of 1 to {}; several are parted by ';'",
+                      part, most_requests, most_drafted, most_vocab));
+    }
+    sizes.push_back({*numbers[0], *numbers[1], *numbers[2], Dtype::bf16});
+  }
+  return sizes;
+}
+
+std::vector<Dtype> parse_dtypes(const std::string& text) {
+  std::vector<Dtype> dtypes;
+  for (const std::string& word : split(text, ',')) {
+    const auto* const found = std::find_if(dtype_names.begin(), dtype_names.end(),
+                                           [&](const auto& known) { return word == known.second; });
+    if (found == dtype_names.end()) {
+      throw UsageError(fmt::format("--dtype \"{}\"{}", word, suggestion(word, {"bf16", "f32", "f16"})));
+    }
+    dtypes.push_back(found->first);
+  }
+  return dtypes;
+}
+
+std::vector<double> parse_alphas(const std::string& text) {
+  constexpr double least = 0.05;
+  constexpr double most = 0.99;
+  std::vector<double> alphas;
+  for (const std::string& word : split(text, ',')) {
+    double value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (error != std::errc{} || stop != end || !(value >= least && value <= most)) {
+      throw UsageError(
+          fmt::format("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most));
+    }
+    alphas.push_back(value);
+  }
+  return alphas;
+}
+
+std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text) {
+  const auto known = implementations();
+  if (text == "all") return {known.begin(), known.end()};
+  std::vector<std::string> names{"all"};
+  for (const ImplementationInfo& info : known) names.emplace_back(info.name);
+  std::vector<ImplementationInfo> chosen;
+  for (const std::string& word : split(text, ',')) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const ImplementationInfo& info) { return word == info.name; });
+    if (found == known.end())
+      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, names)));
+    const auto listed = [&](const ImplementationInfo& info) {
+      return info.implementation == found->implementation;
+    };
+    if (std::none_of(chosen.begin(), chosen.end(), listed)) chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+std::string dtype_name(Dtype dtype) {
+  for (const auto& [known, name] : dtype_names) {
+    if (known == dtype) return name;
+  }
+  return "";
+}
+
+std::string vocab_name(std::int32_t vocab) {
+  switch (vocab) {
+    case 32000:
+      return "Llama 2, Mistral 7B";
+    case 128256:
+      return "Llama 3";
+    case 151936:
+      return "Qwen 2.5";
+    case 256000:
+      return "Gemma";
+    default:
+      return "";
+  }
+}
+
+std::string shape_text(const BenchShape& shape) {
+  return fmt::format("B = {}, gamma = {}, V = {}, {}", shape.requests, shape.gamma,
+                     grouped(static_cast<std::uint64_t>(shape.vocab)), dtype_name(shape.dtype));
+}
+
+}  // namespace speclab

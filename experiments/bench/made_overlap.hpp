@@ -1,0 +1,46 @@
+// What made-up logits mean as laws: how much target and draft overlap, and how far outputs are from the
+// target.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "speclab/kernels/bench/made_logits.hpp"
+#include "speclab/kernels/verify/implementation.hpp"
+
+namespace speclab {
+
+/// The value that a format keeps of a logit.
+float rounded(float value, Dtype dtype);
+
+/// One pair of rows as probabilities in double, after rounding to the logits' format.
+struct MadeRows {
+  std::vector<double> target;
+  std::vector<double> draft;
+  std::vector<double> target_logits;
+  std::vector<double> draft_logits;
+};
+
+MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype);
+
+/// The noise at which a few rows have a mean overlap sum min(target, draft) of `alpha`, by bisection, before
+/// rounding. alpha in (0, 1).
+float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha);
+
+/// Laws of the first token, as means over rows that the noise was not chosen by.
+struct MadeLaws {
+  double overlap = 0;           ///< the acceptance rate that results
+  double sigmoid_distance = 0;  ///< total variation between the sigmoid's output and the target
+};
+
+MadeLaws made_laws(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
+
+/// Total variation between the law of the first token under the sigmoid approximation, applied to logits as
+/// they are, and the target (core/rules/sigmoid.hpp; Wagner et al. 2024, Eq. 5).
+double sigmoid_distance(const MadeRows& rows, const VerifyRule& rule);
+
+/// Total variation of an implementation's output; nothing for those that are exact.
+std::optional<double> output_distance(const ImplementationInfo& info, const MadeLaws& laws);
+
+}  // namespace speclab

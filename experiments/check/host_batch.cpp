@@ -1,0 +1,115 @@
+#include "speclab/experiments/check/host_batch.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "speclab/core/chance.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::size_t count(std::int64_t elements) { return static_cast<std::size_t>(elements); }
+
+}  // namespace
+
+HostBatch::HostBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial)
+    : batch(shape_batch(shape)), shape_(shape) {
+  const BenchBytes bytes = bench_bytes(shape, {});
+  const auto requests = count(shape.requests);
+  target_.assign(bytes.target, 0);
+  // Never empty: a null pointer would mean that drafts are certain.
+  draft_.assign(std::max<std::size_t>(bytes.draft, 1), 0);
+  drafted_.assign(requests * count(shape.gamma), 0);
+  accepted_.resize(requests);
+  next_.resize(requests);
+  flags_.resize(requests);
+  for (std::size_t i = 0; i < requests; ++i) {
+    addresses_.push_back({seed, first_trial + static_cast<std::uint32_t>(i), 0});
+  }
+  batch.target.data = target_.data();
+  batch.draft.data = draft_.data();
+  batch.drafted = drafted_.data();
+  batch.addresses = addresses_.data();
+  batch.accepted = accepted_.data();
+  batch.next = next_.data();
+  batch.flags = flags_.data();
+}
+
+void HostBatch::set(unsigned char* data, std::int64_t at, float logit) const {
+  switch (shape_.dtype) {
+    case Dtype::f32:
+      reinterpret_cast<float*>(data)[at] = logit;
+      return;
+    case Dtype::bf16:
+      reinterpret_cast<Bf16*>(data)[at] = from_float<Bf16>(logit);
+      return;
+    case Dtype::f16:
+      reinterpret_cast<F16*>(data)[at] = from_float<F16>(logit);
+      return;
+  }
+}
+
+void HostBatch::set_target(std::int32_t request, std::int32_t position, Token id, float logit) {
+  set(target_.data(), (std::int64_t{request} * (shape_.gamma + 1) + position) * shape_.vocab + id, logit);
+}
+
+void HostBatch::set_draft(std::int32_t request, std::int32_t position, Token id, float logit) {
+  set(draft_.data(), (std::int64_t{request} * shape_.gamma + position) * shape_.vocab + id, logit);
+}
+
+Token& HostBatch::drafted(std::int32_t request, std::int32_t position) {
+  return drafted_[count(std::int64_t{request} * shape_.gamma + position)];
+}
+
+void HostBatch::make(const MadeLogits& how) {
+  for (std::int32_t request = 0; request < shape_.requests; ++request) {
+    for (std::int32_t position = 0; position <= shape_.gamma; ++position) {
+      for (Token id = 0; id < shape_.vocab; ++id) {
+        const MadeLogit made = made_logit(how, std::int64_t{request} * (shape_.gamma + 1) + position, id);
+        set_target(request, position, id, made.target);
+        if (position < shape_.gamma) set_draft(request, position, id, made.draft);
+      }
+      if (position == shape_.gamma) continue;
+      const std::vector<double> row =
+          probabilities(batch.draft, batch.draft_options, shape_.gamma, request, position, shape_.vocab);
+      SampledChance chance = sampled_chance(how.seed, static_cast<std::uint32_t>(request), 0);
+      drafted(request, position) =
+          chance.pick({Use::draft, static_cast<std::uint16_t>(position)}, Row{row.data(), shape_.vocab});
+    }
+  }
+}
+
+void HostBatch::set_uniforms(std::int32_t request, const std::vector<double>& uniforms) {
+  const std::int64_t each = shape_.gamma + 1;
+  if (uniforms_.empty()) uniforms_.assign(count(shape_.requests * each), 0.5);
+  std::copy(uniforms.begin(), uniforms.end(), uniforms_.begin() + request * each);
+  batch.uniforms = uniforms_.data();
+  batch.addresses = nullptr;
+}
+
+std::vector<RequestResult> HostBatch::run(const BatchRunner& runner, Implementation implementation) {
+  constexpr std::int32_t untouched = -77;
+  std::fill(accepted_.begin(), accepted_.end(), untouched);
+  std::fill(next_.begin(), next_.end(), untouched);
+  std::fill(flags_.begin(), flags_.end(), ~0U);
+  runner(implementation, batch);
+  std::vector<RequestResult> results;
+  for (std::size_t i = 0; i < accepted_.size(); ++i) results.push_back({accepted_[i], next_[i], flags_[i]});
+  return results;
+}
+
+Agreement agreement(const VerifyBatch& batch, const std::vector<RequestResult>& results) {
+  const std::vector<ReferenceVerdict> expected = verify_reference(batch);
+  Agreement found{static_cast<int>(results.size()), 0, 0};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (expected[i].margin < decision_band) {
+      ++found.within_band;
+    } else if (results[i].accepted != expected[i].accepted || results[i].next != expected[i].next) {
+      ++found.different;
+    }
+  }
+  return found;
+}
+
+}  // namespace speclab

@@ -1,0 +1,81 @@
+// A batch of verification requests in the host's memory, with room for what a kernel leaves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "speclab/kernels/bench/measure.hpp"
+#include "speclab/kernels/verify/implementation.hpp"
+#include "speclab/kernels/verify/reference.hpp"
+
+namespace speclab {
+
+/// Verifies a batch in host memory and leaves the results there: by the emulator or by a GPU.
+using BatchRunner = std::function<void(Implementation, const VerifyBatch&)>;
+
+/// What a request came to.
+struct RequestResult {
+  std::int32_t accepted = 0;
+  Token next = 0;
+  std::uint32_t flags = 0;
+
+  bool operator==(const RequestResult&) const = default;
+};
+
+/// Logits are set as floats and kept in the shape's format. Not to be copied: the batch points into it.
+class HostBatch {
+ public:
+  /// All logits 0, drafted tokens 0, request i at RandomAddress{seed, first_trial + i, 0}.
+  HostBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial = 0);
+  HostBatch(const HostBatch&) = delete;
+  HostBatch& operator=(const HostBatch&) = delete;
+
+  void set_target(std::int32_t request, std::int32_t position, Token id, float logit);
+  void set_draft(std::int32_t request, std::int32_t position, Token id, float logit);
+  Token& drafted(std::int32_t request, std::int32_t position);
+
+  /// Logits of `how` in all rows, and drafted tokens drawn from the draft's.
+  void make(const MadeLogits& how);
+
+  /// The request's uniforms instead of random numbers: gamma + 1 of them; 0.5 for other requests.
+  void set_uniforms(std::int32_t request, const std::vector<double>& uniforms);
+
+  /// What a kernel left there. Results are overwritten with a pattern before it runs.
+  std::vector<RequestResult> run(const BatchRunner& runner, Implementation implementation);
+
+  const BenchShape& shape() const { return shape_; }
+  unsigned char* target_data() { return target_.data(); }
+  unsigned char* draft_data() { return draft_.data(); }
+  Token* drafted_data() { return drafted_.data(); }
+
+  VerifyBatch batch;  ///< options, lengths and rule may be changed
+
+ private:
+  void set(unsigned char* data, std::int64_t at, float logit) const;
+
+  BenchShape shape_;
+  std::vector<unsigned char> target_;
+  std::vector<unsigned char> draft_;
+  std::vector<Token> drafted_;
+  std::vector<RandomAddress> addresses_;
+  std::vector<double> uniforms_;
+  std::vector<std::int32_t> accepted_;
+  std::vector<Token> next_;
+  std::vector<std::uint32_t> flags_;
+};
+
+/// Kernels in single precision may decide otherwise than the reference within this distance of an edge: sums
+/// of 32 terms in a row, logits up to 20, exp2f and expm1f right to 2 units.
+inline constexpr double decision_band = 1e-5;
+
+/// Results beside the reference's.
+struct Agreement {
+  int requests = 0;
+  int within_band = 0;  ///< the reference was so close to an edge that either decision is right
+  int different = 0;    ///< outside the band
+};
+
+Agreement agreement(const VerifyBatch& batch, const std::vector<RequestResult>& results);
+
+}  // namespace speclab

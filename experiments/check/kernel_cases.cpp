@@ -1,0 +1,124 @@
+// Decisions against the reference, and the same bits wherever they are made.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "speclab/experiments/bench/kernel_sweep.hpp"
+#include "speclab/experiments/check/kernel_check.hpp"
+#include "speclab/experiments/check/rule_names.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr MadeLogits usual_logits{3, 3, 1.2F};
+
+/// Requests first .. first + count - 1 of a batch as a batch of their own; options are not taken along.
+VerifyBatch slice(const VerifyBatch& all, std::int32_t first, std::int32_t count) {
+  VerifyBatch part = all;
+  const auto rows = [first](const LogitRows& from) {
+    LogitRows moved = from;
+    moved.data =
+        static_cast<const unsigned char*>(from.data) + first * from.request_stride * dtype_bytes(from.dtype);
+    return moved;
+  };
+  part.requests = count;
+  part.target = rows(all.target);
+  part.draft = rows(all.draft);
+  part.drafted = all.drafted + std::int64_t{first} * all.gamma;
+  part.addresses = all.addresses + first;
+  part.accepted = all.accepted + first;
+  part.next = all.next + first;
+  part.flags = all.flags + first;
+  return part;
+}
+
+}  // namespace
+
+std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
+  const std::int32_t requests = options.place == CheckPlace::gpu ? 64 : 4;
+  const BatchRunner runner = runner_of(options.place);
+  std::vector<KernelCheckRow> rows;
+  for (const ImplementationInfo& info : options.implementations) {
+    for (const Dtype dtype : options.dtypes) {
+      for (const VerifyRule& rule : checked_rules()) {
+        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype_name(dtype),
+                           CheckOutcome::left_out, "another law: the reference does not say what is right"};
+        Agreement all;
+        for (const std::int32_t vocab : {1, 7, 64, 1000, 20001}) {
+          for (const std::int32_t gamma : {0, 1, 4}) {
+            HostBatch host({requests, gamma, vocab, dtype}, 11);
+            host.batch.rule = rule;
+            if (!info.exact) continue;
+            if (const auto why = obstacle(info.implementation, host.batch)) {
+              row.detail = *why;
+              continue;
+            }
+            host.make(usual_logits);
+            const Agreement found = agreement(host.batch, host.run(runner, info.implementation));
+            all.requests += found.requests;
+            all.within_band += found.within_band;
+            all.different += found.different;
+          }
+        }
+        if (all.requests > 0) {
+          row.outcome = all.different == 0 ? CheckOutcome::passed : CheckOutcome::failed;
+          row.detail = fmt::format("{} requests, {} within the band of {:g}, {} others differ", all.requests,
+                                   all.within_band, decision_band, all.different);
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
+  std::vector<KernelCheckRow> rows;
+  for (const ImplementationInfo& info : options.implementations) {
+    for (const Dtype dtype : options.dtypes) {
+      for (const VerifyRule& rule : checked_rules()) {
+        constexpr std::int32_t requests = 9;
+        HostBatch host({requests, 3, 9001, dtype}, 17);
+        host.batch.rule = rule;
+        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype_name(dtype),
+                           CheckOutcome::left_out, ""};
+        if (const auto why = obstacle(info.implementation, host.batch)) {
+          row.detail = *why;
+          rows.push_back(std::move(row));
+          continue;
+        }
+        host.make(usual_logits);
+        const BatchRunner usual = runner_of(options.place);
+        const auto together = host.run(usual, info.implementation);
+        int runs = 0;
+        std::vector<std::string> different;
+        const auto compare = [&](const std::string& what, const BatchRunner& runner) {
+          ++runs;
+          if (host.run(runner, info.implementation) != together) different.push_back(what);
+        };
+        compare("again", usual);
+        for (int variation = 1; variation <= variations_of(options.place); ++variation) {
+          compare(fmt::format("variation {}", variation), runner_of(options.place, variation));
+        }
+        for (const std::int32_t size : {1, 2, 5}) {
+          compare(fmt::format("batches of {}", size), [&](Implementation which, const VerifyBatch& batch) {
+            for (std::int32_t first = 0; first < requests; first += size) {
+              usual(which, slice(batch, first, std::min(size, requests - first)));
+            }
+          });
+        }
+        row.outcome = different.empty() ? CheckOutcome::passed : CheckOutcome::failed;
+        row.detail =
+            different.empty()
+                ? fmt::format("{} requests, {} other ways: alone, in batches of 2 and 5, again, {}", requests,
+                              runs, options.place == CheckPlace::gpu ? "from a graph" : "in other orders")
+                : fmt::format("differs: {}", fmt::join(different, ", "));
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace speclab

@@ -1,0 +1,211 @@
+#include "speclab/experiments/check/kernel_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "speclab/analysis/multiple_tests.hpp"
+#include "speclab/experiments/bench/kernel_sweep.hpp"
+#include "speclab/experiments/check/kernel_laws.hpp"
+#include "speclab/experiments/check/rule_names.hpp"
+#include "speclab/experiments/report/page.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+#include "speclab/experiments/version.hpp"
+#include "speclab/kernels/gpu/device.hpp"
+#include "speclab/kernels/gpu/host_batch.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> law_sizes{{{8, 3}, {17, 2}, {64, 1}}};
+
+const char* outcome_name(CheckOutcome outcome) {
+  switch (outcome) {
+    case CheckOutcome::passed:
+      return "passed";
+    case CheckOutcome::failed:
+      return "FAILED";
+    case CheckOutcome::refuted:
+      return "refuted";
+    case CheckOutcome::left_out:
+      break;
+  }
+  return "left out";
+}
+
+/// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
+/// the others. Implementations that are not exact are tested with the token rule alone.
+std::vector<LawCase> law_cases(const KernelCheckOptions& options, bool exact) {
+  std::vector<LawCase> cases;
+  for (const VerifyRule& rule : checked_rules()) {
+    if (!exact && rule.method != VerifyMethod::token) continue;
+    for (const auto& [vocab, gamma] : law_sizes)
+      cases.push_back({vocab, gamma, options.dtypes.front(), rule});
+  }
+  for (std::size_t i = 1; i < options.dtypes.size(); ++i) {
+    cases.push_back({law_sizes.front().first, law_sizes.front().second, options.dtypes[i], VerifyRule{}});
+  }
+  return cases;
+}
+
+BenchShape law_shape(const LawCase& law) { return {1, law.gamma, law.vocab, law.dtype}; }
+
+std::string law_title(const LawCase& law) {
+  return fmt::format("law, {}, V = {}, gamma = {}", rule_name(law.rule), law.vocab, law.gamma);
+}
+
+std::string p_list(const LawTests& tests) {
+  std::vector<std::string> all;
+  for (const auto& [name, p] : tests.p_values) all.push_back(fmt::format("{}: {:.2g}", name, p));
+  return fmt::format("p: {}", fmt::join(all, ", "));
+}
+
+}  // namespace
+
+BatchRunner runner_of(CheckPlace place, int variation) {
+  if (place == CheckPlace::gpu) {
+    const GpuLaunch how = variation == 0 ? GpuLaunch::stream : GpuLaunch::graph;
+    return
+        [how](Implementation which, const VerifyBatch& batch) { run_host_batch_on_gpu(which, batch, how); };
+  }
+  const std::array<simt::Order, 3> orders{simt::Order::forward, simt::Order::backward, simt::Order::shuffled};
+  const simt::Order order = orders.at(static_cast<std::size_t>(variation));
+  return [order](Implementation which, const VerifyBatch& batch) { run_emulated(which, batch, order); };
+}
+
+int variations_of(CheckPlace place) { return place == CheckPlace::gpu ? 1 : 2; }
+
+std::vector<KernelCheckRow> check_laws(const KernelCheckOptions& options) {
+  const std::int32_t requests_a_batch = options.place == CheckPlace::gpu ? 1 << 16 : 64;
+  const BatchRunner runner = runner_of(options.place);
+  std::vector<KernelCheckRow> rows;
+  std::vector<double> p_values;                                // of exact implementations
+  std::vector<std::pair<std::size_t, std::size_t>> belonging;  // p-value by p-value: row
+  for (const ImplementationInfo& info : options.implementations) {
+    for (const LawCase& law : law_cases(options, info.exact)) {
+      if (interrupted()) return rows;
+      KernelCheckRow row{law_title(law), info.name, dtype_name(law.dtype), CheckOutcome::left_out, ""};
+      VerifyBatch batch = shape_batch(law_shape(law));
+      batch.rule = law.rule;
+      if (const auto why = obstacle(info.implementation, batch)) {
+        row.detail = *why;
+        rows.push_back(std::move(row));
+        continue;
+      }
+      const LawTests tests =
+          test_law(law, runner, info.implementation, info.exact, options.requests, requests_a_batch);
+      row.detail = fmt::format("{} requests; {}", tests.requests, p_list(tests));
+      if (info.exact) {
+        row.outcome = CheckOutcome::passed;  // until Holm's adjustment says otherwise
+        for (const auto& [name, p] : tests.p_values) {
+          belonging.emplace_back(rows.size(), p_values.size());
+          p_values.push_back(p);
+        }
+      } else {
+        const bool refuted = tests.least() * static_cast<double>(tests.p_values.size()) <= options.level;
+        row.outcome = refuted ? CheckOutcome::refuted : CheckOutcome::failed;
+        row.detail += fmt::format("; {}, TV {:.4f}", refuted ? "refuted as expected" : "NOT refuted",
+                                  tests.total_variation);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  for (const auto& [row, at] : belonging) {
+    if (adjusted[at] > options.level) continue;
+    rows[row].outcome = CheckOutcome::failed;
+    rows[row].detail += fmt::format("; adjusted (Holm): {:.2g}", adjusted[at]);
+  }
+  return rows;
+}
+
+std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
+  std::vector<std::string> lines;
+  for (const ImplementationInfo& info : options.implementations) {
+    const std::string name = info.name;
+    if (info.exact) {
+      lines.push_back(name +
+                      ": decisions against the reference: V 1, 7, 64, 1000, 20001, gamma 0, 1, 4, token, "
+                      "lenient and block verification, each format");
+    }
+    lines.push_back(name + ": the same bits alone, in batches of 2 and 5, again, and " +
+                    (options.place == CheckPlace::gpu ? "from a CUDA graph" : "in other orders of threads"));
+    if (info.exact)
+      lines.push_back(name +
+                      ": edges: equal and disjoint laws, one-hot, -inf, NaN, u at 0 and 1, "
+                      "zero residual, gamma 0, ragged lengths, odd vocabularies");
+    for (const LawCase& law : law_cases(options, info.exact)) {
+      lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, law_title(law), dtype_name(law.dtype),
+                                  options.requests, info.exact ? "has to pass" : "has to be refuted"));
+    }
+  }
+  return lines;
+}
+
+std::optional<Json> check_kernels(const KernelCheckOptions& options) {
+  Json result{{"check", "kernels"},
+              {"version", version_string()},
+              {"command", options.command},
+              {"place", options.place == CheckPlace::gpu ? "GPU" : "emulator"},
+              {"device", Json()},
+              {"level", options.level},
+              {"requests", options.requests},
+              {"rows", Json::array()}};
+  if (options.place == CheckPlace::gpu) result["device"] = current_device().value().name;
+  std::size_t failures = 0;
+  for (const auto part : {check_decisions, check_bits, check_edges, check_laws}) {
+    if (interrupted()) return std::nullopt;
+    for (const KernelCheckRow& row : part(options)) {
+      failures += row.outcome == CheckOutcome::failed ? 1 : 0;
+      result["rows"].push_back({{"test", row.test},
+                                {"implementation", row.implementation},
+                                {"dtype", row.dtype},
+                                {"outcome", outcome_name(row.outcome)},
+                                {"detail", row.detail}});
+    }
+  }
+  if (interrupted()) return std::nullopt;
+  result["failures"] = failures;
+  return result;
+}
+
+std::string kernel_check_text(const Json& result) {
+  const Json& device = result.at("device");
+  std::string text =
+      fmt::format("on        {}\n", device.is_null() ? "the emulator" : device.get<std::string>());
+  // Edges that passed have nothing to say, and many tests are left out for one reason: both are counted.
+  std::vector<std::pair<std::string, int>> counted;
+  const auto count = [&](std::string what) {
+    const auto found =
+        std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.first == what; });
+    if (found == counted.end()) {
+      counted.emplace_back(std::move(what), 1);
+    } else {
+      ++found->second;
+    }
+  };
+  for (const Json& row : result.at("rows")) {
+    const auto detail = row.at("detail").get<std::string>();
+    const auto outcome = row.at("outcome").get<std::string>();
+    const std::string whose =
+        fmt::format("{:<9} {}, {}: ", outcome, row.at("implementation").get<std::string>(),
+                    row.at("dtype").get<std::string>());
+    if (outcome == outcome_name(CheckOutcome::left_out)) {
+      count(whose + detail);
+    } else if (detail.empty()) {
+      count(whose + "edges");
+    } else {
+      text += fmt::format("{}{}: {}\n", whose, row.at("test").get<std::string>(), detail);
+    }
+  }
+  for (const auto& [what, times] : counted) text += fmt::format("{}: {}\n", what, times);
+  const auto failures = result.at("failures").get<std::size_t>();
+  text += fmt::format("verdict   {} of {} rows failed (laws: {} requests each, level {:g}, Holm-adjusted)\n",
+                      failures, result.at("rows").size(), result.at("requests").get<std::uint64_t>(),
+                      result.at("level").get<double>());
+  return text;
+}
+
+}  // namespace speclab

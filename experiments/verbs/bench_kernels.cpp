@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "speclab/experiments/bench/kernel_dry_run.hpp"
+#include "speclab/experiments/bench/kernel_report.hpp"
+#include "speclab/experiments/bench/kernel_suite.hpp"
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/output.hpp"
+#include "speclab/experiments/support/atomic_file.hpp"
+#include "speclab/experiments/support/interrupt.hpp"
+#include "speclab/experiments/verbs/verb.hpp"
+#include "speclab/kernels/gpu/device.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int usual_repetitions = 200;
+constexpr int quick_repetitions = 20;
+/// Of a table on a terminal.
+constexpr std::size_t most_rows = 60;
+
+std::vector<std::string> implementation_names() {
+  std::vector<std::string> names;
+  for (const ImplementationInfo& info : implementations()) names.emplace_back(info.name);
+  return names;
+}
+
+Usage usage() {
+  Usage usage{
+      .line = "speclab bench kernels [options]",
+      .about =
+          "Times the verification kernels on this machine's GPU, all of them in random order in one run,\n"
+          "beside what the device allows at the same size: an empty launch and two, two copies and a read "
+          "of\n"
+          "the logits' bytes, and no verification at all. Each row has median and 99th percentile, the "
+          "bytes\n"
+          "that the method has to move, their rate and its share of the copy's, how many times as long "
+          "other\n"
+          "methods take, and the total variation between its output and the target (0 for exact ones).\n"
+          "Logits are made on the device so that target and draft overlap by alpha in the mean.\n\n"
+          "Vocabularies: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5), 256,000\n"
+          "(Gemma). Without --sizes, --quick or --full the sweep goes through B = 32, gamma = 4, V = "
+          "128,256\n"
+          "along requests (1 to 256), gamma (1 to 16) and vocabulary, and has the corners {1, 256} x {1, "
+          "16}\n"
+          "x {32,000, 256,000}: all in the first --dtype and at alpha 0.7 (or the first); other dtypes "
+          "along\n"
+          "requests, other alphas at the centre. The others are products of sizes, dtypes and alphas. Sizes\n"
+          "that do not fit the device's memory are listed as left out.\n\n"
+          "--dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes\n"
+          "of each implementation in an emulator against the reference. --from draws tables and pages of a\n"
+          "result anew, also without a GPU. With --out: result.json, results.csv,\n"
+          "report.html, the figures, and a short table for documents (table.md).\n"
+          "Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad\n"
+          "input and without a GPU, 130 interrupted.",
+      .examples =
+          "  speclab bench kernels --out kernels/results/my-gpu\n"
+          "  speclab bench kernels --sizes \"1,4,128256;64,4,128256\" --dtype bf16 --cache flushed\n"
+          "  speclab bench kernels --full --baselines fused --repetitions 50 --json\n"
+          "  speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800\n"
+          "  speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again\n",
+      .positional = ""};
+  usage.options.add_options()("sizes", po::value<std::string>(),
+                              "requests,gamma,vocabulary; several parted by ';'")(
+      "quick", "two sizes, few repetitions: a try, not a measurement")(
+      "full", "all combinations of the axes: 1,080 points")(
+      "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(
+      "alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft")(
+      "baselines", po::value<std::string>()->default_value("all"),
+      fmt::format("what to measure, by name, or all: {}", fmt::join(implementation_names(), ", ")).c_str())(
+      "cache", po::value<std::string>()->default_value("hot,flushed"),
+      "second-level cache: hot, flushed, or both")(
+      "repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)")(
+      "out", po::value<std::string>(), "folder for the files (default: none are written)")(
+      "json", "print JSON instead of tables")("dry-run", "check everything that needs no GPU")(
+      "memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device")(
+      "bandwidth-gbs", po::value<double>()->default_value(4300),
+      "of a dry run: an assumed rate of copies, for the bound")(
+      "from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
+  return usage;
+}
+
+KernelSweep sweep_option(const po::variables_map& values) {
+  KernelSweep sweep;
+  const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
+  if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
+  if (values.count("quick") > 0) {
+    sweep.kind = SweepKind::quick;
+    if (values["dtype"].defaulted()) sweep.dtypes = {Dtype::bf16};
+    if (values["alpha"].defaulted()) sweep.alphas = {0.7};
+  }
+  if (values.count("full") > 0) sweep.kind = SweepKind::full;
+  if (values.count("sizes") > 0) {
+    sweep.kind = SweepKind::given;
+    sweep.sizes = parse_sizes(values["sizes"].as<std::string>());
+  }
+  if (!values["dtype"].defaulted()) sweep.dtypes = parse_dtypes(values["dtype"].as<std::string>());
+  if (!values["alpha"].defaulted()) sweep.alphas = parse_alphas(values["alpha"].as<std::string>());
+  return sweep;
+}
+
+std::vector<bool> cache_option(const po::variables_map& values) {
+  std::vector<bool> flushed;
+  for (const std::string& word : split(values["cache"].as<std::string>(), ',')) {
+    if (word != "hot" && word != "flushed") {
+      throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
+    }
+    const bool flush = word == "flushed";
+    if (std::find(flushed.begin(), flushed.end(), flush) == flushed.end()) flushed.push_back(flush);
+  }
+  return flushed;
+}
+
+double positive_option(const po::variables_map& values, const char* name) {
+  const auto value = values[name].as<double>();
+  constexpr double most = 1e9;
+  if (!(value > 0 && value <= most)) {
+    throw UsageError(fmt::format("--{} {}: expected a number above 0, at most {:g}", name, value, most));
+  }
+  return value;
+}
+
+int repetitions_option(const po::variables_map& values) {
+  constexpr int most = 100000;
+  if (values.count("repetitions") == 0)
+    return values.count("quick") > 0 ? quick_repetitions : usual_repetitions;
+  const int repetitions = values["repetitions"].as<int>();
+  if (repetitions < 1 || repetitions > most) {
+    throw UsageError(fmt::format("--repetitions {}: expected 1 to {}", repetitions, most));
+  }
+  return repetitions;
+}
+
+/// The command as it was typed.
+std::string command_of(const std::vector<std::string>& arguments) {
+  std::string command = "speclab bench kernels";
+  for (const std::string& word : arguments) {
+    const bool plain = word.find_first_of("; \"'$*") == std::string::npos;
+    command += plain ? " " + word : fmt::format(" \"{}\"", word);
+  }
+  return command;
+}
+
+void show(const Json& result, const po::variables_map& values) {
+  const std::filesystem::path out = values.count("out") > 0 ? values["out"].as<std::string>() : "";
+  if (!out.empty()) {
+    write_file_atomically(out / "result.json", result.dump(1) + "\n");
+    const Page page = kernel_page(result);
+    if (result.contains("verification")) {
+      write_file_atomically(out / "results.csv", kernel_csv(result));
+      write_file_atomically(out / "table.md", kernel_markdown(result));
+      write_figures(out, page.sections.front());
+    }
+    write_file_atomically(out / "report.html", html(page));
+  }
+  if (values.count("json") > 0) {
+    fmt::print("{}\n", result.dump(1));
+    return;
+  }
+  for (const auto& [name, fact] : kernel_facts(result)) fmt::print("{}: {}\n", name, fact);
+  for (const Table& table : kernel_tables(result, most_rows)) fmt::print("\n{}", terminal(table));
+  fmt::print("\n");
+  for (const std::string& note : kernel_notes(result)) fmt::print("- {}\n", note);
+  if (!out.empty()) fmt::print("report: {}\n", (out / "report.html").string());
+}
+
+}  // namespace
+
+int bench_kernels_verb(const std::vector<std::string>& arguments) {
+  Usage how = usage();
+  const auto values = parse(how, arguments);
+  if (!values) return exit_ok;
+  if (values->count("out") > 0) refuse_unwritable((*values)["out"].as<std::string>());
+  if (values->count("from") > 0) {
+    show(read_kernel_result((*values)["from"].as<std::string>()), *values);
+    return exit_ok;
+  }
+  const KernelSweep sweep = sweep_option(*values);
+  const auto chosen = parse_implementations("--baselines", (*values)["baselines"].as<std::string>());
+  const std::vector<bool> flushed = cache_option(*values);
+  const int repetitions = repetitions_option(*values);
+  const std::string command = command_of(arguments);
+  if (values->count("dry-run") > 0) {
+    const Json result = kernel_dry_run({sweep, chosen, positive_option(*values, "memory-gib"),
+                                        positive_option(*values, "bandwidth-gbs"), command});
+    show(result, *values);
+    return result.at("problems").get<std::size_t>() == 0 ? exit_ok : exit_failed_check;
+  }
+  if (const std::string why = why_no_device(); !why.empty()) {
+    throw UsageError(fmt::format(
+        "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
+        why));
+  }
+  const InterruptGuard guard;
+  const auto result = run_kernel_suite({sweep, chosen, flushed, repetitions, command, false});
+  if (!result) {
+    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
+    return exit_interrupted;
+  }
+  show(*result, *values);
+  if (result->at("partial").get<bool>()) return exit_interrupted;
+  return result->at("failures").get<int>() > 0 ? exit_failed_check : exit_ok;
+}
+
+}  // namespace speclab

@@ -1,0 +1,133 @@
+// What verification is held against: reading bytes and doing nothing with them, copying them, launching
+// nothing, and not verifying at all.
+#pragma once
+
+#include <cstdint>
+
+#include "speclab/core/token.hpp"
+#include "speclab/kernels/simt/collectives.hpp"
+#include "speclab/kernels/simt/launch.hpp"
+#include "speclab/kernels/simt/vector16.hpp"
+
+namespace speclab::bench {
+
+/// Vectors that a thread has in flight at once.
+inline constexpr int in_flight = 8;
+inline constexpr int moving_threads = 256;
+inline constexpr std::int64_t vectors_a_block = std::int64_t{in_flight} * moving_threads;
+
+SPECLAB_HD inline std::int64_t moving_blocks(std::int64_t vectors) {
+  return (vectors + vectors_a_block - 1) / vectors_a_block;
+}
+
+struct CopyArgs {
+  const simt::Vector16* from;
+  simt::Vector16* to;
+  std::int64_t vectors;
+};
+
+struct CopyBytes {
+  using Args = CopyArgs;
+  static constexpr const char* name = "copy";
+  static constexpr int threads = moving_threads;
+  static constexpr int min_blocks = 4;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const std::int64_t first = simt::block_index() * vectors_a_block + simt::thread_index();
+    simt::Vector16 held[in_flight];
+    SPECLAB_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      const std::int64_t at = first + i * threads;
+      if (at < args.vectors) held[i] = simt::load(args.from + at);
+    }
+    SPECLAB_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      const std::int64_t at = first + i * threads;
+      if (at < args.vectors) args.to[at] = held[i];
+    }
+  }
+
+  static simt::Launch launch(std::int64_t vectors) {
+    return simt::launch_of<CopyBytes>(moving_blocks(vectors));
+  }
+};
+
+struct ReadArgs {
+  const simt::Vector16* from;
+  std::int64_t vectors;
+  std::uint32_t* parity;  ///< [blocks] exclusive or of all words: a read that leaves nothing may be left out
+};
+
+struct ReadBytes {
+  using Args = ReadArgs;
+  static constexpr const char* name = "read";
+  static constexpr int threads = moving_threads;
+  static constexpr int min_blocks = 4;
+
+  struct Shared {
+    simt::BlockRoom<std::uint32_t, threads / simt::warp_size> room;
+  };
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const std::int64_t first = simt::block_index() * vectors_a_block + simt::thread_index();
+    simt::Vector16 held[in_flight];
+    SPECLAB_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      const std::int64_t at = first + i * threads;
+      held[i] = at < args.vectors ? simt::load(args.from + at) : simt::Vector16{{0, 0, 0, 0}};
+    }
+    std::uint32_t parity = 0;
+    SPECLAB_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      parity ^= (held[i].word[0] ^ held[i].word[1]) ^ (held[i].word[2] ^ held[i].word[3]);
+    }
+    auto& shared = simt::shared<Shared>();
+    parity = simt::block_reduce(parity, shared.room, [](std::uint32_t a, std::uint32_t b) { return a ^ b; });
+    if (simt::thread_index() == 0) args.parity[simt::block_index()] = parity;
+  }
+
+  static simt::Launch launch(std::int64_t vectors) {
+    return simt::launch_of<ReadBytes>(moving_blocks(vectors));
+  }
+};
+
+struct EmptyArgs {};
+
+struct Empty {
+  using Args = EmptyArgs;
+  static constexpr const char* name = "empty";
+  static constexpr int threads = simt::warp_size;
+  static constexpr int min_blocks = 1;
+
+  SPECLAB_DEVICE void operator()(const Args&) const {}
+};
+
+struct SkipArgs {
+  const Token* drafted;  ///< [requests, gamma]
+  std::int32_t* accepted;
+  Token* next;
+  std::int32_t requests;
+  std::int32_t gamma;
+};
+
+/// Keeps all drafted tokens and repeats the last: what a verifier costs that verifies nothing.
+struct SkipVerification {
+  using Args = SkipArgs;
+  static constexpr const char* name = "skip";
+  static constexpr int threads = 256;
+  static constexpr int min_blocks = 1;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const std::int64_t request = simt::block_index() * threads + simt::thread_index();
+    if (request >= args.requests) return;
+    args.accepted[request] = args.gamma;
+    args.next[request] =
+        args.gamma == 0 ? 0 : simt::load(args.drafted + request * args.gamma + args.gamma - 1);
+  }
+
+  static simt::Launch launch(std::int32_t requests) {
+    return simt::launch_of<SkipVerification>((requests + threads - 1) / threads);
+  }
+};
+
+}  // namespace speclab::bench

@@ -1,0 +1,47 @@
+// Launches recorded once and replayed. Included by .cu files only.
+#pragma once
+
+#include <utility>
+
+#include "speclab/kernels/gpu/cuda_check.hpp"
+
+namespace speclab {
+
+struct StreamDestroy {
+  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+};
+using OwnedStream = std::unique_ptr<CUstream_st, StreamDestroy>;
+
+inline OwnedStream make_stream() {
+  cudaStream_t stream = nullptr;
+  SPECLAB_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return OwnedStream(stream);
+}
+
+/// What `work` enqueues on the stream, as a CUDA graph.
+class CapturedGraph {
+ public:
+  template <class Work>
+  CapturedGraph(cudaStream_t stream, const Work& work) {
+    SPECLAB_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    work();
+    cudaGraph_t graph = nullptr;
+    SPECLAB_CUDA(cudaStreamEndCapture(stream, &graph));
+    const cudaError_t error = cudaGraphInstantiate(&ready_, graph, 0);
+    cudaGraphDestroy(graph);
+    SPECLAB_CUDA(error);
+  }
+  CapturedGraph(CapturedGraph&& other) noexcept : ready_(std::exchange(other.ready_, nullptr)) {}
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  ~CapturedGraph() {
+    if (ready_ != nullptr) cudaGraphExecDestroy(ready_);
+  }
+
+  void replay(cudaStream_t stream) const { SPECLAB_CUDA(cudaGraphLaunch(ready_, stream)); }
+
+ private:
+  cudaGraphExec_t ready_ = nullptr;
+};
+
+}  // namespace speclab

@@ -1,0 +1,317 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "speclab/core/divergence.hpp"
+#include "speclab/core/rules/sigmoid.hpp"
+#include "speclab/experiments/bench/kernel_dry_run.hpp"
+#include "speclab/experiments/bench/kernel_figures.hpp"
+#include "speclab/experiments/bench/kernel_report.hpp"
+#include "speclab/experiments/bench/kernel_suite.hpp"
+#include "speclab/experiments/bench/kernel_sweep.hpp"
+#include "speclab/experiments/bench/made_overlap.hpp"
+#include "speclab/experiments/format/config_error.hpp"
+
+using namespace speclab;
+
+namespace {
+
+template <class Work>
+std::string usage_error_of(const Work& work) {
+  try {
+    work();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Numbers that no device gave: times grow with a method's place, so that ratios are known.
+BenchMeasurement invented_times(const BenchTask& task) {
+  BenchMeasurement measured;
+  double seconds = 1e-5;
+  const auto add = [&](const char* name) {
+    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, 2, 0.8});
+    seconds *= 2;
+  };
+  for (const Implementation each : task.implementations) {
+    for (const ImplementationInfo& info : implementations()) {
+      if (info.implementation == each) add(info.name);
+    }
+  }
+  for (const char* const name :
+       {ceiling::skip, ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
+    add(name);
+  }
+  return measured;
+}
+
+BenchTask task_at(const KernelPoint& point, bool flushed) {
+  BenchTask task;
+  task.shape = point.shape;
+  for (const ImplementationInfo& info : implementations())
+    task.implementations.push_back(info.implementation);
+  task.flushed = flushed;
+  return task;
+}
+
+/// A result of the right shape, with invented numbers.
+Json invented_result() {
+  Json result{{"suite", "kernels"},
+              {"kind", "measurement"},
+              {"version", "0"},
+              {"machine", "none"},
+              {"command", "a test"},
+              {"device",
+               {{"name", "no device: invented numbers"},
+                {"capability", "0.0"},
+                {"multiprocessors", 1},
+                {"driver_cuda", "0"},
+                {"runtime_cuda", "0"}}},
+              {"clocks_before", "unknown"},
+              {"clocks_after", "unknown"},
+              {"repetitions", 3},
+              {"verification", Json::array()},
+              {"left_out", Json::array()},
+              {"partial", false}};
+  KernelSweep sweep;
+  sweep.kind = SweepKind::given;
+  sweep.sizes = parse_sizes("1,4,128256;32,4,128256");
+  sweep.dtypes = {Dtype::bf16};
+  sweep.alphas = {0.7};
+  for (const KernelPoint& point : sweep_points(sweep)) {
+    for (const bool flushed : {false, true}) {
+      const BenchTask task = task_at(point, flushed);
+      for (Json& row : verification_rows(point, task, invented_times(task), {0.69, 0.31})) {
+        result["verification"].push_back(std::move(row));
+      }
+    }
+  }
+  return result;
+}
+
+struct ScratchFile {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "speclab_bench_kernels_test.json";
+
+  explicit ScratchFile(const std::string& content) { std::ofstream(path) << content; }
+  ~ScratchFile() { std::filesystem::remove(path); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+};
+
+DryRunOptions full_dry_run() {
+  DryRunOptions options;
+  options.sweep.kind = SweepKind::full;
+  options.implementations = {implementations().begin(), implementations().end()};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("sizes, formats and alphas are read, or refused with what is allowed") {
+  const auto sizes = parse_sizes("32,4,128256;1,0,7");
+  REQUIRE(sizes.size() == 2);
+  CHECK(sizes[0].requests == 32);
+  CHECK(sizes[0].vocab == 128256);
+  CHECK(sizes[1].gamma == 0);
+  for (const char* const bad :
+       {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,65,7", "1,-1,7", "1,4,0",
+        "1,4,3000000", "1,4,99999999999", "a,4,7", "1, 4,7", "1.0,4,7"}) {
+    CAPTURE(bad);
+    const std::string error = usage_error_of([&] { parse_sizes(bad); });
+    CHECK(error.find("expected requests,gamma,vocabulary, such as 32,4,128256") != std::string::npos);
+  }
+  CHECK(parse_dtypes("f16,bf16") == std::vector<Dtype>{Dtype::f16, Dtype::bf16});
+  CHECK(usage_error_of([] { parse_dtypes("bf17"); }).find("did you mean \"bf16\"") != std::string::npos);
+  CHECK(parse_alphas(".3,0.9") == std::vector<double>{0.3, 0.9});
+  for (const char* const bad : {"", "0", "1", ".7,", "nan", "0.7x"}) {
+    CAPTURE(bad);
+    CHECK(usage_error_of([&] { parse_alphas(bad); }).find("expected numbers from 0.05 to 0.99") !=
+          std::string::npos);
+  }
+  CHECK(parse_implementations("--baselines", "all").size() == implementations().size());
+  CHECK(parse_implementations("--baselines", "fused,fused").size() == 1);
+  CHECK(usage_error_of([] { parse_implementations("--baselines", "fusde"); }).find("\"fused\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("the sweeps have the sizes that they promise, once each") {
+  KernelSweep sweep;
+  const auto axes = sweep_points(sweep);
+  const auto count = [&](const auto& wanted) { return std::count_if(axes.begin(), axes.end(), wanted); };
+  CHECK(count([](const KernelPoint& p) { return p.shape.requests == 256 && p.shape.gamma == 16; }) == 2);
+  CHECK(count([](const KernelPoint& p) {
+          return p.shape.gamma == 4 && p.shape.vocab == 128256 && p.alpha == 0.7;
+        }) == 18);
+  CHECK(count([](const KernelPoint& p) { return p.alpha == 0.3; }) == 2);
+  sweep.kind = SweepKind::full;
+  CHECK(sweep_points(sweep).size() == 9 * 5 * 4 * 2 * 3);
+  sweep.kind = SweepKind::axes;
+  sweep.alphas = {0.5};
+  for (const KernelPoint& point : sweep_points(sweep)) CHECK(point.alpha == 0.5);
+  for (const std::int32_t vocab : {32000, 128256, 151936, 256000}) CHECK_FALSE(vocab_name(vocab).empty());
+}
+
+TEST_CASE("a dry run checks every size of the full sweep") {
+  const Json result = kernel_dry_run(full_dry_run());
+  CHECK(result.at("points").size() == 9 * 5 * 4 * 2 * 3);
+  CHECK(result.at("problems") == 0);
+  CHECK(result.at("left_out") == 0);
+  for (const Json& row : result.at("emulated")) {
+    if (!row.contains("agreed")) continue;
+    CAPTURE(row.dump());
+    CHECK(row.at("different") == 0);
+    CHECK(row.at("agreed").get<int>() >= 4);
+    CHECK(row.at("loaded_over_counted").get<double>() > 0.5);
+  }
+  CHECK(kernel_page(result).sections.front().tables.size() == 2);
+}
+
+TEST_CASE("what does not fit is listed, and the bound follows the bandwidth") {
+  DryRunOptions options = full_dry_run();
+  options.sweep.kind = SweepKind::given;
+  options.sweep.sizes = parse_sizes("256,16,256000;1,1,1000");
+  options.sweep.dtypes = {Dtype::f32};
+  options.sweep.alphas = {0.7};
+  options.memory_gib = 8;
+  const Json small = kernel_dry_run(options);
+  CHECK(small.at("left_out") == 1);
+  CHECK_FALSE(small.at("points")[0].at("fits").get<bool>());
+  CHECK(small.at("points")[1].at("fits").get<bool>());
+  options.bandwidth_gbs *= 2;
+  const Json fast = kernel_dry_run(options);
+  const auto bound = [](const Json& result) {
+    return result.at("points")[0].at("methods")[0].at("bound_us").get<double>();
+  };
+  CHECK(bound(fast) == doctest::Approx(bound(small) / 2));
+  const Json& method = small.at("points")[0].at("methods")[0];
+  CHECK(bound(small) ==
+        doctest::Approx((method.at("bytes_read").get<double>() + method.at("bytes_written").get<double>()) /
+                        4300e9 * 1e6));
+}
+
+TEST_CASE("launches beyond a device's limits are found") {
+  CHECK(launch_problems({.kernel = "k", .blocks = 7}).empty());
+  CHECK(launch_problems({.kernel = "k", .blocks = 0}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = std::int64_t{1} << 31}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .threads = 100}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .threads = 2048}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 9, .cluster = 2}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 16, .cluster = 16}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .dynamic_shared = 228 * 1024}).size() == 1);
+}
+
+TEST_CASE("noise is found at which target and draft overlap as wanted") {
+  for (const double alpha : {0.3, 0.7, 0.9}) {
+    MadeLogits how;
+    how.noise = noise_for_overlap(how, 20000, alpha);
+    const MadeLaws laws = made_laws(how, 20000, Dtype::bf16, {});
+    // Other rows, and rounded: rows of 20,000 ids differ in their overlap by about a hundredth.
+    CHECK(std::abs(laws.overlap - alpha) < 0.03);
+    CHECK(laws.sigmoid_distance > 0);
+    // Nearly everything is kept, so that the draft's law is what comes out.
+    CHECK(laws.sigmoid_distance == doctest::Approx(1 - laws.overlap).epsilon(0.02));
+  }
+}
+
+TEST_CASE("the sigmoid's distance is that of the program that decides") {
+  // One drafted token, followed along every branch, with core's own rule on normalised logits.
+  constexpr std::int32_t vocab = 6;
+  MadeRows rows = made_rows({3, 2, 1.5F}, 0, vocab, Dtype::f32);
+  for (std::size_t id = 0; id < vocab; ++id) {
+    rows.target_logits[id] = std::log(rows.target[id]);
+    rows.draft_logits[id] = std::log(rows.draft[id]);
+  }
+  VerifyRule rule;
+  rule.sigmoid_alpha = -3;
+  rule.sigmoid_beta = 2;
+  const SigmoidRule core(rule.sigmoid_alpha, rule.sigmoid_beta);
+  const Row target{rows.target.data(), vocab};
+  const Row draft{rows.draft.data(), vocab};
+  std::vector<double> output(vocab, 0);
+  const auto residual = core.replacement(target, draft);
+  for (Token drafted = 0; drafted < vocab; ++drafted) {
+    const double kept = core.acceptance(drafted, target, draft);
+    for (Token id = 0; id < vocab; ++id) {
+      const double replaced = (1 - kept) * residual[id] / total_mass(residual);
+      output[static_cast<std::size_t>(id)] += draft[drafted] * (replaced + (id == drafted ? kept : 0));
+    }
+  }
+  const double distance = total_variation(Row{output.data(), vocab}, target);
+  CHECK(distance > 0.01);
+  CHECK(sigmoid_distance(rows, rule) == doctest::Approx(distance));
+}
+
+TEST_CASE("rows of a measurement have their rates, shares and ratios") {
+  const KernelPoint point{{32, 4, 128256, Dtype::bf16}, 0.7};
+  const BenchTask task = task_at(point, true);
+  const BenchMeasurement measured = invented_times(task);
+  const Json rows = verification_rows(point, task, measured, {0.69, 0.31});
+  REQUIRE(rows.size() == measured.times.size());
+  const Json& fused = rows.front();
+  CHECK(fused.at("method") == "fused");
+  CHECK(fused.at("median_us").get<double>() == doctest::Approx(20));
+  CHECK(fused.at("p99_us").get<double>() == doctest::Approx(30));
+  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point.shape), 2, 0.8);
+  CHECK(fused.at("gb_per_s").get<double>() == doctest::Approx(traffic.total() / 20e-6 / 1e9));
+  CHECK(fused.at("total_variation") == 0);
+  CHECK(fused.at("accepted") == 2);
+  const auto row_of = [&](const char* name) {
+    return *std::find_if(rows.begin(), rows.end(), [&](const Json& row) { return row.at("method") == name; });
+  };
+  // The kernel's copy comes before the other and is faster here: it is the measure.
+  const Json copy = row_of(ceiling::copy);
+  CHECK(copy.at("of_copy").get<double>() == doctest::Approx(1));
+  CHECK(fused.at("of_copy").get<double>() ==
+        doctest::Approx(fused.at("gb_per_s").get<double>() / copy.at("gb_per_s").get<double>()));
+  CHECK(row_of(ceiling::skip).at("total_variation").get<double>() == doctest::Approx(0.31));
+  CHECK(row_of(ceiling::skip).at("accepted") == 4);
+  CHECK(row_of(ceiling::empty).at("kind") == "ceiling");
+  CHECK(row_of(ceiling::empty).at("accepted").is_null());
+  CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);
+  CHECK(nearest_rank({4, 1, 3, 2}, 0.99) == 4);
+  CHECK(std::isnan(nearest_rank({}, 0.5)));
+}
+
+TEST_CASE("a result is drawn again from its file") {
+  const Json result = invented_result();
+  const ScratchFile file(result.dump());
+  const Json read = read_kernel_result(file.path.string());
+  CHECK(read == result);
+  CHECK(kernel_tables(read).size() == 2);
+  CHECK(kernel_tables(read, 3).front().rows.size() == 3);
+  CHECK(kernel_figures(read).size() == 4);
+  const std::string csv = kernel_csv(read);
+  CHECK(csv.starts_with("requests,gamma,vocab,dtype,alpha,"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(result.at("verification").size()) + 1);
+  const std::string table = kernel_markdown(read);
+  CHECK(table.find("| requests | fused |") != std::string::npos);
+  CHECK(table.find("| 32 | 20 |") != std::string::npos);
+  CHECK(table.find("no device: invented numbers") != std::string::npos);
+  const std::string page = html(kernel_page(read));
+  CHECK(page.find("no device: invented numbers") != std::string::npos);
+  CHECK(page.find("roofline-flushed") != std::string::npos);
+}
+
+TEST_CASE("files that are no results are refused by name") {
+  const auto refused = [](const std::string& content) {
+    const ScratchFile file(content);
+    return usage_error_of([&] { read_kernel_result(file.path.string()); });
+  };
+  CHECK(refused("not JSON").find("not a result.json of \"speclab bench kernels\"") != std::string::npos);
+  CHECK(refused("[1]").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
+  Json damaged = invented_result();
+  damaged["verification"][1].erase("median_us");
+  CHECK(refused(damaged.dump()).find("damaged: ") != std::string::npos);
+  CHECK(usage_error_of([] { read_kernel_result("/no/such/file"); }).find("cannot be read") !=
+        std::string::npos);
+}

@@ -1,0 +1,175 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../bounds.hpp"
+#include "speclab/analysis/multiple_tests.hpp"
+#include "speclab/experiments/bench/made_overlap.hpp"
+#include "speclab/experiments/check/kernel_check.hpp"
+#include "speclab/experiments/check/kernel_laws.hpp"
+#include "speclab/experiments/check/rule_names.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr Implementation any_implementation = Implementation::fused;
+constexpr std::uint64_t requests = 8000;
+constexpr std::int32_t requests_a_batch = 500;
+
+/// The reference in a kernel's place, after `fault` had its way with what it decides.
+template <class Fault>
+BatchRunner reference_with(const Fault& fault) {
+  return [fault](Implementation, const VerifyBatch& batch) {
+    const auto verdicts = verify_reference(batch);
+    for (std::int32_t i = 0; i < batch.requests; ++i) {
+      const ReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(i)];
+      batch.accepted[i] = verdict.accepted;
+      batch.next[i] = verdict.next;
+      batch.flags[i] = 0;
+      fault(batch, i);
+    }
+  };
+}
+
+const BatchRunner reference = reference_with([](const VerifyBatch&, std::int32_t) {});
+
+LawCase law_case(const VerifyRule& rule) { return {8, 3, Dtype::f32, rule, test_seed(20)}; }
+
+double least_p(const BatchRunner& runner, const VerifyRule& rule, bool exact = true) {
+  return test_law(law_case(rule), runner, any_implementation, exact, requests, requests_a_batch).least();
+}
+
+KernelCheckOptions small_options() {
+  KernelCheckOptions options;
+  options.implementations = {implementations().front()};
+  options.dtypes = {Dtype::bf16};
+  return options;
+}
+
+bool all_passed(const std::vector<KernelCheckRow>& rows) {
+  for (const KernelCheckRow& row : rows) {
+    if (row.outcome == CheckOutcome::failed) MESSAGE(row.test << ": " << row.detail);
+  }
+  return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const KernelCheckRow& row) {
+    return row.outcome == CheckOutcome::passed;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the reference has the laws that it is tested for") {
+  for (const VerifyRule& rule : checked_rules()) {
+    CAPTURE(rule_name(rule));
+    const LawTests tests =
+        test_law(law_case(rule), reference, any_implementation, true, requests, requests_a_batch);
+    CHECK(tests.p_values.size() == (keeps_law(rule.method) ? 9 : 3));
+    CHECK(tests.least() > p_value_bound);
+    CHECK(tests.total_variation == 0);
+  }
+}
+
+TEST_CASE("p-values of tests of laws are uniform") {
+  // One p-value of each seed, so that they are independent.
+  std::vector<double> kept;
+  std::vector<double> jointly;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const LawTests tests = test_law({17, 2, Dtype::f32, {}, test_seed(100) + seed}, reference,
+                                    any_implementation, true, 2000, requests_a_batch);
+    jointly.push_back(tests.p_values.front().second);
+    kept.push_back(tests.p_values.back().second);
+  }
+  CHECK(kolmogorov_smirnov(jointly).p > p_value_bound);
+  CHECK(kolmogorov_smirnov(kept).p > p_value_bound);
+  MESSAGE("Kolmogorov-Smirnov p: " << kolmogorov_smirnov(jointly).p << " and " << kolmogorov_smirnov(kept).p);
+}
+
+TEST_CASE("planted faults are found by the tests of laws") {
+  const VerifyRule token;
+  // The next token of every 16th request is the one above.
+  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
+                  if (i % 16 == 0) batch.next[i] = (batch.next[i] + 1) % batch.vocab;
+                }),
+                token) < p_value_bound);
+  // Every 16th rejection is forgotten; the token after it stays.
+  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
+                  if (i % 16 == 0 && batch.accepted[i] < batch.gamma) ++batch.accepted[i];
+                }),
+                token) < p_value_bound);
+  // Block verification decided by tokens has the target's law, but not its own accepted lengths.
+  const auto by_tokens = [](Implementation which, const VerifyBatch& batch) {
+    VerifyBatch other = batch;
+    other.rule = VerifyRule{};
+    reference(which, other);
+  };
+  VerifyRule block;
+  block.method = VerifyMethod::block;
+  const LawTests tests =
+      test_law(law_case(block), by_tokens, any_implementation, true, requests, requests_a_batch);
+  for (const auto& [name, p] : tests.p_values) {
+    CAPTURE(name);
+    if (name == "accepted length" || name == "emitted tokens") {
+      CHECK(p < p_value_bound);
+    } else if (name.starts_with("token")) {
+      CHECK(p > p_value_bound);
+    }
+  }
+  // A result without a token settles the matter.
+  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
+                  if (i == 7) batch.next[i] = invalid_token;
+                }),
+                token) == 0);
+}
+
+TEST_CASE("a rule with another law is refuted, and its distance stated") {
+  // What the sigmoid does with the paper's constants: nearly everything is kept.
+  const BatchRunner keeps_all =
+      reference_with([](const VerifyBatch& batch, std::int32_t i) { batch.accepted[i] = batch.gamma; });
+  const LawTests tests =
+      test_law(law_case({}), keeps_all, any_implementation, false, requests, requests_a_batch);
+  CHECK(tests.least() < p_value_bound);
+  CHECK(tests.total_variation > 0.1);
+  CHECK(tests.total_variation < 1);
+}
+
+TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do not") {
+  const KernelCheckOptions options = small_options();
+  CHECK(all_passed(check_edges(options)));
+  CHECK(all_passed(check_bits(options)));
+
+  HostBatch host({6, 3, 300, Dtype::bf16}, 5);
+  host.make({1, 3, 1});
+  const auto right = host.run(runner_of(CheckPlace::emulator), Implementation::fused);
+  CHECK(agreement(host.batch, right).different == 0);
+  auto wrong = right;
+  ++wrong[3].accepted;
+  CHECK(agreement(host.batch, wrong).different == 1);
+}
+
+TEST_CASE("laws hold for the fused kernel in the emulator") {
+  const LawTests tests = test_law({8, 2, Dtype::bf16, {}, test_seed(20)}, runner_of(CheckPlace::emulator),
+                                  Implementation::fused, true, 1000, 64);
+  CHECK(tests.least() > p_value_bound);
+}
+
+TEST_CASE("what was tested is said in a few lines") {
+  Json result{
+      {"device", nullptr}, {"level", 0.001}, {"requests", 1000}, {"failures", 1}, {"rows", Json::array()}};
+  const auto add = [&](const char* test, const char* outcome, const char* detail) {
+    result["rows"].push_back({{"test", test},
+                              {"implementation", "fused"},
+                              {"dtype", "f32"},
+                              {"outcome", outcome},
+                              {"detail", detail}});
+  };
+  add("edge: a", "passed", "");
+  add("edge: b", "FAILED", "accepted 7");
+  add("edge: c", "passed", "");
+  add("law, block", "left out", "verifies by the token rule only");
+  const std::string text = kernel_check_text(result);
+  CHECK(text.find("passed    fused, f32: edges: 2\n") != std::string::npos);
+  CHECK(text.find("FAILED    fused, f32: edge: b: accepted 7\n") != std::string::npos);
+  CHECK(text.find("left out  fused, f32: verifies by the token rule only: 1\n") != std::string::npos);
+  CHECK(text.find("1 of 4 rows failed") != std::string::npos);
+}
