@@ -1,11 +1,9 @@
 #include "speclab/experiments/bench/made_overlap.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "speclab/core/divergence.hpp"
 #include "speclab/core/transforms.hpp"
+#include "speclab/kernels/verify/fused_law.hpp"
+#include "speclab/kernels/verify/sigmoid_law.hpp"
 
 namespace speclab {
 
@@ -71,41 +69,50 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha) {
   return static_cast<float>((low + high) / 2);
 }
 
-double sigmoid_distance(const MadeRows& rows, const VerifyRule& rule) {
-  const std::size_t size = rows.target.size();
-  const auto sigmoid = [&](double logit) {
-    return 1 / (1 + std::exp(-(logit - rule.sigmoid_alpha) / (rule.sigmoid_beta - rule.sigmoid_alpha)));
-  };
-  std::vector<double> residual(size);
-  std::vector<double> output(size);
-  double rejected = 0;
-  for (std::size_t id = 0; id < size; ++id) {
-    const double target = sigmoid(rows.target_logits[id]);
-    const double draft = sigmoid(rows.draft_logits[id]);
-    output[id] = rows.draft[id] * std::min(1.0, target / draft);
-    rejected += rows.draft[id] - output[id];
-    residual[id] = std::max(0.0, target - draft);
-  }
-  const double total = std::accumulate(residual.begin(), residual.end(), 0.0);
-  for (std::size_t id = 0; id < size; ++id) {
-    output[id] += rejected * (total > 0 ? residual[id] / total : rows.target[id]);
-  }
-  return total_variation(row_of(output), row_of(rows.target));
+namespace {
+
+/// Of the law of one token that ours emit, with every rounding.
+double fused_distance(const MadeRows& rows) {
+  const auto vocab = static_cast<std::int32_t>(rows.target.size());
+  // The logits are as their format has them, so that single precision holds them.
+  const std::vector<float> target(rows.target_logits.begin(), rows.target_logits.end());
+  const std::vector<float> draft(rows.draft_logits.begin(), rows.draft_logits.end());
+  VerifyBatch batch;
+  batch.requests = 1;
+  batch.gamma = 1;
+  batch.vocab = vocab;
+  batch.target = {target.data(), Dtype::f32, vocab, vocab};
+  batch.draft = {draft.data(), Dtype::f32, vocab, vocab};
+  return total_variation(row_of(fused_token_law(batch, 0, 0)), row_of(rows.target));
 }
+
+}  // namespace
 
 MadeLaws made_laws(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const VerifyRule& rule) {
   MadeLaws laws;
   for (std::int64_t row = tuned_rows; row < tuned_rows + judged_rows; ++row) {
     const MadeRows rows = made_rows(how, row, vocab, dtype);
-    laws.overlap += overlap(row_of(rows.target), row_of(rows.draft)) / static_cast<double>(judged_rows);
-    laws.sigmoid_distance += sigmoid_distance(rows, rule) / static_cast<double>(judged_rows);
+    constexpr double share = 1.0 / static_cast<double>(judged_rows);
+    laws.overlap += share * overlap(row_of(rows.target), row_of(rows.draft));
+    laws.fused_distance += share * fused_distance(rows);
+    laws.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
+                                                             rule.sigmoid_alpha, rule.sigmoid_beta);
   }
   return laws;
 }
 
-std::optional<double> output_distance(const ImplementationInfo& info, const MadeLaws& laws) {
-  if (info.exact) return std::nullopt;
-  return laws.sigmoid_distance;
+std::optional<double> output_distance(Implementation implementation, const MadeLaws& laws) {
+  switch (implementation) {
+    case Implementation::fused:
+    case Implementation::cluster:
+      return laws.fused_distance;
+    case Implementation::wagner_sigmoid:
+      return laws.sigmoid_distance;
+    case Implementation::baseline:
+    case Implementation::wagner_exact:
+      break;
+  }
+  return std::nullopt;
 }
 
 }  // namespace speclab

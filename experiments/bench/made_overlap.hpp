@@ -30,17 +30,17 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha);
 
 /// Laws of the first token, as means over rows that the noise was not chosen by.
 struct MadeLaws {
-  double overlap = 0;           ///< the acceptance rate that results
-  double sigmoid_distance = 0;  ///< total variation between the sigmoid's output and the target
+  double overlap = 0;  ///< the acceptance rate that results
+  /// Total variation between the target and what comes out: of ours, by its single precision, and of the
+  /// sigmoid approximation, applied to logits as they are.
+  double fused_distance = 0;
+  double sigmoid_distance = 0;
 };
 
 MadeLaws made_laws(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
 
-/// Total variation between the law of the first token under the sigmoid approximation, applied to logits as
-/// they are, and the target (core/rules/sigmoid.hpp; Wagner et al. 2024, Eq. 5).
-double sigmoid_distance(const MadeRows& rows, const VerifyRule& rule);
-
-/// Total variation of an implementation's output; nothing for those that are exact.
-std::optional<double> output_distance(const ImplementationInfo& info, const MadeLaws& laws);
+/// Total variation of an implementation's output; nothing for the exact programs of others, whose rounding
+/// nobody has worked out.
+std::optional<double> output_distance(Implementation implementation, const MadeLaws& laws);
 
 }  // namespace speclab
