@@ -43,6 +43,10 @@ std::optional<Device> current_device() {
 std::string why_no_device() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "no CUDA driver on this machine";
+  }
   if (error != cudaSuccess) return cudaGetErrorString(error);
   return count == 0 ? "no CUDA device" : "";
 }
