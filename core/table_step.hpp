@@ -31,7 +31,7 @@ struct StepTables {
 
 /// Which slot a step reads, the token that it belongs to, and what is held against its cut.
 struct SlotChoice {
-  std::uint64_t at;
+  const StepSlot* slot;
   std::uint32_t own;
   std::uint32_t fraction;
 };
@@ -40,8 +40,8 @@ SPECLAB_HD inline SlotChoice choose_slot(const StepTables& tables, const RoundSt
                                          std::uint32_t context, std::uint64_t pick) {
   const std::uint64_t part = state.replacing * replacing_part + state.bonus * bonus_part;
   const std::uint32_t own = alias_slot(pick, tables.bits);
-  return {((part * tables.contexts + context) << static_cast<unsigned>(tables.bits)) + own, own,
-          alias_fraction(pick, tables.bits)};
+  return {tables.slots + ((part * tables.contexts + context) << static_cast<unsigned>(tables.bits)) + own,
+          own, alias_fraction(pick, tables.bits)};
 }
 
 /// The token drawn, and whether it was emitted: 1 or 0.
@@ -49,6 +49,15 @@ struct StepResult {
   std::uint32_t token;
   std::uint32_t emitted;
 };
+
+/// The coin of a drafted token from the masses themselves: its upper bits did not tell, one time in 2^32.
+template <class Rule>
+SPECLAB_RARE SPECLAB_HD bool exact_coin(const StepTables& tables, const Rule& rule, std::uint32_t context,
+                           std::uint32_t token, std::uint64_t coin) {
+  const double p = tables.target[std::uint64_t{context % tables.target_contexts} * tables.vocab + token];
+  const double q = tables.draft[std::uint64_t{context % tables.draft_contexts} * tables.vocab + token];
+  return open_unit(coin) < rule.kept(p, q);
+}
 
 /// `slot` is what `choice` names, and `coin` the second word of the block whose first one chose it.
 template <class Rule>
@@ -61,10 +70,7 @@ SPECLAB_HD StepResult take_step(const StepTables& tables, const Rule& rule, cons
   const std::uint32_t bits = coin_bits_of(coin);
   std::uint32_t emitted = static_cast<std::uint32_t>(bits < threshold) | (1U - state.drafting);
   if (bits == threshold) [[unlikely]] {
-    // The upper bits did not tell.
-    const double p = tables.target[std::uint64_t{context % tables.target_contexts} * tables.vocab + token];
-    const double q = tables.draft[std::uint64_t{context % tables.draft_contexts} * tables.vocab + token];
-    emitted = open_unit(coin) < rule.kept(p, q) ? 1 : 1U - state.drafting;
+    emitted = exact_coin(tables, rule, context, token, coin) ? 1 : 1U - state.drafting;
   }
   return {token, emitted};
 }

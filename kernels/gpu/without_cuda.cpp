@@ -3,6 +3,7 @@
 
 #include "speclab/kernels/gpu/device.hpp"
 #include "speclab/kernels/plain/verify_plain.hpp"
+#include "speclab/kernels/simulate/simulate.hpp"
 #include "speclab/kernels/verify/implementation.hpp"
 
 namespace speclab {
@@ -20,5 +21,9 @@ std::string why_no_device() { return reason; }
 std::vector<Verdict> verify_plain(const BatchView&) { throw std::runtime_error(reason); }
 
 void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
+
+RoundCounts simulate_on_gpu(const IidRun&, const Watch&) { throw std::runtime_error(reason); }
+
+RoundCounts simulate_on_gpu(const TableRun&, const Watch&) { throw std::runtime_error(reason); }
 
 }  // namespace speclab

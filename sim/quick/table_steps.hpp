@@ -31,13 +31,13 @@ class TableSteps {
   template <int>
   void look(Place& place, const RoundState& state, std::uint64_t pick) const {
     place.choice = choose_slot(tables_, state, place.context, pick);
-    __builtin_prefetch(tables_.slots + place.choice.at);
+    __builtin_prefetch(place.choice.slot);
   }
 
   Fate step(Place& place, const Step& step, QuickWork& work) const {
     ++work.reads;
-    const auto [token, emitted] = take_step(tables_, rule_, step.state, place.context, place.choice,
-                                            tables_.slots[place.choice.at], step.coin);
+    const auto [token, emitted] =
+        take_step(tables_, rule_, step.state, place.context, place.choice, *place.choice.slot, step.coin);
     place.overlap += tables_.overlap[place.context] & (std::uint64_t{0} - emitted);
     place.context = select(emitted, next_context<Order>(tables_, place.context, token), place.context);
     return static_cast<Fate>(emitted);
