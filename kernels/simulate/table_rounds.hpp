@@ -2,11 +2,14 @@
 // Philox block and one slot of 16 bytes; which state of its round a sequence is in is a number, not a place
 // in the program, so that the lanes of a warp go through the same instructions whatever their coins say.
 //
-// What bounds it: with many sequences, instructions: about INSTRUCTIONS_STEP a step, INSTRUCTIONS_PHILOX of
-// them Philox. A step moves one sector of 32 bytes from the second cache, where the slots of a few thousand
-// tokens' bigrams fit (48 V^2 bytes: 3 MB at V = 256), and 8 bytes of the overlaps from the first. Rounds of
-// gamma drafts take as many steps as tokens are examined, and one more: 1.18 steps a token at alpha = 0.8 and
-// gamma = 5. With few sequences a step's latency bounds it: each number depends on the one before.
+// What bounds it: with many sequences, instructions: 199 PTX instructions a step (nvcc 13.0, sm_90; some of
+// them names only; a division more from order 2 on), most of them Philox's 20 multiplications to 64 bits, 20
+// exclusive ors of three numbers, and its keys. A step moves one sector of 32 bytes from the second cache,
+// where the slots of bigrams of a thousand tokens fit (48 V^2 bytes: 3 MB at V = 256), and 8 bytes of the
+// overlaps, which the first cache holds. A round takes as many steps as it examines tokens, and one
+// more: 4.36 steps for 3.69 tokens at alpha = 0.8 and gamma = 5, so 870 instructions and 140 bytes a round.
+// With few sequences the latency of a step bounds it: each number of a sequence waits for the one before, and
+// some ten thousand sequences are needed to hide that.
 #pragma once
 
 #include <cstdint>
