@@ -1,7 +1,7 @@
 #include "speclab/kernels/simulate/simulate_plan.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <limits>
 
 #include "speclab/kernels/simulate/iid_rounds.hpp"
 #include "speclab/kernels/simulate/table_rounds.hpp"
@@ -37,7 +37,7 @@ IidPlan iid_plan(const RunShape& shape) {
   plan.launch = simt::launch_of<IidRounds>(static_cast<std::int64_t>(plan.pieces * plan.shares));
   plan.launch.dynamic_shared = IidRounds::shared_bytes(shape.gamma);
   plan.device_bytes = length_bytes(shape) + static_cast<std::uint64_t>(shape.gamma) * sizeof(std::uint64_t);
-  for (std::uint64_t i = 0; i < pieces; ++i) plan.random_blocks += iid_blocks(piece_at(cut, i), shape.length);
+  plan.random_blocks = iid_block(cut.total - 1, shape.length) + 1 + pieces;
   return plan;
 }
 
@@ -63,7 +63,8 @@ TablePlan table_plan(const RunShape& shape, const StepTables& tables, std::size_
       (prompts + plan.sequences) * sizeof(std::uint32_t) +
       static_cast<std::uint64_t>(2 * shape.gamma + 1) * sizeof(RoundState) + length_bytes(shape) +
       shape.cut().count() * sizeof(std::uint64_t);
-  plan.random_blocks = shape.total() * steps_a_round;
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  plan.random_blocks = shape.total() > most / steps_a_round ? most : shape.total() * steps_a_round;
   return plan;
 }
 

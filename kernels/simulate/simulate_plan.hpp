@@ -15,7 +15,7 @@ struct SimulatePlan {
   simt::Launch launch;              ///< the largest
   std::uint64_t launches = 0;       ///< one after the other
   std::uint64_t device_bytes = 0;   ///< allocated
-  std::uint64_t random_blocks = 0;  ///< used in all; of tables at most, when every draft is kept
+  std::uint64_t random_blocks = 0;  ///< used at most: where pieces cut blocks, or where every draft is kept
 };
 
 struct IidPlan : SimulatePlan {
