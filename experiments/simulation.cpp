@@ -86,22 +86,23 @@ std::uint64_t JobList::total() const {
 void require_gpu_form(const Job& job) {
   if (job.iid_alpha) return;
   constexpr const char* remedy =
-      "--backend cuda runs coins (experiment iid), and decode and optimal_gamma of two models of stored rows "
-      "under "
-      "token or lenient verification by the quick engine; --backend cpu runs everything";
+      "--backend cuda runs coins (experiment iid), and decode and optimal_gamma of two models of stored "
+      "rows, "
+      "verified by token or lenient, on the quick engine; --backend cpu runs everything";
   if (job.judging || job.acceptance) {
-    throw ConfigError("/experiment", fmt::format("it has no form for the GPU: {}", remedy));
+    throw ConfigError("/experiment", fmt::format("it has no form for the GPU; {}", remedy));
   }
   const Setup& setup = *job.setup;
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
-    throw ConfigError("/models", fmt::format("the rows of these are not stored: {}", remedy));
+    throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
   }
   if (const auto obstacle = quick_obstacle(setup.target, setup.draft, setup.rule)) {
-    throw ConfigError("/verifier", fmt::format("{}: {}", *obstacle, remedy));
+    throw ConfigError("/engine",
+                      fmt::format("quick does not go with this config: {}; {}", *obstacle, remedy));
   }
   if (job.engine == std::string_view("quick")) return;
   if (setup.engine == Engine::plain) {
-    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU: {}", remedy));
+    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU; {}", remedy));
   }
   throw ConfigError("/plan",
                     "so few rounds that engine \"auto\" takes \"plain\" for them, which runs on the CPU; say "

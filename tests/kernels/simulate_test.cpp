@@ -232,10 +232,10 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   CHECK(differs([](Pair& pair) { std::swap(pair.run.starts[0], pair.run.starts[1]); }));
   CHECK(differs([](Pair& pair) { pair.run.starts.pop_back(); }));
   CHECK(differs([](Pair& pair) { ++pair.overlap[3]; }));
-  // Of every part: a slot whose own token and other one change places.
+  // Of every part: cuts of one context's five tokens.
   for (const std::size_t part : {0, 1, 2}) {
     CHECK(differs([part](Pair& pair) {
-      for (std::size_t i = 0; i < 8; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;
+      for (std::size_t i = 0; i < 5; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;
     }));
   }
   // Coins that are a little too kind, by 2^-8.
