@@ -53,7 +53,7 @@ struct StepResult {
 /// The coin of a drafted token from the masses themselves: its upper bits did not tell, one time in 2^32.
 template <class Rule>
 SPECLAB_RARE SPECLAB_HD bool exact_coin(const StepTables& tables, const Rule& rule, std::uint32_t context,
-                           std::uint32_t token, std::uint64_t coin) {
+                                        std::uint32_t token, std::uint64_t coin) {
   const double p = tables.target[std::uint64_t{context % tables.target_contexts} * tables.vocab + token];
   const double q = tables.draft[std::uint64_t{context % tables.draft_contexts} * tables.vocab + token];
   return open_unit(coin) < rule.kept(p, q);
