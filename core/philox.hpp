@@ -74,6 +74,26 @@ class Philox {
   std::size_t half_ = 0;
 };
 
+/// Both words of one block, as `Philox` gives them.
+struct PhiloxWords {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+/// The block of a site whose use and slot are joined already.
+SPECLAB_HD inline PhiloxWords philox_words(std::uint64_t seed, std::uint32_t attempt,
+                                           std::uint32_t use_and_slot, std::uint32_t round,
+                                           std::uint32_t trial) {
+  const r123::Philox4x32::key_type key{
+      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}};
+  const r123::Philox4x32::ctr_type counter{{attempt, use_and_slot, round, trial}};
+  const r123::Philox4x32::ctr_type block = r123::Philox4x32{}(counter, key);
+  const auto word = [](std::uint32_t low, std::uint32_t high) {
+    return (static_cast<std::uint64_t>(high) << 32U) | low;
+  };
+  return {word(block.v[0], block.v[1]), word(block.v[2], block.v[3])};
+}
+
 /// A 64-bit word as a double strictly inside (0, 1): midpoints of 2^52 equal cells, so neither end can appear
 /// and the smallest value is 2^-53. (With 53 bits the largest midpoint would round to 1.)
 SPECLAB_HD inline double open_unit(std::uint64_t word) {

@@ -1,5 +1,7 @@
 #include "speclab/experiments/laboratory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -86,6 +88,17 @@ Cell prepare(CellSpec spec, JobList& jobs, ComparisonMaker& comparisons) {
     cell.calibration = prepare_calibration(cell.setup, config, jobs);
   }
   return cell;
+}
+
+/// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
+void require_gpu_form(const Cell& cell) {
+  if (cell.experiment != "iid" && cell.experiment != "decode" && cell.experiment != "optimal_gamma") {
+    throw ConfigError("/experiment",
+                      fmt::format("\"{}\" does not run on the GPU; --backend cuda runs iid, decode and "
+                                  "optimal_gamma, --backend cpu everything",
+                                  cell.experiment));
+  }
+  for (const Job* job : cell.jobs) require_gpu_form(*job);
 }
 
 /// Rounds, tokens, sequences or steps of beam searches to simulate.
@@ -216,12 +229,17 @@ Workload measure_workload(const Json& input) {
 }
 
 Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
-                    const Json& earlier) {
+                    const Json& earlier, Backend backend) {
   const Json resolved = with_sections(resolve(input));
   JobList jobs;
   const std::vector<Cell> cells = prepare_all(resolved, input, earlier, jobs);
+  if (backend != Backend::cpu) {
+    for (const Cell& cell : cells) {
+      if (cell.finished.is_null()) require_gpu_form(cell);
+    }
+  }
   const Control control = control_for(total_steps(cells, jobs));
-  jobs.run(control);
+  jobs.run(control, backend);
 
   const auto stated = resolved.at("confidence").get<double>();
   const double confidence =
@@ -235,6 +253,7 @@ Findings run_config(const Json& input, const std::function<Control(std::uint64_t
   result["interval_confidence"] = confidence;
   result["partial"] = false;
   findings.timings = Json{{"walltime", Json::array()}};
+  if (const Json device = backend_json(backend); !device.is_null()) findings.timings["device"] = device;
   Json& described = result["cells"] = Json::array();
   for (const Cell& cell : cells) {
     described.push_back(describe(cell, confidence, control, findings.timings["walltime"]));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "speclab/experiments/backend.hpp"
 #include "speclab/experiments/format/shape.hpp"
 #include "speclab/sim/control.hpp"
 
@@ -30,8 +31,9 @@ Workload measure_workload(const Json& input);
 
 /// Runs the config (as read from its file, with overrides applied). Cells that `earlier`, the result of an
 /// interrupted run of the same config, holds whole are taken from it. `control_for(total)` is asked once the
-/// amount of work, in rounds, is known. Throws ConfigError for a config that cannot be run.
+/// amount of work, in rounds, is known. Throws ConfigError for a config that cannot be run, or not on this
+/// backend. The result is the same on all of them; timings name the device.
 Findings run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
-                    const Json& earlier = Json());
+                    const Json& earlier = Json(), Backend backend = Backend::cpu);
 
 }  // namespace speclab

@@ -91,14 +91,17 @@ int thread_count() {
   return static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
 }
 
-std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command) {
-  return {{"Version", "speclab " + version_string()},
-          {"Machine", machine_description()},
-          {"Threads", fmt::format("{}", thread_count())},
-          {"Command", command}};
+std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command, Backend backend) {
+  std::vector<std::pair<std::string, std::string>> facts{{"Version", "speclab " + version_string()},
+                                                         {"Machine", machine_description()}};
+  if (backend == Backend::cuda) facts.emplace_back("GPU", device_words(backend));
+  facts.emplace_back("Threads", fmt::format("{}", thread_count()));
+  facts.emplace_back("Command", command);
+  return facts;
 }
 
-Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier) {
+Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier,
+                     Backend backend) {
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Progress> progress;
   const auto control_for = [&](std::uint64_t total) {
@@ -106,7 +109,7 @@ Findings run_watched(const Json& config, const std::string& title, bool quiet, c
     return Control{.stop = [] { return interrupted(); },
                    .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
   };
-  Findings findings = run_config(config, control_for, earlier);
+  Findings findings = run_config(config, control_for, earlier, backend);
   progress.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   findings.timings["seconds"] = elapsed.count();

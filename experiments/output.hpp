@@ -31,8 +31,9 @@ void write_data(const std::filesystem::path& folder, const Findings& findings);
 /// Each figure of a section as a file of its own, named after its id.
 void write_figures(const std::filesystem::path& folder, const Section& section);
 
-/// "Version", "Machine", "Threads", "Command" for the head of a report.
-std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command);
+/// "Version", "Machine", "GPU" where one was used, "Threads", "Command" for the head of a report.
+std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command,
+                                                              Backend backend = Backend::cpu);
 
 /// Processor, cores and system, in words.
 std::string machine_description();
@@ -54,6 +55,7 @@ bool writes_to_terminal();
 
 /// Runs a config with a progress line on the terminal, taking finished cells from `earlier` (see run_config),
 /// and adds the run's seconds and the machine to the timings.
-Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier);
+Findings run_watched(const Json& config, const std::string& title, bool quiet, const Json& earlier,
+                     Backend backend = Backend::cpu);
 
 }  // namespace speclab

@@ -6,11 +6,11 @@
 #include <variant>
 
 #include "speclab/experiments/format/config_error.hpp"
+#include "speclab/experiments/gpu_decoding.hpp"
 #include "speclab/experiments/tree_choice.hpp"
 #include "speclab/sim/decode.hpp"
 #include "speclab/sim/error.hpp"
 #include "speclab/sim/parallel.hpp"
-#include "speclab/sim/quick/iid_rounds.hpp"
 
 namespace speclab {
 
@@ -83,7 +83,33 @@ std::uint64_t JobList::total() const {
   return total;
 }
 
-void JobList::decode(Job& job, const Control& control) {
+void require_gpu_form(const Job& job) {
+  if (job.iid_alpha) return;
+  constexpr const char* remedy =
+      "--backend cuda runs coins (experiment iid), and decode and optimal_gamma of two models of stored "
+      "rows, "
+      "verified by token or lenient, on the quick engine; --backend cpu runs everything";
+  if (job.judging || job.acceptance) {
+    throw ConfigError("/experiment", fmt::format("it has no form for the GPU; {}", remedy));
+  }
+  const Setup& setup = *job.setup;
+  if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
+    throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
+  }
+  if (const auto obstacle = quick_obstacle(setup.target, setup.draft, setup.rule)) {
+    throw ConfigError("/engine",
+                      fmt::format("quick does not go with this config: {}; {}", *obstacle, remedy));
+  }
+  if (job.engine == std::string_view("quick")) return;
+  if (setup.engine == Engine::plain) {
+    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU; {}", remedy));
+  }
+  throw ConfigError("/plan",
+                    "so few rounds that engine \"auto\" takes \"plain\" for them, which runs on the CPU; say "
+                    "\"engine\": \"quick\", or use --backend cpu");
+}
+
+void JobList::decode(Job& job, const Control& control, Backend backend) {
   const Setup& setup = *job.setup;
   if (job.engine == std::string_view("quick")) {
     Prepared& prepared = prepared_.at(&setup);
@@ -96,7 +122,7 @@ void JobList::decode(Job& job, const Control& control) {
         }
       });
     });
-    if (prepared.pair) job.outcome = prepared.pair->decode(job.gamma, job.plan, control);
+    if (prepared.pair) job.outcome = decode_pair_on(backend, *prepared.pair, job.gamma, job.plan, control);
     const bool done = prepared.pair != nullptr;
     if (--prepared.users == 0) prepared.pair.reset();
     if (done) return;
@@ -109,9 +135,9 @@ void JobList::decode(Job& job, const Control& control) {
       setup.rule);
 }
 
-void JobList::run_job(Job& job, const Control& control) {
+void JobList::run_job(Job& job, const Control& control, Backend backend) {
   if (job.iid_alpha) {
-    job.outcome = decode_iid(*job.iid_alpha, job.gamma, job.plan, control);
+    job.outcome = decode_iid_on(backend, *job.iid_alpha, job.gamma, job.plan, control);
   } else if (job.judging || job.acceptance) {
     const Setup& setup = *job.setup;
     job.outcome = std::visit(
@@ -122,14 +148,14 @@ void JobList::run_job(Job& job, const Control& control) {
         },
         setup.rule);
   } else {
-    decode(job, control);
+    decode(job, control, backend);
   }
   job.done = true;
 }
 
-void JobList::run(const Control& control) {
+void JobList::run(const Control& control, Backend backend) {
   for_each_index(jobs_.size(), [&](std::size_t i) {
-    if (!control.stop()) run_job(jobs_[i], control);
+    if (!control.stop()) run_job(jobs_[i], control, backend);
   });
 }
 

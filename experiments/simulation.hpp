@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "speclab/experiments/backend.hpp"
 #include "speclab/experiments/registry.hpp"
 #include "speclab/sim/control.hpp"
 #include "speclab/sim/judge.hpp"
@@ -32,6 +33,10 @@ struct Job {
   bool done = false;
 };
 
+/// Throws ConfigError for a job that is neither rounds of coins nor decoding of two stored tables on quick
+/// tables, naming what the GPU can run.
+void require_gpu_form(const Job& job);
+
 class JobList {
  public:
   /// The set-up of this resolved config: one for all configs that differ only in what it does not depend on.
@@ -50,8 +55,9 @@ class JobList {
   /// Rounds (or tokens) in all.
   std::uint64_t total() const;
 
-  /// Runs every job, in parallel over jobs and trials.
-  void run(const Control& control);
+  /// Runs every job, in parallel over jobs and trials. All of them pass `require_gpu_form` when the backend
+  /// is not the CPU.
+  void run(const Control& control, Backend backend = Backend::cpu);
 
  private:
   Registry registry_;
@@ -65,8 +71,8 @@ class JobList {
     std::unique_ptr<const QuickPair> pair;  ///< null when the models turned out not to allow it
     std::atomic<int> users{0};
   };
-  void run_job(Job& job, const Control& control);
-  void decode(Job& job, const Control& control);
+  void run_job(Job& job, const Control& control, Backend backend);
+  void decode(Job& job, const Control& control, Backend backend);
 
   std::map<std::tuple<const Setup*, int, Work>, Job*> by_key_;
   std::map<const Setup*, Prepared> prepared_;

@@ -3,8 +3,8 @@
 # usage: scripts/bench_gpu.sh [--build FOLDER] [--out FOLDER] [-- options of speclab bench kernels]
 #   --build FOLDER   an existing build with CUDA and tests; default: the cuda preset, built here
 #   --out FOLDER     where results go; default: kernels/results/<the device's name>
-# Steps: GPU tests, compute-sanitizer where it is installed, check kernels, bench kernels, and PyTorch where it can be
-# imported. A step that fails does not stop the others; the exit code is 1 then.
+# Steps: GPU tests, compute-sanitizer where it is installed, check kernels, simulation, bench kernels, and PyTorch where it
+# can be imported. A step that fails does not stop the others; the exit code is 1 then.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -77,11 +77,12 @@ for tool in memcheck racecheck initcheck; do
 done
 
 step check-kernels "$speclab" check kernels
+step simulation "$build/tests/simulate_gpu"
 step bench-kernels "$speclab" bench kernels --out "$out" "$@"
 
 library=$(find "$build" -name libspeclab_kernels.so | head -1)
-if [ ! -f scripts/bench_torch.py ] || [ -z "$library" ]; then
-  skip torch "scripts/bench_torch.py or libspeclab_kernels.so is missing"
+if [ -z "$library" ]; then
+  skip torch "libspeclab_kernels.so was not built"
 elif python3 -c 'import torch' 2>/dev/null; then
   step torch python3 scripts/bench_torch.py --library "$library" --graphs --flush --json "$out/torch.json"
 else

@@ -1,11 +1,11 @@
 // How a run is cut into independent trials, and trials into batches for intervals.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "speclab/core/batches.hpp"
 #include "speclab/core/token.hpp"
 #include "speclab/sim/tally.hpp"
 
@@ -22,23 +22,16 @@ struct Plan {
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 
+  BatchCut cut() const { return {total(), batches}; }
+
   /// The batch of one round. Batches are long against the models' memory, so that their means are nearly
-  /// independent even when rounds are not. Their sizes differ by at most one and none is empty: an empty
-  /// batch would count as an observation.
+  /// independent even when rounds are not.
   std::uint32_t batch_of(std::uint32_t trial, std::uint32_t round) const {
-    const std::uint64_t index = static_cast<std::uint64_t>(trial) * length + round;
-    const std::uint64_t size = total() / batches;
-    const std::uint64_t longer = total() % batches;  // the first so many batches take one more
-    const std::uint64_t in_longer = longer * (size + 1);
-    return static_cast<std::uint32_t>(index < in_longer ? index / (size + 1)
-                                                        : longer + (index - in_longer) / size);
+    return cut().batch_of(static_cast<std::uint64_t>(trial) * length + round);
   }
 
   /// One past the last round of a batch, counted over all trials: trial * length + round.
-  std::uint64_t batch_end(std::uint32_t batch) const {
-    const std::uint64_t before = std::uint64_t{batch} + 1;
-    return before * (total() / batches) + std::min(before, total() % batches);
-  }
+  std::uint64_t batch_end(std::uint32_t batch) const { return cut().end(batch); }
 };
 
 /// What quick decoding (sim/quick) took. Counts, not timings: the same on every machine.

@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "speclab/core/round.hpp"
+#include "speclab/core/wide_count.hpp"
 #include "speclab/sim/judgement.hpp"
 
 namespace speclab {
-
-// 64 bits would hold the overlaps of 2^32 contexts only. GCC and Clang have the type in every mode, and warn
-// about it under -Wpedantic unless told.
-__extension__ using WideCount = unsigned __int128;
 
 /// Sums over rounds. Fields use the design's vocabulary: drafted, examined, accepted, emitted.
 struct Tally {

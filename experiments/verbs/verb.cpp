@@ -83,6 +83,11 @@ void add_run_options(po::options_description& options) {
       "force", "overwrite the results of another config, or of an interrupted run");
 }
 
+void add_backend_option(po::options_description& options) {
+  options.add_options()("backend", po::value<std::string>()->default_value("cpu"),
+                        "cpu or cuda: where rounds are simulated. Results do not depend on it");
+}
+
 int thread_option(const po::variables_map& values) {
   const int threads = values["threads"].as<int>();
   if (threads < 0) throw UsageError(fmt::format("--threads {}: expected 0 (all cores) or more", threads));

@@ -61,6 +61,9 @@ void add_config_options(boost::program_options::options_description& options);
 /// Options of verbs that run a config.
 void add_run_options(boost::program_options::options_description& options);
 
+/// --backend, of verbs that can run on a GPU.
+void add_backend_option(boost::program_options::options_description& options);
+
 /// --threads: 0 is all cores. Throws UsageError below 0.
 int thread_option(const boost::program_options::variables_map& values);
 

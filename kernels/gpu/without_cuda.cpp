@@ -5,6 +5,7 @@
 #include "speclab/kernels/gpu/device.hpp"
 #include "speclab/kernels/gpu/host_batch.hpp"
 #include "speclab/kernels/plain/verify_plain.hpp"
+#include "speclab/kernels/simulate/simulate.hpp"
 #include "speclab/kernels/verify/implementation.hpp"
 
 namespace speclab {
@@ -30,5 +31,9 @@ void run_host_batch_on_gpu(Implementation, const VerifyBatch&, GpuLaunch) {
 BenchMeasurement measure_on_gpu(const BenchTask&, const std::function<bool()>&) {
   throw std::runtime_error(reason);
 }
+
+RoundCounts simulate_on_gpu(const IidRun&, const Watch&) { throw std::runtime_error(reason); }
+
+RoundCounts simulate_on_gpu(const TableRun&, const Watch&) { throw std::runtime_error(reason); }
 
 }  // namespace speclab

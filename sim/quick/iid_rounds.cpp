@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <mutex>
+#include <utility>
 #include <vector>
 
-#include "speclab/core/philox.hpp"
+#include "speclab/core/iid_rounds.hpp"
 #include "speclab/sim/parallel.hpp"
+#include "speclab/sim/quick/length_tally.hpp"
 #include "speclab/sim/quick/philox_blocks.hpp"
 
 namespace speclab {
@@ -17,25 +18,15 @@ namespace {
 
 constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
 constexpr std::uint32_t rounds_at_once = 2 * width;
-constexpr std::uint64_t stretch = 1U << 20U;  // rounds between two looks at Control
 
-/// round(2^64 * probability), as far as 64 bits go. The largest stands for 1 as well: it fails once in 2^64.
-std::uint64_t threshold(double probability) {
-  const double scaled = std::round(probability * 0x1p64);
-  return scaled >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(scaled);
-}
-
-/// Rounds [first, last) of a trial: how many keep at least 1, 2, ... gamma tokens.
+/// How many rounds keep 0, 1, ... gamma tokens.
 class Counter {
  public:
-  Counter(double alpha, std::int32_t gamma, std::uint64_t seed) : seed_(seed) {
-    double power = 1;
-    for (std::int32_t k = 0; k < gamma; ++k) thresholds_.push_back(threshold(power *= alpha));
-    at_least_.resize(thresholds_.size());
-  }
+  Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
+      : seed_(seed), thresholds_(std::move(thresholds)), lengths_(thresholds_.size() + 1) {}
 
+  /// Rounds first..last-1 of a trial.
   void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
-    std::fill(at_least_.begin(), at_least_.end(), 0);
     for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
       make_words(trial, block);
       // Words outside the range are the largest number, which is below nothing.
@@ -44,25 +35,21 @@ class Counter {
       for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
         word(i - from) = ~std::uint64_t{0};
       }
+      // Thresholds never rise, so that a word keeps as many tokens as it has thresholds above it
+      // (iid_accepted); here threshold by threshold, for all words at once.
+      std::uint64_t before =
+          std::min<std::uint64_t>(last, from + rounds_at_once) - std::max<std::uint64_t>(first, from);
       for (std::size_t k = 0; k < thresholds_.size(); ++k) {
-        at_least_[k] += count_below(words_.data(), words_.size(), thresholds_[k]);
+        const std::uint64_t beyond = count_below(words_.data(), words_.size(), thresholds_[k]);
+        lengths_[k] += before - beyond;
+        before = beyond;
       }
+      lengths_.back() += before;
     }
   }
 
-  Tally tally(std::uint64_t rounds, double alpha) const {
-    const auto gamma = static_cast<std::int32_t>(thresholds_.size());
-    Tally tally;
-    std::uint64_t before = rounds;
-    for (std::int32_t kept = 0; kept <= gamma; ++kept) {
-      const std::uint64_t beyond = kept < gamma ? at_least_[static_cast<std::size_t>(kept)] : 0;
-      tally.add_rounds(Round{gamma, gamma, std::min(kept + 1, gamma), kept}, before - beyond);
-      before = beyond;
-    }
-    tally.overlap_quanta = WideCount{tally.emitted} * ContextSum::quanta_of(alpha);
-    tally.overlap_contexts = tally.emitted;
-    return tally;
-  }
+  /// Rounds by accepted length.
+  const std::vector<std::uint64_t>& lengths() const { return lengths_; }
 
  private:
   void make_words(std::uint32_t trial, std::uint32_t block) {
@@ -84,7 +71,7 @@ class Counter {
 
   std::uint64_t seed_;
   std::vector<std::uint64_t> thresholds_;
-  std::vector<std::uint64_t> at_least_;
+  std::vector<std::uint64_t> lengths_;
   std::array<std::uint32_t, 4 * width> counters_{};
   std::array<std::uint32_t, 4 * width> halves_{};
   std::array<std::uint64_t, rounds_at_once> words_{};
@@ -93,37 +80,29 @@ class Counter {
 }  // namespace
 
 Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control) {
+  const BatchCut cut = plan.cut();
+  const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
   Outcome outcome;
-  outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
+  outcome.batches.resize(cut.count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  // Rounds have no memory, so that a trial may be cut anywhere. The first piece of every batch comes before
-  // the second of any, so that whoever stops has something of each.
-  const std::size_t batches = outcome.batches.size();
-  const std::size_t pieces = (plan.total() / batches + stretch) / stretch;
-  for_each_index(pieces * batches, [&](std::size_t index) {
+  // Rounds have no memory, so that a trial may be cut anywhere.
+  for_each_index(piece_count(cut), [&](std::size_t index) {
     if (stopped) return;
-    const auto batch = static_cast<std::uint32_t>(index % batches);
-    std::uint64_t at = (batch == 0 ? 0 : plan.batch_end(batch - 1)) + index / batches * stretch;
-    const std::uint64_t end = std::min(at + stretch, plan.batch_end(batch));
-    Counter counter(alpha, gamma, plan.seed);
-    Tally tally;
-    QuickWork work;
-    while (at < end) {
+    const Piece piece = piece_at(cut, index);
+    Counter counter(thresholds, plan.seed);
+    for (std::uint64_t at = piece.begin; at < piece.end;) {
       const auto trial = static_cast<std::uint32_t>(at / plan.length);
       const auto first = static_cast<std::uint32_t>(at % plan.length);
-      const std::uint64_t rounds = std::min(end - at, std::uint64_t{plan.length} - first);
-      const auto last = static_cast<std::uint32_t>(first + rounds);
-      counter.count(trial, first, last);
-      tally += counter.tally(rounds, alpha);
-      work.blocks += (last + 1) / 2 - first / 2;
+      const std::uint64_t rounds = std::min(piece.end - at, std::uint64_t{plan.length} - first);
+      counter.count(trial, first, static_cast<std::uint32_t>(first + rounds));
       at += rounds;
     }
-    control.progress(tally.rounds);
+    control.progress(piece.rounds());
     if (control.stop()) stopped = true;
     const std::scoped_lock lock(mutex);
-    outcome.batches[batch] += tally;
-    outcome.work += work;
+    outcome.batches[piece.batch] += iid_tally(counter.lengths(), alpha);
+    outcome.work.blocks += iid_blocks(piece, plan.length);
   });
   outcome.partial = stopped;
   return outcome;

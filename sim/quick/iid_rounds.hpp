@@ -11,9 +11,7 @@
 namespace speclab {
 
 /// plan.trials times plan.length rounds of gamma drafted tokens; a token is accepted with probability
-/// `alpha`. A round takes one 64-bit number: at least k tokens are kept when it is below alpha^k * 2^64,
-/// rounded, so that each probability is right to 2^-64 beyond its own rounding. Rounds 2 b and 2 b + 1 of a
-/// trial use the two words of block b at Use::iid. The tally's overlaps are alpha.
+/// `alpha`. core/iid_rounds.hpp says which number decides a round. The tally's overlaps are alpha.
 Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control = {});
 
 }  // namespace speclab

@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "speclab/core/round_states.hpp"
+#include "speclab/core/select.hpp"
 #include "speclab/sim/control.hpp"
 #include "speclab/sim/parallel.hpp"
 #include "speclab/sim/plan.hpp"
+#include "speclab/sim/quick/length_tally.hpp"
 #include "speclab/sim/quick/philox_blocks.hpp"
-#include "speclab/sim/quick/round_states.hpp"
 
 namespace speclab {
 
@@ -25,11 +27,6 @@ namespace speclab {
 inline constexpr std::size_t default_lanes = 32;
 inline constexpr std::size_t most_lanes = 64;
 static_assert(default_lanes % philox_batch == 0 && most_lanes % philox_batch == 0);
-
-/// `yes` where the condition, 0 or 1, holds, without a branch.
-inline std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uint32_t no) {
-  return no ^ ((yes ^ no) & (0U - condition));
-}
 
 /// One step of one sequence: where it stands, and the number for its coin; the one that picks a token is for
 /// the looks.
@@ -184,16 +181,9 @@ class Lanes {
   /// Hands over what the lane did since its last goal; false when it is done.
   bool more(std::size_t lane) {
     control_.progress(round(lane) - since_[lane]);
-    Tally tally;
     std::uint64_t* const lengths = &lengths_[lane * (gamma_ + 1)];
-    const auto gamma = static_cast<std::int32_t>(gamma_);
-    for (std::int32_t accepted = 0; accepted <= gamma; ++accepted) {
-      const Round round{gamma, gamma, std::min(accepted + 1, gamma), accepted};
-      tally.add_rounds(round, lengths[accepted]);
-    }
+    const Tally tally = length_tally({lengths, gamma_ + 1}, std::exchange(places_[lane].overlap, 0));
     std::fill_n(lengths, gamma_ + 1, 0);
-    tally.overlap_quanta = std::exchange(places_[lane].overlap, 0);
-    tally.overlap_contexts = tally.emitted;
     {
       const std::scoped_lock lock(mutex_);
       outcome_.batches[batches_[lane]] += tally;
@@ -253,7 +243,7 @@ template <class Steps>
 Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const Plan& plan, const Control& control,
                         std::size_t lanes) {
   Outcome outcome;
-  outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
+  outcome.batches.resize(plan.cut().count());
   const RoundStates rounds = round_states(gamma, Steps::surveys);
   std::mutex mutex;
   std::atomic<bool> stopped{false};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "speclab/core/block_chance.hpp"
+#include "speclab/core/coin_bits.hpp"
 #include "speclab/core/quick_round.hpp"
 #include "speclab/sim/quick/interleaved.hpp"
 #include "speclab/sim/quick/ngram_table.hpp"

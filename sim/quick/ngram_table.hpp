@@ -21,9 +21,9 @@
 
 #include "speclab/core/alias.hpp"
 #include "speclab/core/coin.hpp"
+#include "speclab/core/coin_bits.hpp"
 #include "speclab/core/pointwise_rules.hpp"
 #include "speclab/sim/ngram_model.hpp"
-#include "speclab/sim/quick/coin_bits.hpp"
 #include "speclab/sim/quick/huge_pages.hpp"
 
 namespace speclab {

@@ -42,6 +42,10 @@ class QuickPair {
   Outcome decode(std::int32_t gamma, const Plan& plan, const Control& control = {},
                  std::size_t lanes = default_lanes) const;
 
+  /// The prepared tables, when both models are stored ones; what they were prepared for.
+  const StepTable* stored() const { return std::get_if<StepTable>(&table_); }
+  const std::variant<TokenRule, LenienceRule>& rule() const { return rule_; }
+
   std::size_t bytes() const;
   std::size_t contexts() const;
 

@@ -1,6 +1,5 @@
-// A pair of stored tables, prepared so that one step of a quick round reads one slot of 16 bytes: of the
-// alias table of the row that is drawn from, with the coin of each token beside it. Residuals have tables of
-// their own, so that a replacement needs no proposals.
+// A pair of stored tables with the slots of all their contexts (core/step_slots.hpp), for
+// core/table_step.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/alias.hpp"
-#include "speclab/core/pointwise_rules.hpp"
+#include "speclab/core/table_step.hpp"
 #include "speclab/sim/parallel.hpp"
-#include "speclab/sim/quick/coin_bits.hpp"
 #include "speclab/sim/quick/huge_pages.hpp"
 #include "speclab/sim/table_model.hpp"
 #include "speclab/sim/tally.hpp"
 
 namespace speclab {
-
-/// The coins are those of the slot's own token and of the other one, as coin_bits; drafted tokens alone have
-/// them.
-struct StepSlot {
-  std::uint32_t cut;
-  std::uint32_t other;
-  std::uint32_t coin;
-  std::uint32_t other_coin;
-};
 
 /// The models must outlive the table.
 class StepTable {
@@ -44,11 +32,8 @@ class StepTable {
   int bits() const { return bits_; }
   std::size_t bytes() const;
 
-  /// 2^bits slots for each context, for all contexts of one part after the other's.
-  enum Part : std::size_t { drafting, replacing, bonus };
-  const StepSlot* slots() const { return slots_.data(); }
-  /// The rule's acceptance rate in each context, in units of Tally::quantum.
-  const std::uint64_t* overlap() const { return overlap_.data(); }
+  /// Views that live as long as the table.
+  StepTables view() const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const {
     return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
@@ -58,23 +43,6 @@ class StepTable {
 
  private:
   StepTable(const TableModel& target, const TableModel& draft);
-
-  static constexpr std::size_t parts = 3;
-
-  /// One context's slots of one part: the alias table of `weights`, with coin(token), a probability, beside
-  /// each token.
-  template <class Coin>
-  void fill(Part part, std::size_t context, std::span<const double> weights, std::span<AliasSlot> alias,
-            AliasScratch& scratch, const Coin& coin) {
-    build_alias(weights, alias, scratch);
-    const auto upper = [&](std::uint32_t item) {
-      return item < weights.size() ? coin_bits(coin(static_cast<Token>(item))) : 0;
-    };
-    StepSlot* const slots = &slots_[(part * contexts() + context) << bits_];
-    for (std::uint32_t i = 0; i < alias.size(); ++i) {
-      slots[i] = {alias[i].cut, alias[i].other, upper(i), upper(alias[i].other)};
-    }
-  }
 
   const TableModel* target_;
   const TableModel* draft_;
@@ -89,23 +57,14 @@ StepTable::StepTable(const TableModel& target, const TableModel& draft, const Ru
     : StepTable(target, draft) {
   constexpr std::size_t chunk = 64;
   for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
-    std::vector<AliasSlot> alias(std::size_t{1} << bits_);
-    std::vector<double> residual(static_cast<std::size_t>(vocab()));
-    AliasScratch scratch;
-    const auto none = [](Token) { return 0.0; };
+    StepScratch room;
+    const std::size_t slots = std::size_t{1} << bits_;
     for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
       const Row p = target_row(at);
       const Row q = draft_row(at);
-      fill(drafting, at, {q.mass, residual.size()}, alias, scratch,
-           [&](Token token) { return rule.kept(p[token], q[token]); });
-      fill(bonus, at, {p.mass, residual.size()}, alias, scratch, none);
-      const auto weights = rule.replacement(p, q);
-      // Without mass the target stands in for it, as in `pick_or`.
-      const bool some = total_mass(weights) > 0;
-      for (Token token = 0; token < vocab(); ++token) {
-        residual[static_cast<std::size_t>(token)] = some ? weights[token] : p[token];
+      for (const StepPart part : {drafting_part, replacing_part, bonus_part}) {
+        fill_step_part(part, rule, p, q, {&slots_[(part * contexts() + at) << bits_], slots}, room);
       }
-      fill(replacing, at, residual, alias, scratch, none);
       overlap_[at] = ContextSum::quanta_of(rule.acceptance_rate(p, q));
     }
   });

@@ -23,7 +23,7 @@ inline std::uint32_t coin_bits(double probability) {
 inline std::uint64_t coin_quanta(std::uint32_t bits) { return std::uint64_t{bits} + (bits == 0xffffffffU); }
 
 /// The bits of a random word that are held against them.
-inline std::uint32_t coin_bits_of(std::uint64_t word) {
+SPECLAB_HD inline std::uint32_t coin_bits_of(std::uint64_t word) {
   return static_cast<std::uint32_t>(coin_number(word) >> coin_low_bits);
 }
 

@@ -1,5 +1,5 @@
-// A quick round (core/quick_round.hpp) as an automaton, so that many sequences can take turns: each step uses
-// one block of random numbers, draws one token and flips one coin.
+// A quick round (core/quick_round.hpp) as an automaton, so that many sequences can take turns in a thread, or
+// go side by side in a warp: each step uses one block of random numbers, draws one token and flips one coin.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,40 @@
+#include "speclab/experiments/backend.hpp"
+
+#include <fmt/format.h>
+
+#include "speclab/experiments/format/config_error.hpp"
+#include "speclab/kernels/gpu/device.hpp"
+
+namespace speclab {
+
+Backend backend_named(const std::string& name) {
+  if (name == "cpu") return Backend::cpu;
+  if (name != "cuda") {
+    throw UsageError(fmt::format("--backend: unknown \"{}\"{}", name, suggestion(name, {"cpu", "cuda"})));
+  }
+  const std::string reason = why_no_device();
+  if (!reason.empty()) {
+    throw UsageError(fmt::format(
+        "--backend cuda: there is no GPU to run on ({}); --backend cpu gives the same bytes", reason));
+  }
+  return Backend::cuda;
+}
+
+Json backend_json(Backend backend) {
+  const auto device = backend == Backend::cuda ? current_device() : std::nullopt;
+  if (!device) return Json();
+  return Json{{"name", device->name},
+              {"compute_capability", fmt::format("{}.{}", device->capability / 10, device->capability % 10)},
+              {"multiprocessors", device->multiprocessors},
+              {"memory_bytes", device->memory_bytes},
+              {"driver", device->driver},
+              {"runtime", device->runtime}};
+}
+
+std::string device_words(Backend backend) {
+  const auto device = backend == Backend::cuda ? current_device() : std::nullopt;
+  if (!device) return "";
+  return fmt::format("{}, driver {}, runtime {}", device->name, device->driver, device->runtime);
+}
+
+}  // namespace speclab

@@ -1,0 +1,74 @@
+#include "speclab/experiments/gpu_decoding.hpp"
+
+#include <cassert>
+#include <span>
+
+#include "speclab/sim/quick/iid_rounds.hpp"
+#include "speclab/sim/quick/length_tally.hpp"
+
+namespace speclab {
+
+namespace {
+
+RunShape shape_of(std::int32_t gamma, const Plan& plan) {
+  return {.seed = plan.seed,
+          .trials = plan.trials,
+          .length = plan.length,
+          .batches = plan.batches,
+          .gamma = gamma};
+}
+
+template <class Run>
+RoundCounts simulate(Backend backend, const Run& run, const Control& control) {
+  const auto watch = [&control](std::uint64_t rounds) {
+    control.progress(rounds);
+    return !control.stop();
+  };
+  return backend == Backend::emulated ? simulate_emulated(run, watch) : simulate_on_gpu(run, watch);
+}
+
+/// tally(batch, lengths) for each batch.
+template <class MakeTally>
+Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
+  const auto width = static_cast<std::size_t>(counts.gamma) + 1;
+  Outcome outcome;
+  outcome.partial = counts.partial;
+  outcome.work.blocks = counts.blocks;
+  for (std::size_t batch = 0; batch * width < counts.lengths.size(); ++batch) {
+    const std::span lengths(&counts.lengths[batch * width], width);
+    outcome.batches.push_back(tally(batch, lengths));
+  }
+  return outcome;
+}
+
+}  // namespace
+
+IidRun iid_run(double alpha, std::int32_t gamma, const Plan& plan) { return {shape_of(gamma, plan), alpha}; }
+
+TableRun table_run(const QuickPair& pair, std::int32_t gamma, const Plan& plan) {
+  const StepTable* const table = pair.stored();
+  assert(table != nullptr);
+  TableRun run{shape_of(gamma, plan), table->view(), pair.rule(), {}};
+  for (const auto& prompt : plan.prompts) run.starts.push_back(table->context_of(prompt));
+  return run;
+}
+
+Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const Plan& plan,
+                      const Control& control) {
+  if (backend == Backend::cpu) return decode_iid(alpha, gamma, plan, control);
+  return outcome_of(simulate(backend, iid_run(alpha, gamma, plan), control),
+                    [alpha](std::size_t, auto lengths) { return iid_tally(lengths, alpha); });
+}
+
+Outcome decode_pair_on(Backend backend, const QuickPair& pair, std::int32_t gamma, const Plan& plan,
+                       const Control& control) {
+  if (backend == Backend::cpu) return pair.decode(gamma, plan, control);
+  const RoundCounts counts = simulate(backend, table_run(pair, gamma, plan), control);
+  Outcome outcome = outcome_of(counts, [&counts](std::size_t batch, auto lengths) {
+    return length_tally(lengths, counts.overlap[batch]);
+  });
+  outcome.work.reads = counts.blocks;
+  return outcome;
+}
+
+}  // namespace speclab

@@ -1,0 +1,71 @@
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "speclab/kernels/gpu/cuda_executor.hpp"
+#include "speclab/kernels/simulate/simulate_driver.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A stream of its own, so that runs of several host threads go side by side.
+class CudaDevice {
+ public:
+  CudaDevice() { SPECLAB_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~CudaDevice() { cudaStreamDestroy(stream_); }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  template <class T>
+  DeviceArray<T> copy(const T* host, std::size_t count) const {
+    DeviceArray<T> memory = device_array<T>(count);
+    SPECLAB_CUDA(cudaMemcpyAsync(memory.get(), host, count * sizeof(T), cudaMemcpyHostToDevice, stream_));
+    SPECLAB_CUDA(cudaStreamSynchronize(stream_));
+    return memory;
+  }
+  template <class T>
+  DeviceArray<T> zeros(std::size_t count) const {
+    DeviceArray<T> memory = device_array<T>(count);
+    SPECLAB_CUDA(cudaMemsetAsync(memory.get(), 0, count * sizeof(T), stream_));
+    return memory;
+  }
+  template <class Kernel>
+  void run(const simt::Launch& launch, const typename Kernel::Args& args) const {
+    simt::CudaExecutor(stream_).run<Kernel>(launch, args);
+  }
+  template <class T>
+  void take(T* memory, std::size_t count, T* room) const {
+    SPECLAB_CUDA(cudaMemcpyAsync(room, memory, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    SPECLAB_CUDA(cudaMemsetAsync(memory, 0, count * sizeof(T), stream_));
+    SPECLAB_CUDA(cudaStreamSynchronize(stream_));
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+void refuse_what_does_not_fit(const SimulatePlan& plan) {
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  SPECLAB_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
+  const std::string obstacle = plan_obstacle(plan, free_bytes);
+  if (!obstacle.empty()) throw std::runtime_error("simulation on the GPU: " + obstacle);
+}
+
+}  // namespace
+
+RoundCounts simulate_on_gpu(const IidRun& run, const Watch& watch) {
+  refuse_what_does_not_fit(iid_plan(run.shape));
+  CudaDevice device;
+  return simulate(device, run, watch);
+}
+
+RoundCounts simulate_on_gpu(const TableRun& run, const Watch& watch) {
+  refuse_what_does_not_fit(table_plan(run.shape, run.tables, run.starts.size()));
+  CudaDevice device;
+  return simulate(device, run, watch);
+}
+
+}  // namespace speclab
