@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests and measures the GPU kernels on this machine, and leaves everything in kernels/results/<device>.
 # usage: scripts/bench_gpu.sh [--build FOLDER] [--out FOLDER] [-- options of speclab bench kernels]
-#   --build FOLDER   an existing build with CUDA and tests; default: the cuda preset, built here
+#   --build FOLDER   an existing build with CUDA and tests, or what scripts/bundle.sh made of one; default: the cuda
+#                    preset, built here
 #   --out FOLDER     where results go; default: kernels/results/<the device's name>
 # Steps: GPU tests, compute-sanitizer where it is installed, check kernels, simulation, bench kernels, and PyTorch where it
 # can be imported. A step that fails does not stop the others; the exit code is 1 then.
@@ -15,7 +16,7 @@ while [ $# -gt 0 ]; do
     --build) build=${2:?--build needs a folder}; shift 2 ;;
     --out) out=${2:?--out needs a folder}; shift 2 ;;
     --) shift; break ;;
-    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,9s/^# *//p' "$0"; exit 0 ;;
     *) echo "bench_gpu.sh: unknown option $1" >&2; exit 2 ;;
   esac
 done
@@ -32,6 +33,10 @@ if [ -z "$build" ]; then
   build=build/cuda
   cmake --preset cuda -DSPECLAB_TESTS=ON >/dev/null
   cmake --build --preset cuda
+fi
+if [ -d "$build/lib" ]; then
+  LD_LIBRARY_PATH=$(cd "$build/lib" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export LD_LIBRARY_PATH
 fi
 speclab=$build/bin/speclab
 [ -x "$speclab" ] || { echo "bench_gpu.sh: $speclab is missing: build the target speclab" >&2; exit 2; }
@@ -64,7 +69,8 @@ skip() {
   uname -srm
 } >"$out/versions.txt" 2>&1
 
-step gpu-tests ctest --test-dir "$build" -R '^kernels/' --output-on-failure
+step verify-plain "$build/tests/verify_plain_gpu"
+step c-api "$build/tests/c_api_on_device"
 
 sanitizer=$(command -v compute-sanitizer || true)
 [ -n "$sanitizer" ] || [ ! -x /usr/local/cuda/bin/compute-sanitizer ] || sanitizer=/usr/local/cuda/bin/compute-sanitizer
