@@ -51,6 +51,8 @@ enum {
   speclab_zero_residual = 16       /* a rejection, but no residual: the target was sampled */
 };
 
+/* Names are C's. NOLINTBEGIN(readability-identifier-naming) */
+
 /* Logits [requests, positions, vocab]: strides in elements, the last dimension is dense. */
 typedef struct speclab_rows {
   const void* data;
@@ -101,6 +103,8 @@ typedef struct speclab_verify_batch {
   int32_t* next;          /* out: [requests] the token after them, or -2 */
   uint32_t* flags;        /* out, or null: [requests] */
 } speclab_verify_batch;
+
+/* NOLINTEND(readability-identifier-naming) */
 
 /* SPECLAB_KERNELS_VERSION of the library; the header's may be older or newer, as struct_size tells it. */
 SPECLAB_API uint32_t speclab_kernels_version(void);

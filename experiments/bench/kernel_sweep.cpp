@@ -175,6 +175,20 @@ std::vector<double> parse_alphas(const std::string& text) {
   return alphas;
 }
 
+std::vector<ImplementationInfo> runnable_on(int capability, const std::vector<ImplementationInfo>& wanted) {
+  const auto version = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
+  std::vector<ImplementationInfo> runnable;
+  for (const ImplementationInfo& info : wanted) {
+    if (info.capability <= capability) {
+      runnable.push_back(info);
+    } else {
+      fmt::print(stderr, "{} is left out: it needs compute capability {}, and this device has {}\n",
+                 info.name, version(info.capability), version(capability));
+    }
+  }
+  return runnable;
+}
+
 std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text) {
   const auto known = implementations();
   if (text == "all") return {known.begin(), known.end()};

@@ -48,6 +48,9 @@ std::vector<double> parse_alphas(const std::string& text);
 /// "fused,baseline" or "all". UsageError for unknown names, with those that there are.
 std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text);
 
+/// Those that a device of this compute capability runs; a line on stderr for each of the others.
+std::vector<ImplementationInfo> runnable_on(int capability, const std::vector<ImplementationInfo>& wanted);
+
 /// Words between the separators; a single empty word of an empty text.
 std::vector<std::string> split(const std::string& text, char separator);
 

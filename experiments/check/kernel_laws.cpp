@@ -33,6 +33,7 @@ std::vector<float> normalised(const std::vector<double>& logits, Dtype dtype) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit);
   std::vector<float> row;
+  row.reserve(logits.size());
   for (const double logit : logits) row.push_back(rounded(static_cast<float>(logit - std::log(sum)), dtype));
   return row;
 }

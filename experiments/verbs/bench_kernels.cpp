@@ -198,7 +198,8 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
         why));
   }
   const InterruptGuard guard;
-  const auto result = run_kernel_suite({sweep, chosen, flushed, repetitions, command, false});
+  const auto runnable = runnable_on(current_device().value().capability, chosen);
+  const auto result = run_kernel_suite({sweep, runnable, flushed, repetitions, command, false});
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was measured to its end\n");
     return exit_interrupted;

@@ -90,6 +90,9 @@ int check_kernels_verb(const std::vector<std::string>& arguments) {
         fmt::format("no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
                     why_no_device()));
   }
+  if (options.place == CheckPlace::gpu) {
+    options.implementations = runnable_on(current_device().value().capability, options.implementations);
+  }
   const ThreadLimit limit(thread_option(*values));
   const InterruptGuard guard;
   const auto result = check_kernels(options);

@@ -26,7 +26,7 @@ namespace {
 
 using boost::context::fiber;
 
-constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
 /// What shared memory holds before it is written: read as a number it is absurd.
 constexpr int unset = 0xff;
 

@@ -20,9 +20,9 @@ inline constexpr int warp_size = 32;
 
 /// Limits of every device since compute capability 8.0; a launch beyond them is refused before it starts.
 inline constexpr std::int64_t most_blocks = 0x7fffffff;
-inline constexpr std::size_t static_shared_limit = 48 * 1024;
-inline constexpr std::size_t dynamic_shared_limit = 227 * 1024;  ///< sm_90; 163 KiB on sm_80
-inline constexpr int most_cluster_blocks = 8;                    ///< that every sm_90 device supports
+inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
+inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
+inline constexpr int most_cluster_blocks = 8;  ///< that every sm_90 device supports
 
 /// A kernel is a type with
 ///     Args                          what it is given, by value; trivially copyable

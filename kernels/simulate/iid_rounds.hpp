@@ -69,11 +69,12 @@ struct IidRounds {
     const std::uint32_t blocks_a_trial = args.length / 2 + args.length % 2;
     const std::uint64_t first = iid_block(share.begin, args.length);
     const auto blocks = static_cast<std::uint32_t>(iid_blocks(share, args.length));
-    std::uint64_t trial = (first + thread) / blocks_a_trial;
-    auto number = static_cast<std::uint32_t>((first + thread) % blocks_a_trial);
+    const auto own = static_cast<std::uint32_t>(thread);
+    std::uint64_t trial = (first + own) / blocks_a_trial;
+    auto number = static_cast<std::uint32_t>((first + own) % blocks_a_trial);
     const std::uint32_t trials_a_stride = threads / blocks_a_trial;
     const std::uint32_t blocks_a_stride = threads % blocks_a_trial;
-    for (std::uint32_t i = thread; i < blocks; i += threads) {
+    for (std::uint32_t i = own; i < blocks; i += threads) {
       const PhiloxWords words = iid_words(args.seed, static_cast<std::uint32_t>(trial), number);
       // Blocks at the ends of the share, or of an odd trial, have a word that belongs to somebody else.
       const std::uint64_t round = trial * args.length + 2 * std::uint64_t{number};

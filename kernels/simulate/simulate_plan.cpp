@@ -11,7 +11,7 @@ namespace speclab {
 namespace {
 
 /// Dynamic shared memory that every device since compute capability 8.0 gives a block.
-constexpr std::size_t most_shared = 163 * 1024;
+constexpr std::size_t most_shared = std::size_t{163} * 1024;
 
 std::uint64_t divided_up(std::uint64_t count, std::uint64_t by) { return (count + by - 1) / by; }
 
@@ -43,7 +43,7 @@ IidPlan iid_plan(const RunShape& shape) {
 
 TablePlan table_plan(const RunShape& shape, const StepTables& tables, std::size_t prompts) {
   using Kernel = TableRounds<TokenRule, 2>;  // all of them have the same shape
-  const auto steps_a_round = static_cast<std::uint64_t>(shape.gamma + 1);
+  const auto steps_a_round = static_cast<std::uint64_t>(shape.gamma) + 1;
   const LaunchLimits& limits = shape.limits;
   const auto at_least_one = [](std::uint64_t count) { return std::max<std::uint64_t>(1, count); };
   TablePlan plan;

@@ -35,10 +35,10 @@ Error range_error(const char* field, std::int64_t value, std::int64_t least, std
 bool has_drafts(const VerifyBatch& batch) { return batch.gamma > 0 && !batch.certain_drafts(); }
 
 Error rule_error(Implementation implementation, const VerifyRule& rule) {
-  if (const Error error = range_error("rule.method", static_cast<std::int64_t>(rule.method), 0, 2)) {
+  if (Error error = range_error("rule.method", static_cast<std::int64_t>(rule.method), 0, 2)) {
     return *error + " (token, lenient, block)";
   }
-  if (const Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2)) {
+  if (Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2)) {
     return *error + " (target_minus_draft, literal, target)";
   }
   if (rule.method == VerifyMethod::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
@@ -84,8 +84,8 @@ Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t 
     if (stride > most_elements / count) return found + ": more memory than there can be";
     return std::nullopt;
   };
-  if (const Error error = check(".row_stride", rows.row_stride, positions)) return error;
-  if (const Error error = check(".request_stride", rows.request_stride, requests)) return error;
+  if (Error error = check(".row_stride", rows.row_stride, positions)) return error;
+  if (Error error = check(".request_stride", rows.request_stride, requests)) return error;
   if (requests <= 1 || positions <= 1) return std::nullopt;
   // Whichever dimension is the outer one.
   const bool by_request = rows.request_stride >= (positions - 1) * rows.row_stride + vocab;
@@ -197,7 +197,7 @@ Error overlap_error(const std::vector<Memory>& all) {
 }  // namespace
 
 Error shape_error(Implementation implementation, const VerifyBatch& batch) {
-  if (const Error error = rule_error(implementation, batch.rule)) return error;
+  if (Error error = rule_error(implementation, batch.rule)) return error;
   const auto known = implementations();
   if (std::none_of(known.begin(), known.end(),
                    [&](const ImplementationInfo& info) { return info.implementation == implementation; })) {
@@ -208,37 +208,37 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
     }
     return "implementation is " + std::to_string(static_cast<int>(implementation)) + ": there are " + names;
   }
-  if (const Error error = range_error("requests", batch.requests, 0, INT32_MAX)) return error;
-  if (const Error error = range_error("gamma", batch.gamma, 0, most_drafted)) return error;
-  if (const Error error = range_error("vocab", batch.vocab, 1, most_vocab)) return error;
+  if (Error error = range_error("requests", batch.requests, 0, INT32_MAX)) return error;
+  if (Error error = range_error("gamma", batch.gamma, 0, most_drafted)) return error;
+  if (Error error = range_error("vocab", batch.vocab, 1, most_vocab)) return error;
   const char* const formats = " (f32, bf16, f16)";
   const auto target_dtype = static_cast<std::int64_t>(batch.target.dtype);
-  if (const Error error = range_error("target.dtype", target_dtype, 0, 2)) return *error + formats;
+  if (Error error = range_error("target.dtype", target_dtype, 0, 2)) return *error + formats;
   if (has_drafts(batch)) {
     const auto draft_dtype = static_cast<std::int64_t>(batch.draft.dtype);
-    if (const Error error = range_error("draft.dtype", draft_dtype, 0, 2)) return *error + formats;
+    if (Error error = range_error("draft.dtype", draft_dtype, 0, 2)) return *error + formats;
     if (draft_dtype != target_dtype) {
       return "draft.dtype is " + std::to_string(draft_dtype) + " and target.dtype " +
              std::to_string(target_dtype) + formats + ": both must be the same, so convert one of them";
     }
   }
   for (const simt::Launch& launch : plan_of(implementation, batch).launches) {
-    if (const Error error = launch_error(batch, launch)) return error;
+    if (Error error = launch_error(batch, launch)) return error;
   }
   return std::nullopt;
 }
 
 Error batch_error(Implementation implementation, const VerifyBatch& batch, const void* workspace,
                   std::size_t workspace_bytes) {
-  if (const Error error = shape_error(implementation, batch)) return error;
+  if (Error error = shape_error(implementation, batch)) return error;
   if (batch.requests == 0) return std::nullopt;
-  if (const Error error = null_error(batch)) return error;
+  if (Error error = null_error(batch)) return error;
   if (const Error error =
           stride_error("target", batch.target, batch.requests, batch.gamma + 1, batch.vocab)) {
     return error;
   }
   if (has_drafts(batch)) {
-    if (const Error error = stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab)) {
+    if (Error error = stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab)) {
       return error;
     }
   }

@@ -133,7 +133,6 @@ struct Lazy {
       }
       simt::sync();
       const PositionJudgement judged = shared.judged;
-      simt::sync();
       if (!judged.kept) {
         decision = fused::rejection_at(batch, request, i, judged);
         break;
@@ -145,9 +144,7 @@ struct Lazy {
     const bool kept = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
     const KeptTiles<T> rows{{batch, request, decision.law.position}, kept ? place : nullptr, blocks};
     for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
-      const TileMasses mine = tile_masses<T>(rows, decision.law, tile, shared.room);
-      simt::sync();
-      tell(shared.masses[tile], mine);
+      tell(shared.masses[tile], tile_masses<T>(rows, decision.law, tile, shared.room));
     }
     simt::cluster_sync();
     if (thread < simt::warp_size) {

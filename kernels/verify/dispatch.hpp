@@ -38,7 +38,7 @@ struct FusedKernels {
 
 struct ClusterKernels {
   static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
-                                           "exact, rows behind a rejection are not read, ours", true};
+                                           "exact, rows behind a rejection are not read, ours", true, 90};
 
   static std::optional<std::string> obstacle(const VerifyBatch& batch) { return cluster_obstacle(batch); }
   static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }

@@ -258,7 +258,6 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextLaw& law, std:
   for (std::int32_t tile = first; tile < tiles; tile += step) {
     const TileMasses mine = tile_masses<T>(rows, law, tile, room);
     if (simt::thread_index() == 0) masses[tile] = mine;
-    simt::sync();
   }
 }
 

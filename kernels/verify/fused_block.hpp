@@ -53,14 +53,14 @@ struct NextOfBlock {
       shared.log_prefix[0] = 0;
       for (std::int32_t i = 0; i < length; ++i) {
         const double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
-        shared.log_prefix[i + 1] = log_next >= 0 ? 0 : log_next == log_next ? log_next : -INFINITY;
+        shared.log_prefix[i + 1] = log_next >= 0 ? 0 : log_next == log_next ? log_next : no_mass;
       }
     }
     simt::sync();
 
     TileMasses* const masses = args.masses + request * positions * args.tiles;
     weigh_tiles<T>({batch, request, position}, law_at(args, request, position, length, shared), place.tile,
-                   args.next_blocks, args.tiles, masses + position * args.tiles, shared.room);
+                   args.next_blocks, args.tiles, masses + std::int64_t{position} * args.tiles, shared.room);
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
@@ -85,7 +85,7 @@ struct NextOfBlock {
     }
     simt::sync();
     const Decision decision = shared.decision;
-    const TileMasses* const chosen = masses + decision.accepted * args.tiles;
+    const TileMasses* const chosen = masses + std::int64_t{decision.accepted} * args.tiles;
     finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.choice,
                    shared.room);
   }

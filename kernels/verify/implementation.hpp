@@ -29,6 +29,7 @@ struct ImplementationInfo {
   const char* name;      ///< as on the command line, such as "wagner-sigmoid"
   const char* sentence;  ///< what it is
   bool exact;            ///< whether its output law is the target's
+  int capability = 80;   ///< least compute capability of a device that runs it
 };
 
 /// All of them, in the order of the enumeration.

@@ -24,7 +24,7 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
                                    std::uint32_t& flags) {
   if (token < 0 || token >= batch.vocab) {
     flags |= flag_token_out_of_range;
-    return -INFINITY;
+    return no_mass;
   }
   const RowScale target_scale = row_scale(batch.target_options, request * (batch.gamma + 1) + position);
   const double log_target = token_log_probability(
@@ -33,9 +33,9 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
   const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + position);
   const double log_draft = token_log_probability(
       to_float(load_one(row_of<T>(batch.draft, request, position) + token)), draft_scale, draft);
-  if (log_draft == -INFINITY) {
+  if (log_draft == no_mass) {
     flags |= flag_draft_without_mass;
-    return target.damaged() ? NAN : -INFINITY;
+    return target.damaged() ? damaged : no_mass;
   }
   return log_target - log_draft;
 }
@@ -60,7 +60,7 @@ SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
 template <class T, class Sums>
 SPECLAB_DEVICE PositionJudgement judge_position(const VerifyBatch& batch, std::int64_t request,
                                                 std::int32_t position, const Sums& sums) {
-  PositionJudgement judged{sums(true, position), {}, NAN, 0, false};
+  PositionJudgement judged{sums(true, position), {}, damaged, 0, false};
   judged.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
   const Token token = simt::load(batch.drafted + request * batch.gamma + position);
   judged.log_ratio =

@@ -16,6 +16,10 @@ struct RowScale {
 
 inline constexpr double log2_e = 1.4426950408889634074;
 
+/// log2 of a probability of 0, and of what a damaged row gives.
+inline constexpr double no_mass = -HUGE_VAL;
+inline constexpr double damaged = static_cast<double>(NAN);
+
 /// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
 inline constexpr float frozen_scale = 0x1p100F;
 
@@ -60,7 +64,7 @@ SPECLAB_HD inline float relative_mass(float logit, float scale, float reference)
 /// is damaged.
 struct LogSum {
   float reference = NAN;
-  double log_sum = NAN;
+  double log_sum = speclab::damaged;
 
   SPECLAB_HD bool damaged() const { return !(log_sum - log_sum == 0); }
 };
@@ -79,12 +83,12 @@ SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& 
 
 /// The same for the one token that a coin is about, in double.
 SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
-  if (logit < scale.cutoff) return sum.damaged() ? NAN : -INFINITY;
+  if (logit < scale.cutoff) return sum.damaged() ? damaged : no_mass;
   // Below any probability that a temperature above 0 can give: mass 0 at temperature 0.
   constexpr double frozen = -0x1p60;
   const double relative =
       static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
-  return relative < frozen ? -INFINITY : relative - sum.log_sum;
+  return relative < frozen ? no_mass : relative - sum.log_sum;
 }
 
 /// (2^a - 2^b)+ without cancellation. NaN passes through.

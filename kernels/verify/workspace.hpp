@@ -9,11 +9,11 @@ namespace speclab {
 /// Hands out parts of a workspace, each aligned to 256 bytes. From a null workspace only their sizes count.
 class WorkspaceParts {
  public:
-  explicit WorkspaceParts(void* workspace) : base_(reinterpret_cast<std::uintptr_t>(workspace)) {}
+  explicit WorkspaceParts(void* workspace) : base_(static_cast<unsigned char*>(workspace)) {}
 
   template <class T>
   T* take(std::int64_t count) {
-    T* const part = reinterpret_cast<T*>(base_ + bytes_);
+    T* const part = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + bytes_);
     bytes_ += (static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
     return part;
   }
@@ -21,7 +21,7 @@ class WorkspaceParts {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::uintptr_t base_;
+  unsigned char* base_;
   std::size_t bytes_ = 0;
 };
 

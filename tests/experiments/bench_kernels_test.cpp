@@ -287,3 +287,11 @@ TEST_CASE("files that are no results are refused by name") {
   CHECK(usage_error_of([] { read_kernel_result("/no/such/file"); }).find("cannot be read") !=
         std::string::npos);
 }
+
+TEST_CASE("what a device cannot run is left out") {
+  const auto all = parse_implementations("--baselines", "all");
+  CHECK(runnable_on(90, all).size() == all.size());
+  const auto older = runnable_on(80, all);
+  CHECK(older.size() == all.size() - 1);
+  for (const ImplementationInfo& info : older) CHECK(info.implementation != Implementation::cluster);
+}
