@@ -470,3 +470,26 @@ TEST_CASE("offsets beyond 2^31 elements") {
   CHECK(near.accepted == accepted);
   CHECK(near.next == next);
 }
+
+TEST_CASE("where requests are many, a block takes several tiles, to the same bits") {
+  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::block}) {
+    constexpr std::int32_t requests = 270;
+    LogitBatch logits({.requests = requests, .gamma = 1, .vocab = 9001, .dtype = Dtype::bf16}, 41);
+    logits.batch.rule.method = method;
+    CHECK(plan_of(Implementation::fused, logits.batch).launches.back().blocks ==
+          requests * (method == VerifyMethod::block ? 2 : 1));
+    CHECK(compare(logits).different == 0);
+    const auto accepted = logits.accepted;
+    const auto next = logits.next;
+    run_fused_on(logits, simt::Order::backward);
+    CHECK(logits.next == next);
+    VerifyBatch few = logits.batch;
+    few.requests = 20;
+    std::fill(logits.next.begin(), logits.next.end(), -7);
+    run_emulated(Implementation::fused, few);
+    for (std::size_t i = 0; i < 20; ++i) {
+      CHECK(logits.accepted[i] == accepted[i]);
+      CHECK(logits.next[i] == next[i]);
+    }
+  }
+}
