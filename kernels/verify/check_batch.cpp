@@ -233,8 +233,7 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
   if (Error error = shape_error(implementation, batch)) return error;
   if (batch.requests == 0) return std::nullopt;
   if (Error error = null_error(batch)) return error;
-  if (const Error error =
-          stride_error("target", batch.target, batch.requests, batch.gamma + 1, batch.vocab)) {
+  if (Error error = stride_error("target", batch.target, batch.requests, batch.gamma + 1, batch.vocab)) {
     return error;
   }
   if (has_drafts(batch)) {

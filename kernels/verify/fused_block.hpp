@@ -52,8 +52,9 @@ struct NextOfBlock {
     if (thread == 0) {
       shared.log_prefix[0] = 0;
       for (std::int32_t i = 0; i < length; ++i) {
-        const double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
-        shared.log_prefix[i + 1] = log_next >= 0 ? 0 : log_next == log_next ? log_next : no_mass;
+        double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
+        if (log_next != log_next) log_next = no_mass;
+        shared.log_prefix[i + 1] = log_next < 0 ? log_next : 0;
       }
     }
     simt::sync();

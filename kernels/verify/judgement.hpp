@@ -35,7 +35,7 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
       to_float(load_one(row_of<T>(batch.draft, request, position) + token)), draft_scale, draft);
   if (log_draft == no_mass) {
     flags |= flag_draft_without_mass;
-    return target.damaged() ? damaged : no_mass;
+    return log_of_nothing(target);
   }
   return log_target - log_draft;
 }

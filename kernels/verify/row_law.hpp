@@ -81,14 +81,21 @@ SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& 
   return fmaf(logit, scale, -sum.reference) - static_cast<float>(sum.log_sum);
 }
 
+/// What a token without mass has in a row, damaged or not.
+SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
+  if (row.damaged()) return damaged;
+  return no_mass;
+}
+
 /// The same for the one token that a coin is about, in double.
 SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
-  if (logit < scale.cutoff) return sum.damaged() ? damaged : no_mass;
+  if (logit < scale.cutoff) return log_of_nothing(sum);
   // Below any probability that a temperature above 0 can give: mass 0 at temperature 0.
   constexpr double frozen = -0x1p60;
   const double relative =
       static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
-  return relative < frozen ? no_mass : relative - sum.log_sum;
+  if (relative < frozen) return no_mass;
+  return relative - sum.log_sum;
 }
 
 /// (2^a - 2^b)+ without cancellation. NaN passes through.
