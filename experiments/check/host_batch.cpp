@@ -99,11 +99,14 @@ std::vector<RequestResult> HostBatch::run(const BatchRunner& runner, Implementat
   return results;
 }
 
-Agreement agreement(const VerifyBatch& batch, const std::vector<RequestResult>& results) {
-  const std::vector<ReferenceVerdict> expected = verify_reference(batch);
-  Agreement found{static_cast<int>(results.size()), 0, 0};
+DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,
+                                     const std::vector<RequestResult>& results) {
+  const bool sigmoid = implementation == Implementation::wagner_sigmoid;
+  const auto expected = sigmoid ? verify_sigmoid_reference(batch) : verify_reference(batch);
+  const double band = sigmoid ? 1e-6 + 4e-7 * batch.vocab : decision_band;
+  DecisionAgreement found{static_cast<int>(results.size()), 0, 0};
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (expected[i].margin < decision_band) {
+    if (expected[i].margin < band) {
       ++found.within_band;
     } else if (results[i].accepted != expected[i].accepted || results[i].next != expected[i].next) {
       ++found.different;

@@ -70,12 +70,15 @@ class HostBatch {
 inline constexpr double decision_band = 1e-5;
 
 /// Results beside the reference's.
-struct Agreement {
+struct DecisionAgreement {
   int requests = 0;
   int within_band = 0;  ///< the reference was so close to an edge that either decision is right
   int different = 0;    ///< outside the band
 };
 
-Agreement agreement(const VerifyBatch& batch, const std::vector<RequestResult>& results);
+/// Against the reference of the implementation: the rule's, or that of the sigmoid approximation, whose
+/// masses add up to about the vocabulary's size, so that its band grows with it.
+DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,
+                                     const std::vector<RequestResult>& results);
 
 }  // namespace speclab

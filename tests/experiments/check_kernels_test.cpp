@@ -141,10 +141,10 @@ TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do 
   HostBatch host({6, 3, 300, Dtype::bf16}, 5);
   host.make({1, 3, 1});
   const auto right = host.run(runner_of(CheckPlace::emulator), Implementation::fused);
-  CHECK(agreement(host.batch, right).different == 0);
+  CHECK(decision_agreement(Implementation::fused, host.batch, right).different == 0);
   auto wrong = right;
   ++wrong[3].accepted;
-  CHECK(agreement(host.batch, wrong).different == 1);
+  CHECK(decision_agreement(Implementation::fused, host.batch, wrong).different == 1);
 }
 
 TEST_CASE("laws hold for the fused kernel in the emulator") {
