@@ -14,9 +14,9 @@
 namespace speclab {
 
 /// Weights read per run of a model.
-class Work {
+class BusyWork {
  public:
-  explicit Work(std::size_t weights) : weights_(weights, 0.5F) {}
+  explicit BusyWork(std::size_t weights) : weights_(weights, 0.5F) {}
 
   /// One run: a dot product over all weights, added to `sum` so that the work cannot be left out.
   void run();
@@ -45,8 +45,8 @@ Walltime measure_walltime(const Target& target, const Draft& draft, const Rule& 
                           std::size_t target_weights, std::size_t draft_weights, std::uint32_t repeats) {
   using Clock = std::chrono::steady_clock;
   const auto seconds = [](Clock::duration span) { return std::chrono::duration<double>(span).count(); };
-  Work target_work(target_weights);
-  Work draft_work(draft_weights);
+  BusyWork target_work(target_weights);
+  BusyWork draft_work(draft_weights);
   Clock::duration plain{};
   Clock::duration speculative{};
   Clock::duration target_runs{};

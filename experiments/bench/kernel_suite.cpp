@@ -37,7 +37,7 @@ std::string clock_state() {
   return text;
 }
 
-Json device_json(const Device& device) {
+Json device_json(const GpuDevice& device) {
   return {{"name", device.name},
           {"capability", fmt::format("{}.{}", device.capability / 10, device.capability % 10)},
           {"multiprocessors", device.multiprocessors},
@@ -153,7 +153,7 @@ Json verification_rows(const KernelPoint& point, const BenchTask& task, const Be
 }
 
 std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
-  const Device device = current_device().value();
+  const GpuDevice device = current_device().value();
   const std::vector<KernelPoint> points = sweep_points(options.sweep);
   Json result{{"suite", "kernels"},
               {"kind", "measurement"},

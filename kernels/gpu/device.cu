@@ -17,7 +17,7 @@ int attribute(cudaDeviceAttr which, int device) {
 
 }  // namespace
 
-std::optional<Device> current_device() {
+std::optional<GpuDevice> current_device() {
   if (!why_no_device().empty()) return std::nullopt;
   int index = 0;
   SPECLAB_CUDA(cudaGetDevice(&index));
@@ -27,7 +27,7 @@ std::optional<Device> current_device() {
   int runtime = 0;
   SPECLAB_CUDA(cudaDriverGetVersion(&driver));
   SPECLAB_CUDA(cudaRuntimeGetVersion(&runtime));
-  Device device;
+  GpuDevice device;
   device.name = properties.name;
   device.capability = properties.major * 10 + properties.minor;
   device.multiprocessors = properties.multiProcessorCount;

@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-struct Device {
+struct GpuDevice {
   std::string name;
   int capability = 0;  ///< compute capability, as 90 for 9.0
   int multiprocessors = 0;
@@ -20,7 +20,7 @@ struct Device {
 };
 
 /// The current CUDA device; nothing where there is none, where no driver runs, or in a build without CUDA.
-std::optional<Device> current_device();
+std::optional<GpuDevice> current_device();
 
 /// Why there is none, for a message; empty when there is one.
 std::string why_no_device();

@@ -114,7 +114,7 @@ const char* name_of(Implementation implementation) {
 
 BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool()>& stop) {
   const BenchShape& shape = task.shape;
-  const Device device = current_device().value();
+  const GpuDevice device = current_device().value();
   const BenchBytes bytes = bench_bytes(shape, task.implementations);
   const OwnedStream owned = make_stream();
   const cudaStream_t stream = owned.get();

@@ -16,7 +16,7 @@ constexpr const char* reason = "built without CUDA";
 
 }  // namespace
 
-std::optional<Device> current_device() { return std::nullopt; }
+std::optional<GpuDevice> current_device() { return std::nullopt; }
 
 std::string why_no_device() { return reason; }
 

@@ -27,7 +27,7 @@ struct Residual {
   struct Args {
     VerifyBatch batch;
     std::int32_t tiles;
-    const Choice* choices;
+    const CoinsEnd* choices;
     FloatRows target;
     FloatRows draft;
     FloatRows residual;  ///< [requests, 1]

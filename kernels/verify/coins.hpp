@@ -11,7 +11,7 @@
 namespace speclab {
 
 /// Where a request's coins ended.
-struct Choice {
+struct CoinsEnd {
   std::int32_t position;  ///< of the next token: drafted tokens kept; -1: the request has its answer already
   std::uint32_t flags;
 };
@@ -58,7 +58,7 @@ struct FirstRejection {
   struct Args {
     VerifyBatch batch;
     Ratios ratios;
-    Choice* choices;  ///< [requests]
+    CoinsEnd* choices;  ///< [requests]
   };
   static constexpr const char* name = "first rejection";
   static constexpr int threads = small_block;
@@ -103,7 +103,7 @@ struct FirstRejection {
 };
 
 template <class Executor, class Ratios>
-void run_coins(Executor&& executor, const VerifyBatch& batch, const Ratios& ratios, Choice* choices) {
+void run_coins(Executor&& executor, const VerifyBatch& batch, const Ratios& ratios, CoinsEnd* choices) {
   using Coins = FirstRejection<Ratios>;
   executor.template run<Coins>(simt::launch_of<Coins>(small_blocks(batch.requests)),
                                {batch, ratios, choices});

@@ -52,7 +52,7 @@ struct SoftmaxedTarget {
 struct DrawArgs {
   VerifyBatch batch;
   std::int32_t tiles;
-  Choice* choices;       ///< [requests]
+  CoinsEnd* choices;     ///< [requests]
   FloatRows weights;     ///< [requests, 1]
   FloatRows cumulative;  ///< [requests, 1]
   double* sums;          ///< [requests, tiles] of the weights
@@ -171,7 +171,7 @@ struct Search {
     const std::int64_t request =
         simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
     if (request >= batch.requests) return;
-    const Choice choice = args.choices[request];
+    const CoinsEnd choice = args.choices[request];
     if (choice.position < 0) return;
 
     const float* const cumulative = args.cumulative.at(request, 0);
@@ -216,13 +216,13 @@ struct Search {
 };
 
 struct DrawScratch {
-  Choice* choices;
+  CoinsEnd* choices;
   FloatRows weights;
   FloatRows cumulative;
   double* sums;
 
   DrawScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
-      : choices(workspace.take<Choice>(batch.requests)),
+      : choices(workspace.take<CoinsEnd>(batch.requests)),
         weights(take_rows(workspace, batch.requests, 1, batch.vocab)),
         cumulative(take_rows(workspace, batch.requests, 1, batch.vocab)),
         sums(workspace.take<double>(std::int64_t{batch.requests} * tiles_of(batch.vocab))) {}

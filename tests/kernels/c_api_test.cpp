@@ -25,7 +25,7 @@ void run_on_gpu(Implementation, const VerifyBatch& batch, void* workspace, CUstr
   run_fused(simt::EmulatedExecutor(simt::Order::forward), batch, workspace);
 }
 
-std::optional<Device> current_device() { return std::nullopt; }
+std::optional<GpuDevice> current_device() { return std::nullopt; }
 
 std::string why_no_device() { return "the emulator is no device"; }
 

@@ -84,7 +84,7 @@ TEST_CASE("programs over whole rows write what traffic_of says") {
   // Two tiles of 8192 or nine of 1024: parts of the softmaxes, for which both models have the same room, b_k
   // or sums of a residual, sums of weights, and the choice.
   const double parts = 3 * 2 * sizeof(PartMass);
-  const double draw = 2 * sizeof(double) + sizeof(Choice);
+  const double draw = 2 * sizeof(double) + sizeof(CoinsEnd);
   check(baseline::Program{}, Implementation::baseline, parts + draw, 2 * sizeof(double));
   check(wagner::Exact{}, Implementation::wagner_exact, parts + 2 * 9 * sizeof(double) + draw, 0);
   check(wagner::SigmoidProgram{}, Implementation::wagner_sigmoid, 2 * 9 * sizeof(double) + draw, 0);

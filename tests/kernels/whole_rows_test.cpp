@@ -249,7 +249,7 @@ TEST_CASE("the search steps over ids without mass that roundings lead to") {
   std::vector<float> cumulative = {0.5F, 0x1.000002p-1F, 1, 1, 0.5F, 0x1.fffffep-1F, 0x1.fffffep-1F, 1};
   const std::vector<double> uniforms = {0x1.000001p-1, 1};
   logits.batch.uniforms = uniforms.data();
-  std::vector<Choice> choices = {{0, 0}, {0, 0}};
+  std::vector<CoinsEnd> choices = {{0, 0}, {0, 0}};
   std::vector<double> sums(2);
   simt::EmulatedExecutor executor;
   executor.run<Search>(

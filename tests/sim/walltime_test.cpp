@@ -14,7 +14,7 @@
 using namespace speclab;
 
 TEST_CASE("work reads every weight, each run") {
-  Work work(1003);
+  BusyWork work(1003);
   work.run();
   CHECK(work.sum() == 1003 * 0.25);
   work.run();
