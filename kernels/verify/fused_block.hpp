@@ -1,5 +1,5 @@
 // Block verification in the fused form (Sun et al. 2024, Algorithm 2): every position's residual has a mass
-// that the coins depend on, so that the second launch reads all rows again, where token verification reads
+// that the coins depend on, so that the last launch reads all rows again, where token verification reads
 // one pair. Its last block flips the coins from the end and draws the next token.
 #pragma once
 

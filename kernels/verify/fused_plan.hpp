@@ -21,7 +21,7 @@ struct FusedPlan {
   std::size_t workspace_bytes = 0;
 };
 
-/// Blocks of the second launch that keep a large GPU busy, about four a multiprocessor. With fewer tiles than
+/// Blocks of the last launch that keep a large GPU busy, about four a multiprocessor. With fewer tiles than
 /// that each has a block of its own; with more a block takes several, so that it looks at coins less often.
 inline constexpr std::int64_t blocks_wanted = 512;
 
