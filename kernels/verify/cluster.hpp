@@ -123,11 +123,9 @@ struct Lazy {
       if (thread < simt::warp_size) {
         const PositionJudgement judged =
             judge_position<T>(batch, request, i, [&](bool of_target, std::int32_t) {
-              const RowOptions& options = of_target ? batch.target_options : batch.draft_options;
-              const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + i;
-              if (options.log_sum_exp != nullptr) return given_log_sum(simt::load(options.log_sum_exp + at));
               const PartMass* const parts = of_target ? shared.target_parts[turn] : shared.draft_parts[turn];
-              return merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
+              return sum_of_row(batch, request, of_target, i, args.tiles,
+                                [parts](std::int32_t t) { return parts[t]; });
             });
         if (thread == 0) shared.judged = judged;
       }

@@ -41,14 +41,11 @@ SPECLAB_HD inline PartMass* parts_of(const Args& args, std::int64_t request, boo
   return args.parts + (request * (args.target_rows + args.draft_rows) + row) * args.tiles;
 }
 
-/// A row's sum: as given, or from its parts. By one warp.
+/// A row's sum, where all its parts are there. By one warp.
 SPECLAB_DEVICE inline LogSum row_sum(const Args& args, std::int64_t request, bool of_target,
                                      std::int32_t position) {
-  const RowOptions& options = of_target ? args.batch.target_options : args.batch.draft_options;
-  const std::int64_t at = request * (args.batch.gamma + (of_target ? 1 : 0)) + position;
-  if (options.log_sum_exp != nullptr) return given_log_sum(simt::load(options.log_sum_exp + at));
   const PartMass* const parts = parts_of(args, request, of_target, position);
-  return merge_tiles(args.tiles, [parts](std::int32_t t) {
+  return sum_of_row(args.batch, request, of_target, position, args.tiles, [parts](std::int32_t t) {
     return PartMass{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
   });
 }

@@ -53,12 +53,10 @@ struct Probe {
     }
     if (thread < simt::warp_size) {
       const auto sum_of = [&](bool of_target) {
-        const RowOptions& options = of_target ? args.batch.target_options : args.batch.draft_options;
-        const std::int64_t at = args.request * (args.batch.gamma + (of_target ? 1 : 0)) + args.position;
-        if (options.log_sum_exp != nullptr) return given_log_sum(options.log_sum_exp[at]);
         if (!of_target && args.batch.certain_drafts()) return LogSum{0, 0};
         const PartMass* const parts = args.parts + (of_target ? 0 : args.tiles);
-        return merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
+        return sum_of_row(args.batch, args.request, of_target, args.position, args.tiles,
+                          [parts](std::int32_t t) { return parts[t]; });
       };
       const PositionJudgement judged{sum_of(true), sum_of(false), 0, 0, false};
       if (thread == 0) {

@@ -17,6 +17,16 @@ struct PositionJudgement {
   bool kept;  ///< by its own coin
 };
 
+/// A row's sum: as given with the logits, or from its tiles. By one warp.
+template <class Tiles>
+SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request, bool of_target,
+                                 std::int32_t position, std::int32_t tiles, const Tiles& tile_at) {
+  const RowOptions& options = of_target ? batch.target_options : batch.draft_options;
+  const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + position;
+  if (options.log_sum_exp != nullptr) return given_log_sum(simt::load(options.log_sum_exp + at));
+  return merge_tiles(tiles, tile_at);
+}
+
 /// The token's log2 of target / draft probability, with flags. `log_draft` of a certain draft is 0.
 template <class T>
 SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
