@@ -6,32 +6,13 @@
 #include "speclab/experiments/bench/kernel_sweep.hpp"
 #include "speclab/experiments/check/kernel_check.hpp"
 #include "speclab/experiments/check/rule_names.hpp"
+#include "speclab/kernels/verify/batch_part.hpp"
 
 namespace speclab {
 
 namespace {
 
 constexpr MadeLogits usual_logits{3, 3, 1.2F};
-
-/// Requests first .. first + count - 1 of a batch as a batch of their own; options are not taken along.
-VerifyBatch slice(const VerifyBatch& all, std::int32_t first, std::int32_t count) {
-  VerifyBatch part = all;
-  const auto rows = [first](const LogitRows& from) {
-    LogitRows moved = from;
-    moved.data =
-        static_cast<const unsigned char*>(from.data) + first * from.request_stride * dtype_bytes(from.dtype);
-    return moved;
-  };
-  part.requests = count;
-  part.target = rows(all.target);
-  part.draft = rows(all.draft);
-  part.drafted = all.drafted + std::int64_t{first} * all.gamma;
-  part.addresses = all.addresses + first;
-  part.accepted = all.accepted + first;
-  part.next = all.next + first;
-  part.flags = all.flags + first;
-  return part;
-}
 
 }  // namespace
 
@@ -104,7 +85,7 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
         for (const std::int32_t size : {1, 2, 5}) {
           compare(fmt::format("batches of {}", size), [&](Implementation which, const VerifyBatch& batch) {
             for (std::int32_t first = 0; first < requests; first += size) {
-              usual(which, slice(batch, first, std::min(size, requests - first)));
+              usual(which, part_of(batch, first, std::min(size, requests - first)));
             }
           });
         }
