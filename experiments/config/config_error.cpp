@@ -1,4 +1,4 @@
-#include "experiments/format/config_error.hpp"
+#include "experiments/config/config_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/format/shape.hpp"
+#include "experiments/config/json.hpp"
 
 namespace speclab {
 

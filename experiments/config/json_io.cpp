@@ -1,4 +1,4 @@
-#include "experiments/format/document.hpp"
+#include "experiments/config/json_io.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/config/config_error.hpp"
 
 namespace speclab {
 

@@ -1,0 +1,116 @@
+// Families: objects told apart by their "kind". A kind is one entry, which holds its name, sentence and
+// parameters, and, in the types derived from KindInfo, its factory and what it promises.
+#pragma once
+
+#include <cassert>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiments/config/fields.hpp"
+
+namespace speclab {
+
+/// What every entry of a family has.
+struct KindInfo {
+  std::string name;
+  std::string sentence;
+  TypePtr parameters;                     ///< an ObjectType; its fields are the kind's keys
+  std::vector<std::string> aliases = {};  ///< earlier names
+};
+
+/// The kinds of one family, in the order of `speclab list`.
+class FamilyBase {
+ public:
+  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that every kind has, an ObjectType or null.
+  FamilyBase(std::string noun, std::string plural, TypePtr common = nullptr)
+      : noun_(std::move(noun)), plural_(std::move(plural)), common_(std::move(common)) {}
+
+  const std::string& noun() const { return noun_; }
+  const std::string& plural() const { return plural_; }
+  const ObjectType* common() const { return common_ ? common_->object() : nullptr; }
+  const std::vector<const KindInfo*>& kinds() const { return kinds_; }
+  std::vector<std::string> names() const;
+  /// The kind of that name or former name; null when there is none.
+  const KindInfo* find(std::string_view name) const;
+  /// The kind of a name, or ConfigError at `path` with a suggestion.
+  const KindInfo& at(const Json& name, const std::string& path) const;
+  /// The name of the family in the JSON schema's definitions: "gamma_policy".
+  std::string schema_name() const;
+  /// All kinds as JSON Schema.
+  Json schema() const;
+
+ protected:
+  void add_kind(const KindInfo& kind);
+
+ private:
+  std::string noun_;
+  std::string plural_;
+  TypePtr common_;
+  std::vector<const KindInfo*> kinds_;
+};
+
+template <class Entry>
+class Family : public FamilyBase {
+ public:
+  using FamilyBase::FamilyBase;
+
+  /// Adds a kind, which must outlive the family. Throws std::logic_error for a name that is taken.
+  void add(const Entry& entry) { add_kind(entry); }
+  const Entry* find_entry(std::string_view name) const { return static_cast<const Entry*>(find(name)); }
+  const Entry& entry(std::size_t index) const { return static_cast<const Entry&>(*kinds()[index]); }
+  std::size_t size() const { return kinds().size(); }
+};
+
+/// A chosen kind with its parameters.
+struct SelectedKind {
+  const KindInfo* kind = nullptr;
+  std::shared_ptr<const void> parameters;  ///< of the type that the kind's description was made for
+  std::string path;                        ///< JSON pointer of the object in its config, for errors
+
+  const std::string& name() const { return kind->name; }
+};
+
+/// A chosen kind of a family, with the keys that all kinds of the family have (Entry::Common).
+template <class Entry>
+struct Selected : SelectedKind, Entry::Common {
+  const Entry& entry() const {
+    assert(kind != nullptr);
+    return static_cast<const Entry&>(*kind);
+  }
+};
+
+namespace detail {
+
+struct SelectedAccess {
+  SelectedKind& (*selected)(void* value);
+  void* (*common)(void* value);
+};
+
+TypePtr family_type(const FamilyBase& family, SelectedAccess access);
+
+}  // namespace detail
+
+/// An object of any kind of the family. The family may still grow.
+template <class Entry>
+Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
+  using Value = Selected<Entry>;
+  return {
+      detail::family_type(family, {[](void* value) -> SelectedKind& { return *static_cast<Value*>(value); },
+                                   [](void* value) -> void* {
+                                     return static_cast<typename Entry::Common*>(static_cast<Value*>(value));
+                                   }})};
+}
+
+/// A kind with the parameters of a description: for defaults in code, such as the rule "token".
+template <class Entry>
+Selected<Entry> selected(const Entry& entry) {
+  Selected<Entry> made;
+  made.kind = &entry;
+  made.parameters = entry.parameters->object()->make();
+  return made;
+}
+
+}  // namespace speclab

@@ -1,0 +1,259 @@
+// Descriptions of plain structs. A struct's fields are listed once:
+//     const Typed<Sampling>& sampling_type() {
+//       static const auto type = object<Sampling>(
+//           "sampling", "Sampling options of a model.",
+//           {field<&Sampling::top_k>("top_k", integer(0, 1e6), "Keep the k most probable tokens; 0 keeps
+//           all.")});
+//       return type;
+//     }
+// A field's default is the one of the struct. Fields of type std::optional may be left out and then have
+// none.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "experiments/config/type.hpp"
+
+namespace speclab {
+
+/// One key of an object.
+struct Field {
+  std::string name;
+  TypePtr type;
+  std::string sentence;
+  std::string unit = {};
+  std::vector<std::string> aliases = {};  ///< earlier names
+  bool required = false;
+  /// Where the value lies in the object; for optional values, what holds it (null when it is empty).
+  std::function<void*(void* object)> at = {};
+  std::function<void(void* object)> create = {};  ///< for optional values: makes one
+  bool optional() const { return create != nullptr; }
+};
+
+/// An object with a fixed set of keys; any other key is an error.
+class ObjectType final : public Type {
+ public:
+  ObjectType(std::string name, std::string sentence, std::vector<Field> fields,
+             std::function<std::shared_ptr<void>()> make);
+
+  void read(const Json& json, const std::string& path, void* value) const override;
+  void write(const void* value, Json& json) const override;
+  std::string words() const override;
+  void schema(Json& out) const override;
+  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override;
+  const Type* below(std::string& step) const override;
+  const ObjectType* object() const override { return this; }
+
+  const std::string& name() const { return name_; }
+  const std::string& sentence() const { return sentence_; }
+  const std::vector<Field>& fields() const { return fields_; }
+  /// A new object with every default.
+  std::shared_ptr<void> make() const { return make_(); }
+  /// The default of a field, null when it has none.
+  Json fallback(const Field& field) const;
+
+  /// Parts of `read`, `write` and `schema`, for objects of several descriptions: `others` are keys that
+  /// belong to another one.
+  void refuse_unknown(const Json& json, const std::string& path,
+                      const std::vector<std::string>& others) const;
+  void read_fields(const Json& json, const std::string& path, void* value) const;
+  void add_to_schema(Json& properties, Json& required) const;
+
+ private:
+  std::string name_;
+  std::string sentence_;
+  std::vector<Field> fields_;
+  std::function<std::shared_ptr<void>()> make_;
+};
+
+namespace detail {
+
+template <class M>
+struct MemberOf;
+template <class S, class T>
+struct MemberOf<T S::*> {
+  using Object = S;
+  using Value = T;
+};
+
+template <class T>
+struct Held {
+  using Type = T;
+  static constexpr bool optional = false;
+};
+template <class T>
+struct Held<std::optional<T>> {
+  using Type = T;
+  static constexpr bool optional = true;
+};
+
+/// What lists of any element type can do.
+struct ListAccess {
+  std::size_t (*size)(const void* list);
+  void (*resize)(void* list, std::size_t size);
+  void* (*at)(void* list, std::size_t index);
+};
+
+template <class T>
+constexpr ListAccess list_access() {
+  return {
+      [](const void* list) { return static_cast<const std::vector<T>*>(list)->size(); },
+      [](void* list, std::size_t size) { static_cast<std::vector<T>*>(list)->resize(size); },
+      [](void* list, std::size_t index) -> void* { return &(*static_cast<std::vector<T>*>(list))[index]; }};
+}
+
+/// What ordered maps from text to any type can do.
+struct MapAccess {
+  std::size_t (*size)(const void* map);
+  void (*clear)(void* map);
+  void* (*add)(void* map, const std::string& key);
+  const std::string& (*key)(const void* map, std::size_t index);
+  const void* (*at)(const void* map, std::size_t index);
+};
+
+/// What integers of any width can do.
+struct IntegerAccess {
+  std::int64_t (*get)(const void* value);
+  void (*set)(void* value, std::int64_t number);
+};
+
+template <class T>
+constexpr IntegerAccess integer_access() {
+  return {[](const void* value) { return static_cast<std::int64_t>(*static_cast<const T*>(value)); },
+          [](void* value, std::int64_t number) { *static_cast<T*>(value) = static_cast<T>(number); }};
+}
+
+TypePtr integer_type(double least, double most, IntegerAccess access);
+TypePtr choice_type(std::vector<std::pair<std::string, std::int64_t>> choices, IntegerAccess access,
+                    std::vector<std::pair<std::string, std::string>> aliases);
+TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
+TypePtr map_type(TypePtr element, MapAccess access);
+
+}  // namespace detail
+
+/// Text keys with values, in the order in which they were written.
+template <class T>
+using OrderedMap = std::vector<std::pair<std::string, T>>;
+
+/// A number in [least, most]. Results write numbers that are not finite as null.
+Typed<double> number(double least, double most);
+/// A number in (least, most].
+Typed<double> number_above(double least, double most);
+/// Any number, for results.
+Typed<double> any_number();
+
+template <std::integral T>
+Typed<T> integer(double least, double most) {
+  return {detail::integer_type(least, most, detail::integer_access<T>())};
+}
+/// A count, for results.
+template <std::integral T>
+Typed<T> count() {
+  return integer<T>(0, 9.2e18);
+}
+
+Typed<bool> boolean();
+Typed<std::string> text();
+
+/// One of several names, each for one value of an enumeration. `aliases` are earlier names and present ones.
+template <class E>
+Typed<E> choice(std::vector<std::pair<std::string, E>> choices,
+                std::vector<std::pair<std::string, std::string>> aliases = {}) {
+  std::vector<std::pair<std::string, std::int64_t>> numbers;
+  for (auto& [name, value] : choices) numbers.emplace_back(std::move(name), static_cast<std::int64_t>(value));
+  return {detail::choice_type(std::move(numbers), detail::integer_access<E>(), std::move(aliases))};
+}
+
+/// A list of `least` to `most` entries.
+template <class T>
+Typed<std::vector<T>> list(const Typed<T>& element, double least, double most) {
+  return {detail::list_type(element.type, least, most, detail::list_access<T>())};
+}
+template <class T>
+Typed<std::vector<T>> list(const Typed<T>& element) {
+  return list(element, 0, 1e15);
+}
+
+template <class T>
+Typed<OrderedMap<T>> map(const Typed<T>& element) {
+  using Map = OrderedMap<T>;
+  return {
+      detail::map_type(element.type, {[](const void* map) { return static_cast<const Map*>(map)->size(); },
+                                      [](void* map) { static_cast<Map*>(map)->clear(); },
+                                      [](void* map, const std::string& key) -> void* {
+                                        return &static_cast<Map*>(map)->emplace_back(key, T{}).second;
+                                      },
+                                      [](const void* map, std::size_t index) -> const std::string& {
+                                        return (*static_cast<const Map*>(map))[index].first;
+                                      },
+                                      [](const void* map, std::size_t index) -> const void* {
+                                        return &(*static_cast<const Map*>(map))[index].second;
+                                      }})};
+}
+
+/// The field of a struct that `Member` points to.
+template <auto Member, class T>
+Field field(std::string name, const Typed<T>& type, std::string sentence) {
+  using Object = typename detail::MemberOf<decltype(Member)>::Object;
+  using Value = typename detail::MemberOf<decltype(Member)>::Value;
+  static_assert(std::is_same_v<typename detail::Held<Value>::Type, T>, "the description of another type");
+  Field made{.name = std::move(name), .type = type.type, .sentence = std::move(sentence)};
+  if constexpr (detail::Held<Value>::optional) {
+    made.at = [](void* object) -> void* {
+      auto& held = static_cast<Object*>(object)->*Member;
+      return held ? &*held : nullptr;
+    };
+    made.create = [](void* object) { (static_cast<Object*>(object)->*Member).emplace(); };
+  } else {
+    made.at = [](void* object) -> void* { return &(static_cast<Object*>(object)->*Member); };
+  }
+  return made;
+}
+
+/// The same for integers, whose width is the member's.
+template <auto Member>
+Field integer_field(std::string name, double least, double most, std::string sentence) {
+  using Value = typename detail::Held<typename detail::MemberOf<decltype(Member)>::Value>::Type;
+  return field<Member>(std::move(name), integer<Value>(least, most), std::move(sentence));
+}
+
+inline Field required(Field field) {
+  field.required = true;
+  return field;
+}
+inline Field with_unit(Field field, std::string unit) {
+  field.unit = std::move(unit);
+  return field;
+}
+/// Earlier names of the key, which keep working.
+inline Field formerly(Field field, std::vector<std::string> aliases) {
+  field.aliases = std::move(aliases);
+  return field;
+}
+
+template <class T>
+Typed<T> object(std::string name, std::string sentence, std::vector<Field> fields) {
+  return {std::make_shared<const ObjectType>(std::move(name), std::move(sentence), std::move(fields),
+                                             [] { return std::make_shared<T>(); })};
+}
+
+/// Reads a value, or throws ConfigError naming `path`.
+template <class T>
+T read(const Typed<T>& type, const Json& json, const std::string& path) {
+  T value{};
+  type.type->read(json, path, &value);
+  return value;
+}
+template <class T>
+void write(const Typed<T>& type, const T& value, Json& json) {
+  type.type->write(&value, json);
+}
+
+}  // namespace speclab
