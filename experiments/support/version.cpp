@@ -1,4 +1,4 @@
-#include "experiments/version.hpp"
+#include "experiments/support/version.hpp"
 
 #include <fmt/format.h>
 #include <tbb/version.h>

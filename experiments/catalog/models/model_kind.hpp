@@ -1,0 +1,74 @@
+// The model kinds that a config can name: one file a kind, one line in all_models.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/distribution/transforms.hpp"
+#include "experiments/config/family.hpp"
+#include "experiments/support/exact_rows.hpp"
+#include "sim/models/model.hpp"
+#include "sim/text/corpus.hpp"
+
+namespace speclab {
+
+class ModelFactory;
+struct CorpusConfig;
+struct ModelKind;
+
+/// Sampling options: temperature, top_k, top_p.
+const Typed<Adjustment>& sampling_type();
+
+/// What a model may need beyond its own parameters.
+struct ModelRequest {
+  ModelFactory& factory;          ///< for other models, and for what several models share
+  const CorpusConfig* corpus;     ///< the training text; null when the config has none
+  std::string corpus_path;        ///< JSON pointer of the corpus, for errors
+  const Model* target;            ///< what a draft may refer to; null for a target
+  std::optional<std::int32_t> default_vocab;  ///< of drafts that state none; without it the target's
+};
+
+/// A model and the words of its tokens.
+struct BuiltModel {
+  Model model;
+  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  ///< null without text
+};
+
+/// One kind of model. `make` builds it without sampling options; it throws ConfigError at or below
+/// selected.path, or ModelError, which is then reported at selected.path.
+struct ModelKind : KindInfo {
+  /// Keys that every model has.
+  struct Common {
+    std::optional<Adjustment> sampling;  ///< without it the config's own
+  };
+  std::function<BuiltModel(const SelectedKind& selected, const ModelRequest& request)> make;
+  /// The rows as the config writes them, exactly, for proofs; none for rows that are computed. `target` has
+  /// the target's rows when they are known. Empty for kinds that never have any.
+  std::function<std::optional<ExactRows>(const SelectedKind& selected, std::size_t vocab,
+                                         const std::optional<ExactRows>& target)>
+      exact_rows = nullptr;
+};
+
+using ModelConfig = Selected<ModelKind>;
+
+/// Every model kind; tests and other programs may add kinds.
+Family<ModelKind>& model_family();
+
+/// An entry whose factory takes its parameters as P.
+template <class P, class Make>
+ModelKind model_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
+  ModelKind kind;
+  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
+  kind.name = std::move(name);
+  kind.sentence = std::move(sentence);
+  kind.make = [make](const SelectedKind& selected, const ModelRequest& request) {
+    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
+  };
+  return kind;
+}
+
+}  // namespace speclab

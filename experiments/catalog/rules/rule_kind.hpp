@@ -1,0 +1,94 @@
+// The verification rules that a config or the command line can name: one file a rule, one line in
+// all_rules.cpp. Whatever is compiled for one rule (decoding, enumeration) is compiled in that file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/exact/enumerable_rule.hpp"
+#include "experiments/config/family.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
+#include "sim/simulation_size.hpp"
+
+namespace speclab {
+
+/// When decoding by a rule is expected to have the target's distribution. `speclab prove --all` holds every
+/// rule to it.
+enum class ExpectedLossless { always, at_temperature_zero, never };
+
+/// What a rule may need beyond its own parameters.
+struct RuleRequest {
+  std::int32_t gamma;  ///< drafted tokens per round
+};
+
+/// A rule with everything that was compiled for it.
+struct RulePrograms {
+  AnyRule sampled;            ///< for decoding
+  EnumerableRule enumerated;  ///< for proofs and exact chains
+};
+
+/// The pair that a rule's shape may be measured on.
+struct RulePilot {
+  const Model& target;
+  const Model& draft;
+  const SimulationSize& simulation;
+  std::int32_t gamma;
+  double c;  ///< time of a draft run, in target runs
+};
+
+/// One verification rule. `make` throws ConfigError at or below selected.path.
+struct RuleKind : KindInfo {
+  struct Common {};
+  ExpectedLossless expected_lossless = ExpectedLossless::never;
+  std::function<RulePrograms(const SelectedKind& selected, const RuleRequest& request)> make;
+  /// For rules that `make` builds differently for each gamma and cost, such as trees.
+  bool depends_on_gamma = false;
+  /// For rules with parameters that are measured when a config leaves them out: the parameters with those
+  /// filled in; null when nothing had to be measured.
+  std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
+      nullptr;
+  /// Exceptions to `expected_lossless` by parameters (lenient at l = 1 is token verification).
+  std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
+  /// Labels and parameters, as JSON text without "kind" and "drafts", that `prove --all` examines; none for
+  /// planted faults.
+  std::vector<std::pair<std::string, std::string>> surveyed = {};
+};
+
+using RuleConfig = Selected<RuleKind>;
+
+/// Every rule; tests and other programs may add rules.
+Family<RuleKind>& rule_family();
+
+/// Whether decoding by this rule is expected to have the target's distribution when the target is sampled at
+/// `temperature`.
+bool expected_lossless(const RuleConfig& rule, double temperature);
+
+/// The programs of a configured rule.
+RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
+
+/// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
+/// core/rules.
+template <class P, class Make>
+RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected, std::vector<Field> fields,
+                   Make make) {
+  RuleKind kind;
+  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
+  if (expected != ExpectedLossless::never) kind.surveyed = {{name, "{}"}};
+  kind.name = std::move(name);
+  kind.sentence = std::move(sentence);
+  kind.expected_lossless = expected;
+  kind.make = [make](const SelectedKind& selected, const RuleRequest& request) {
+    const auto rule = make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
+    return RulePrograms{AnyRule(rule), EnumerableRule(rule)};
+  };
+  return kind;
+}
+
+/// Parameters of rules that have none.
+struct NoParameters {};
+
+}  // namespace speclab

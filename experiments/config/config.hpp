@@ -1,0 +1,155 @@
+// A config as plain structs: what a JSON file says, checked, with every default. Nothing behind reads JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/statistics/estimates.hpp"
+#include "core/token.hpp"
+#include "experiments/catalog/models/model_kind.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/config/metric.hpp"
+
+namespace speclab {
+
+struct Experiment;
+
+enum class Tokenization { bytes, words, subword };
+
+/// Text that n-gram models are trained on.
+struct CorpusConfig {
+  std::string file;
+  Tokenization tokenization = Tokenization::words;
+  std::int32_t vocabulary = 8000;     ///< most tokens
+  std::int64_t hold_out = 0;          ///< every k-th document is held out; 0: none
+  std::int64_t document_tokens = 0;   ///< length of a document; 0: documents end at form feeds
+  std::string translation;            ///< a file whose line i translates line i of `file`; empty: none
+
+  bool operator==(const CorpusConfig&) const = default;
+};
+const Typed<CorpusConfig>& corpus_type();
+
+struct ModelPair {
+  ModelConfig target;
+  ModelConfig draft;
+};
+
+/// Text, or token ids.
+using PromptConfig = std::variant<std::vector<Token>, std::string>;
+
+/// How much to simulate.
+struct SimulationConfig {
+  std::uint32_t trials = 64;    ///< independent sequences
+  std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)
+  std::uint32_t batches = 64;   ///< stretches for batch-means intervals
+  PromptConfig prompt;
+  std::int32_t prompt_tokens = 0;  ///< instead of one prompt: so many tokens of the corpus for each trial
+};
+
+enum class Engine { automatic, plain, fast };
+
+/// One row of a table: what to set, and what the paper prints.
+struct CaseConfig {
+  std::string label;
+  OrderedMap<std::shared_ptr<const Json>> set;  ///< values by JSON pointer
+  OrderedMap<std::string> printed;              ///< by metric, as text so that digits count
+  OrderedMap<std::string> measured;
+  std::string note;
+};
+
+/// Half a unit of the last printed digit of the inputs.
+struct InputRounding {
+  double alpha = 0;
+  double c = 0;
+};
+
+enum class FigureStyle { curves, heat_map };
+
+/// A figure of a sweep.
+struct FigureConfig {
+  std::string title;
+  std::string x;  ///< JSON pointer
+  Metric y = Metric::speedup;
+  std::string series;  ///< JSON pointer; empty: one curve
+  FigureStyle style = FigureStyle::curves;
+  std::string x_label, y_label, series_label;
+  bool log_x = false, log_y = false, log_z = false;
+};
+
+/// A part of the config that one experiment or verb reads: its key, and the description of its struct. One
+/// line in all_sections.cpp each.
+struct SectionKind {
+  std::string key;
+  TypePtr type;
+  std::vector<std::string> aliases = {};
+};
+/// Every section; tests and other programs may add some.
+std::vector<SectionKind>& section_kinds();
+const SectionKind& section_kind(const std::string& key);
+
+struct Config {
+  Config();
+
+  std::string title;
+  std::string about;
+  std::string source;
+  const Experiment* experiment;  ///< decode unless the config says otherwise
+  std::uint64_t seed = 1;
+  std::optional<CorpusConfig> corpus;
+  std::optional<ModelPair> models;
+  Adjustment sampling;
+  RuleConfig rule;  ///< token verification unless the config says otherwise
+  Engine engine = Engine::automatic;
+  std::optional<double> alpha;
+  std::int32_t gamma = 5;
+  CostRatios cost;
+  SimulationConfig simulation;
+  double confidence = 0.95;
+  bool simultaneous = false;
+  std::map<std::string, std::shared_ptr<void>> sections;  ///< by key; those that the config has
+  std::optional<std::vector<CaseConfig>> cases;
+  OrderedMap<std::shared_ptr<const Json>> sweep;  ///< axes by JSON pointer: a list, or a range
+  std::optional<std::vector<Metric>> metrics;
+  std::optional<InputRounding> input_rounding;
+  std::optional<std::vector<FigureConfig>> figures;
+
+  /// The section of this key, or its defaults. T is the struct that the section's description was made for.
+  template <class T>
+  const T& section(const std::string& key) const {
+    return *static_cast<const T*>(section_pointer(key));
+  }
+  /// Writes the defaults of a section that the config leaves out, as results carry it.
+  void add_section(const std::string& key);
+
+ private:
+  const void* section_pointer(const std::string& key) const;
+};
+
+/// The description of the whole format. Kinds, experiments and sections are registered before its first use.
+const Typed<Config>& config_type();
+
+/// A config as JSON with present names: aliases of keys, kinds and metrics replaced, also in the paths and
+/// values of "cases" and "sweep". `uses` receives what was replaced.
+Json with_present_names(const Json& input, std::vector<RenamedUse>& uses);
+
+/// A JSON pointer into a config with present names.
+std::string with_present_names(const std::string& pointer);
+
+/// Reads and checks a config with present names. Throws ConfigError for unknown keys, wrong types, values out
+/// of range and missing keys, with the JSON path.
+Config read_config(const Json& input);
+
+Json config_json(const Config& config);
+
+/// For verbs that look at one configuration: throws ConfigError for a config that stands for many. `what`
+/// says who does what: "check tests".
+void refuse_many_cells(const Config& config, const std::string& what);
+
+}  // namespace speclab

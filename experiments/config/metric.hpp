@@ -1,0 +1,90 @@
+// The numbers that a cell is described by.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/config/fields.hpp"
+
+namespace speclab {
+
+/// In the order of tables.
+enum class Metric {
+  alpha_overlap,
+  alpha_examined,
+  alpha_drafted,
+  accepted_per_target_step,
+  tokens_per_target_step,
+  tokens_variance,
+  first_token_acceptance,
+  optimal_transport_bound,
+  speedup,
+  operations,
+  memory_accesses,
+  tv_to_target,
+  regret,
+  target_rows,
+  identical_beams,
+  optimal_gamma,
+  best_speedup,
+  upper_bound_drafting_free,
+  upper_bound_drafting_paid,
+  upper_bound_gain_drafting_free,
+  upper_bound_gain_drafting_paid
+};
+
+struct MetricInfo {
+  Metric metric;
+  const char* name;      ///< as in configs and results
+  const char* old_name;  ///< its former name, null when it never had another
+  const char* label;     ///< as in tables and on axes
+};
+
+const std::vector<MetricInfo>& metric_infos();
+const char* metric_name(Metric metric);
+const char* metric_label(Metric metric);
+/// The metric of a present name.
+std::optional<Metric> metric_named(std::string_view name);
+
+/// The name of a metric as a lasting string, and the metric of a name that is known to be one (else ConfigError).
+const std::string& metric_text(Metric metric);
+Metric known_metric(std::string_view name);
+
+/// A metric by name.
+const Typed<Metric>& metric_type();
+
+/// Values by metric, in the order of `Metric`.
+template <class T>
+using ByMetric = std::vector<std::pair<Metric, T>>;
+
+/// The value of a metric, null when there is none.
+template <class T>
+const T* find(const ByMetric<T>& values, Metric metric) {
+  for (const auto& [name, value] : values) {
+    if (name == metric) return &value;
+  }
+  return nullptr;
+}
+
+/// An object with metrics as keys.
+template <class T>
+Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
+  using Map = ByMetric<T>;
+  return {detail::map_type(
+      element.type,
+      {[](const void* map) { return static_cast<const Map*>(map)->size(); },
+       [](void* map) { static_cast<Map*>(map)->clear(); },
+       [](void* map, const std::string& key) -> void* {
+         return &static_cast<Map*>(map)->emplace_back(known_metric(key), T{}).second;
+       },
+       [](const void* map, std::size_t index) -> const std::string& {
+         return metric_text((*static_cast<const Map*>(map))[index].first);
+       },
+       [](const void* map, std::size_t index) -> const void* {
+         return &(*static_cast<const Map*>(map))[index].second;
+       }})};
+}
+
+}  // namespace speclab

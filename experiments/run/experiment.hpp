@@ -1,0 +1,117 @@
+// An experiment: what a config can ask for. One folder each, with its code and its presentation; one line in
+// all_experiments.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.hpp"
+#include "experiments/report/figure.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/run/result.hpp"
+#include "experiments/run/timings.hpp"
+#include "sim/control.hpp"
+
+namespace speclab {
+
+class JobList;
+struct Job;
+
+/// One cell of a config's grid: its own config, and what stands beside it in tables.
+struct CellSpec {
+  std::string label;
+  OrderedMap<std::shared_ptr<const Json>> set;
+  OrderedMap<std::string> printed;
+  OrderedMap<std::string> measured;
+  std::string note;
+  Config config;
+};
+
+/// What a cell needs for its part of the result.
+struct RunContext {
+  double confidence;  ///< of every interval
+  const Control& control;
+  Timings& timings;
+};
+
+/// A cell that is ready to run.
+class PreparedCell {
+ public:
+  PreparedCell() = default;
+  PreparedCell(const PreparedCell&) = delete;
+  PreparedCell& operator=(const PreparedCell&) = delete;
+  virtual ~PreparedCell() = default;
+
+  /// Simulations that run before `run`, in parallel with those of other cells.
+  std::vector<Job*> jobs;
+
+  /// Steps of `run` itself, in the unit of Control::progress; 0 when it only describes its jobs.
+  virtual std::uint64_t workload() const { return 0; }
+  /// Fills in the result; sets result.partial and nothing else when it was stopped.
+  virtual void run(CellResult& result, const RunContext& context) = 0;
+};
+
+class Experiment {
+ public:
+  Experiment(std::string name, std::string sentence, std::vector<std::string> aliases = {})
+      : name_(std::move(name)), sentence_(std::move(sentence)), aliases_(std::move(aliases)) {}
+  Experiment(const Experiment&) = delete;
+  Experiment& operator=(const Experiment&) = delete;
+  virtual ~Experiment() = default;
+
+  const std::string& name() const { return name_; }
+  const std::string& sentence() const { return sentence_; }
+  const std::vector<std::string>& aliases() const { return aliases_; }
+
+  /// Keys of the sections that it reads; results carry them with their defaults.
+  virtual std::vector<std::string> sections() const { return {}; }
+  /// The cells of a config; an experiment may cut each into several.
+  virtual std::vector<CellSpec> cells(std::vector<CellSpec> grid) const { return grid; }
+  /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
+  virtual std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const = 0;
+  /// Intervals of one cell that hold together when "simultaneous" is set.
+  virtual int intervals(const Config& cell) const;
+  /// False for results that must be measured again after an interrupt.
+  virtual bool resumable() const { return true; }
+  /// True when every simulation is a job that a GPU can run.
+  virtual bool runs_on_gpu() const { return false; }
+  /// Why printed values cannot be judged, as a sentence with a remedy; empty when they can.
+  virtual std::string printed_unsupported_reason() const { return {}; }
+
+  /// The key and the description of CellResult::own; null when there is nothing.
+  virtual std::string own_key() const { return {}; }
+  virtual TypePtr own_result() const { return nullptr; }
+
+  /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
+  /// a row a cell.
+  virtual std::vector<Metric> shown_metrics() const { return {}; }
+  virtual std::vector<Table> tables(const Result& result, const Timings& timings, const std::string& id) const;
+  virtual std::vector<Figure> figures(const Result& result) const;
+  virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
+  virtual std::string csv(const Result& result) const;
+  /// Further files of the result's folder: name and content.
+  virtual std::vector<std::pair<std::string, std::string>> files(const Result& result) const;
+  /// What the summary of `reproduce` says of results without verdicts: "measured here".
+  virtual std::string outcome() const { return "measured here"; }
+
+ private:
+  std::string name_;
+  std::string sentence_;
+  std::vector<std::string> aliases_;
+};
+
+/// Every experiment; tests and other programs may add some, which must outlive the program's use of them.
+const std::vector<const Experiment*>& experiments();
+void add_experiment(const Experiment& experiment);
+/// The experiment of a present or former name, null when there is none.
+const Experiment* find_experiment(const std::string& name);
+
+/// Steps that a cell's own result takes, typed: for experiments whose struct is T.
+template <class T>
+const T& own(const CellResult& cell) {
+  return *static_cast<const T*>(cell.own.get());
+}
+
+}  // namespace speclab

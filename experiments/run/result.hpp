@@ -1,0 +1,94 @@
+// What a config gave. result.json is these structs, written and read at one place; tables, figures and pages
+// are made from them alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/metric.hpp"
+#include "sim/simulation_size.hpp"
+
+namespace speclab {
+
+/// {"value", "low", "high"}; a bound that is not finite is null.
+const Typed<Interval>& interval_type();
+
+/// Where the alpha of the closed forms comes from.
+enum class AlphaSource { given, exact, measured };
+
+/// How a printed number relates to the formula.
+enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce };
+const char* words(Reproduction verdict);
+
+/// Counts of work; those that an experiment does not count are left out.
+struct Counts {
+  std::optional<std::uint64_t> contexts, searches, identical, rounds, drafted, draft_runs, examined, accepted,
+      emitted, target_rows, draft_rows, plain_rows;
+};
+
+/// Acceptance at one drafted position.
+struct PositionResult {
+  std::optional<Interval> unconditional;  ///< P[accepted]
+  std::optional<Interval> conditional;    ///< P[accepted | those before]
+};
+/// Acceptance at each drafted position, 1 to gamma.
+std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence);
+
+/// How decoding ran, and counts of its work that are the same on every machine.
+struct EngineResult {
+  std::string name;
+  std::optional<std::uint64_t> random_blocks, residual_passes;
+};
+
+struct CellResult {
+  std::string label;
+  OrderedMap<std::shared_ptr<const Json>> set;  ///< what this cell sets, by JSON pointer
+  OrderedMap<std::string> printed;              ///< by metric
+  OrderedMap<std::string> measured;
+  std::string note;
+  bool partial = false;  ///< interrupted; nothing below is then there
+
+  std::optional<AlphaSource> formula_alpha;
+  std::optional<double> exact_alpha;
+  ByMetric<double> formula;
+  ByMetric<Interval> simulated;
+  std::vector<Metric> proved;  ///< of `simulated`, those that stand for a proof
+  ByMetric<Reproduction> verdict;
+  OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule
+  std::optional<RuleConfig> rule;  ///< when parameters of the config's rule were measured
+  std::optional<EngineResult> engine;
+  Counts counts;
+  std::vector<PositionResult> positions;
+  std::shared_ptr<void> own;  ///< what the experiment alone has; see Experiment::own_result
+};
+
+struct Result {
+  std::string version;
+  std::string title;
+  Config config;  ///< with the sections of its experiment
+  double interval_confidence = 0.95;
+  bool partial = false;
+  std::vector<CellResult> cells;
+};
+
+Json result_json(const Result& result);
+/// Throws ConfigError for what is not a result.
+Result read_result(const Json& json);
+
+/// Intervals that the closed form fell within, of those that were compared.
+struct Agreement {
+  std::size_t held = 0;
+  std::size_t compared = 0;
+};
+Agreement agreement(const CellResult& cell);
+Agreement agreement(const Result& result);
+
+/// The estimates of a run that are metrics.
+ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost, double confidence);
+
+}  // namespace speclab
