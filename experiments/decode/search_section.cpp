@@ -1,0 +1,14 @@
+#include "experiments/decode/search_section.hpp"
+
+namespace speclab {
+
+const SectionKind& search_section() {
+  static const SectionKind kind{
+      "search", object<SearchSection>(
+                    "search", "For optimal_gamma and `speclab exact`.",
+                    {integer_field<&SearchSection::max_gamma>("max_gamma", 1, 64, "Largest gamma tried.")})
+                    .type};
+  return kind;
+}
+
+}  // namespace speclab
