@@ -25,10 +25,10 @@ const Typed<Adjustment>& sampling_type();
 
 /// What a model may need beyond its own parameters.
 struct ModelRequest {
-  ModelFactory& factory;          ///< for other models, and for what several models share
-  const CorpusConfig* corpus;     ///< the training text; null when the config has none
-  std::string corpus_path;        ///< JSON pointer of the corpus, for errors
-  const Model* target;            ///< what a draft may refer to; null for a target
+  ModelFactory& factory;                      ///< for other models, and for what several models share
+  const CorpusConfig* corpus;                 ///< the training text; null when the config has none
+  std::string corpus_path;                    ///< JSON pointer of the corpus, for errors
+  const Model* target;                        ///< what a draft may refer to; null for a target
   std::optional<std::int32_t> default_vocab;  ///< of drafts that state none; without it the target's
 };
 

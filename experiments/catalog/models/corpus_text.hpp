@@ -1,0 +1,37 @@
+// The texts that configs name.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/text/corpus.hpp"
+
+namespace speclab {
+
+struct CorpusConfig;
+
+/// A corpus, and what was held out of it. `tokens` is what models are trained on: of a corpus with
+/// translations the translations, each after a separator.
+struct CorpusText : Corpus {
+  std::vector<std::vector<Token>> documents;  ///< those trained on, where there are documents
+  std::vector<std::vector<Token>> held_out;
+  std::optional<Token> separator;  ///< between a source and its translation
+};
+
+/// The text of a corpus, read now. Throws ConfigError below `path` for files that cannot be read and for
+/// documents too few to hold any out.
+CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path);
+
+/// The same, each corpus read once.
+class Corpora {
+ public:
+  std::shared_ptr<const CorpusText> text(const CorpusConfig& corpus, const std::string& path);
+
+ private:
+  std::map<std::string, std::shared_ptr<const CorpusText>> texts_;
+};
+
+}  // namespace speclab
