@@ -115,7 +115,7 @@ struct Config {
   bool simultaneous = false;
   std::map<std::string, std::shared_ptr<void>> sections;  ///< by key; those that the config has
   std::optional<std::vector<CaseConfig>> cases;
-  OrderedMap<std::shared_ptr<const Json>> sweep;  ///< axes by JSON pointer: a list, or a range
+  std::optional<OrderedMap<std::shared_ptr<const Json>>> sweep;  ///< axes by JSON pointer: a list, or a range
   std::optional<std::vector<Metric>> metrics;
   std::optional<InputRounding> input_rounding;
   std::optional<std::vector<FigureConfig>> figures;
@@ -125,7 +125,7 @@ struct Config {
   const T& section(const std::string& key) const {
     return *static_cast<const T*>(section_pointer(key));
   }
-  /// Writes the defaults of a section that the config leaves out, as results carry it.
+  /// Adds the defaults of a section that the config leaves out, as results carry it.
   void add_section(const std::string& key);
 
  private:

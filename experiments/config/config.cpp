@@ -1,0 +1,405 @@
+#include "experiments/config/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_value.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The name of an experiment.
+class ExperimentType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    if (!json.is_string()) reject(path, json, words());
+    const Experiment* found = find_experiment(json.get<std::string>());
+    if (found == nullptr) {
+      throw ConfigError(path, fmt::format("unknown experiment {}{}", shown(json),
+                                          suggestion(json.get<std::string>(), names())));
+    }
+    *static_cast<const Experiment**>(value) = found;
+  }
+  void write(const void* value, Json& json) const override {
+    json = (*static_cast<const Experiment* const*>(value))->name();
+  }
+  std::string words() const override { return "the name of an experiment"; }
+  void schema(Json& out) const override { out["enum"] = names(); }
+  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
+    const Experiment* found = json.is_string() ? find_experiment(json.get<std::string>()) : nullptr;
+    if (found == nullptr || found->name() == json.get<std::string>()) return;
+    uses.push_back({path, json.get<std::string>(), found->name()});
+    json = found->name();
+  }
+
+ private:
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const Experiment* experiment : experiments()) all.push_back(experiment->name());
+    return all;
+  }
+};
+
+/// Text, or token ids.
+class PromptType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& prompt = *static_cast<PromptConfig*>(value);
+    if (json.is_string()) {
+      prompt = json.get<std::string>();
+      return;
+    }
+    if (!json.is_array()) reject(path, json, words());
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const bool id = json[i].is_number_integer() && json[i].get<double>() >= 0 &&
+                      json[i].get<double>() <= 2147483647.0;
+      if (!id) reject(fmt::format("{}/{}", path, i), json[i], "a token id");
+      tokens.push_back(json[i].get<Token>());
+    }
+    prompt = std::move(tokens);
+  }
+  void write(const void* value, Json& json) const override {
+    std::visit([&](const auto& prompt) { json = prompt; }, *static_cast<const PromptConfig*>(value));
+  }
+  std::string words() const override { return "text or a list of token ids"; }
+  void schema(Json& out) const override {
+    out["oneOf"] =
+        Json::array({Json{{"type", "string"}},
+                     Json{{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}});
+  }
+};
+
+class AnyJsonType final : public Type {
+ public:
+  void read(const Json& json, const std::string&, void* value) const override {
+    *static_cast<std::shared_ptr<const Json>*>(value) = std::make_shared<const Json>(json);
+  }
+  void write(const void* value, Json& json) const override {
+    const auto& held = *static_cast<const std::shared_ptr<const Json>*>(value);
+    if (held) json = *held;
+  }
+  std::string words() const override { return "any value"; }
+  void schema(Json&) const override {}
+};
+
+const Typed<ModelPair>& models_type() {
+  static const auto type = object<ModelPair>(
+      "models", "Target and draft.",
+      {required(field<&ModelPair::target>("target", kind_of(model_family()),
+                                          "The model whose distribution the output must have.")),
+       required(field<&ModelPair::draft>("draft", kind_of(model_family()), "The model that proposes tokens."))});
+  return type;
+}
+
+const Typed<SimulationConfig>& simulation_type() {
+  static const auto type = object<SimulationConfig>(
+      "simulation", "How much to simulate.",
+      {integer_field<&SimulationConfig::trials>("trials", 1, 4294967295.0, "Independent sequences."),
+       with_unit(integer_field<&SimulationConfig::length>("length", 1, 4294967295.0, "Length of each sequence."),
+                 "rounds (tokens, for acceptance)"),
+       integer_field<&SimulationConfig::batches>("batches", 2, 4096, "Batches of batch-means intervals."),
+       field<&SimulationConfig::prompt>(
+           "prompt", Typed<PromptConfig>{std::make_shared<const PromptType>()},
+           "Context before the first token: text (with a corpus), or a list of token ids."),
+       with_unit(integer_field<&SimulationConfig::prompt_tokens>(
+                     "prompt_tokens", 0, 100000,
+                     "Instead of one prompt: so many tokens of the corpus, from a random place for each trial."),
+                 "tokens")});
+  return type;
+}
+
+const Typed<CostRatios>& cost_type() {
+  static const auto type = object<CostRatios>(
+      "cost", "Cost of one draft run, in target runs.",
+      {with_unit(field<&CostRatios::c>("c", number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
+                 "target runs"),
+       with_unit(field<&CostRatios::c_hat>("c_hat", number(0, 1000), "Arithmetic operations (Definition 3.10)."),
+                 "target runs")});
+  return type;
+}
+
+const Typed<CaseConfig>& case_type() {
+  static const auto type = object<CaseConfig>(
+      "case", "One row of a table: what to set, and what the paper prints.",
+      {field<&CaseConfig::label>("label", text(), "Name of the row."),
+       field<&CaseConfig::set>("set", map(any_json()), "Values by JSON pointer."),
+       field<&CaseConfig::printed>("printed", map(text()),
+                                   "Printed values by metric, as text so that their digits count."),
+       field<&CaseConfig::measured>("measured", map(text()),
+                                    "Printed measurements by name, shown but not judged."),
+       field<&CaseConfig::note>("note", text(), "Remark.")});
+  return type;
+}
+
+const Typed<FigureConfig>& figure_type() {
+  static const auto type = object<FigureConfig>(
+      "figure", "A figure of a sweep: formula as lines, simulation as points with intervals.",
+      {required(field<&FigureConfig::title>("title", text(), "Title.")),
+       required(field<&FigureConfig::x>("x", text(), "JSON pointer of the horizontal axis.")),
+       required(field<&FigureConfig::y>("y", metric_type(), "Metric of the vertical axis.")),
+       field<&FigureConfig::series>("series", text(), "JSON pointer that tells curves apart."),
+       field<&FigureConfig::style>(
+           "style", choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
+           "Curves, or a heat map of x against series."),
+       field<&FigureConfig::x_label>("x_label", text(), "Label of the horizontal axis."),
+       field<&FigureConfig::y_label>("y_label", text(), "Label of the vertical axis."),
+       field<&FigureConfig::series_label>("series_label", text(), "Label of the legend."),
+       field<&FigureConfig::log_x>("log_x", boolean(), "Logarithmic horizontal axis."),
+       field<&FigureConfig::log_y>("log_y", boolean(), "Logarithmic vertical axis."),
+       field<&FigureConfig::log_z>("log_z", boolean(), "Logarithmic colours of a heat map.")});
+  return type;
+}
+
+const Typed<InputRounding>& rounding_type() {
+  static const auto type =
+      object<InputRounding>("input_rounding", "Half a unit of the last printed digit of the inputs.",
+                            {field<&InputRounding::alpha>("alpha", number(0, 0.1), "Of alpha."),
+                             field<&InputRounding::c>("c", number(0, 0.1), "Of c.")});
+  return type;
+}
+
+/// The key of one section; its value lies in Config::sections.
+Field section_field(const SectionKind& section) {
+  Field field{.name = section.key, .type = section.type, .sentence = section.type->object()->sentence()};
+  field.aliases = section.aliases;
+  field.at = [key = section.key](void* config) -> void* {
+    auto& sections = static_cast<Config*>(config)->sections;
+    const auto found = sections.find(key);
+    return found == sections.end() ? nullptr : found->second.get();
+  };
+  field.create = [&section](void* config) {
+    static_cast<Config*>(config)->sections[section.key] = section.type->object()->make();
+  };
+  return field;
+}
+
+std::vector<Field> config_fields() {
+  std::vector<Field> fields{
+      required(field<&Config::title>("title", text(), "What is shown.")),
+      field<&Config::about>("about", text(), "A paragraph for the report."),
+      field<&Config::source>("source", text(), "Where the numbers come from."),
+      field<&Config::experiment>("experiment",
+                                 Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "What to do."),
+      integer_field<&Config::seed>("seed", 0, 9e15, "Seed of every random number."),
+      field<&Config::corpus>("corpus", corpus_type(), "Training text."),
+      field<&Config::models>("models", models_type(), "Target and draft."),
+      field<&Config::sampling>("sampling", sampling_type(), "Sampling options of both models."),
+      formerly(field<&Config::rule>("rule", kind_of(rule_family()), "How drafted tokens are verified."),
+               {"verifier"}),
+      field<&Config::engine>(
+          "engine",
+          choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
+                         {{"quick", "fast"}}),
+          "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" looks up "
+          "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); \"auto\" "
+          "takes the faster one."),
+      field<&Config::alpha>("alpha", number(0, 1), "Acceptance rate, for predict, iid and schedules."),
+      with_unit(integer_field<&Config::gamma>("gamma", 0, 64, "Drafted tokens per round."), "tokens"),
+      field<&Config::cost>("cost", cost_type(), "Cost of a draft run."),
+      formerly(field<&Config::simulation>("simulation", simulation_type(), "How much to simulate."), {"plan"}),
+      field<&Config::confidence>("confidence", number_above(0, 0.9999999), "Confidence of every interval."),
+      field<&Config::simultaneous>(
+          "simultaneous", boolean(),
+          "Widen intervals so that the confidence holds for all of this config's together.")};
+  for (const SectionKind& section : section_kinds()) fields.push_back(section_field(section));
+  fields.push_back(field<&Config::cases>("cases", list(case_type(), 1, 100000), "Explicit rows."));
+  fields.push_back(field<&Config::sweep>(
+      "sweep", map(any_json()),
+      "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
+  fields.push_back(field<&Config::metrics>("metrics", list(metric_type(), 1, 32), "Metrics in the table."));
+  fields.push_back(
+      field<&Config::input_rounding>("input_rounding", rounding_type(), "For comparing with printed values."));
+  fields.push_back(field<&Config::figures>("figures", list(figure_type(), 0, 16), "Figures of a sweep."));
+  return fields;
+}
+
+/// Printed values are text, so that their digits count, and must still be numbers.
+void check_printed(const CaseConfig& one, const std::string& path) {
+  for (const auto& [metric, value] : one.printed) {
+    const std::string here = fmt::format("{}/{}", path, metric);
+    if (!metric_named(metric)) {
+      std::vector<std::string> known;
+      for (const MetricInfo& info : metric_infos()) known.emplace_back(info.name);
+      throw ConfigError(here, fmt::format("unknown metric \"{}\"{}", metric, suggestion(metric, known)));
+    }
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(number)) {
+      throw ConfigError(here, fmt::format("\"{}\" is not a number in quotes, such as \"2.4\"", value));
+    }
+  }
+}
+
+/// Names that a config uses in its tables and figures: each must be a metric, or a path that a case or the
+/// sweep sets.
+void check_names(const Config& config) {
+  std::vector<std::string> varied;
+  if (config.sweep) {
+    for (const auto& [path, axis] : *config.sweep) varied.push_back(path);
+  }
+  for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
+    const CaseConfig& one = (*config.cases)[i];
+    for (const auto& [path, value] : one.set) varied.push_back(path);
+    const std::string printed = fmt::format("/cases/{}/printed", i);
+    check_printed(one, printed);
+    const std::string reason = config.experiment->printed_unsupported_reason();
+    if (!one.printed.empty() && !reason.empty()) throw ConfigError(printed, reason);
+  }
+  for (std::size_t i = 0; config.figures && i < config.figures->size(); ++i) {
+    const FigureConfig& figure = (*config.figures)[i];
+    for (const auto& [key, path] : {std::pair{"x", figure.x}, std::pair{"series", figure.series}}) {
+      if (path.empty() || std::find(varied.begin(), varied.end(), path) != varied.end()) continue;
+      throw ConfigError(fmt::format("/figures/{}/{}", i, key),
+                        fmt::format("\"{}\" is not swept and no case sets it", path));
+    }
+  }
+}
+
+/// The type at a JSON pointer below the config; the pointer's steps get their present names.
+const Type* type_at(std::string& pointer) {
+  const Type* type = config_type().type.get();
+  std::string present;
+  std::size_t at = 1;
+  while (at <= pointer.size() && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    std::string step = pointer.substr(at, end - at);
+    type = type != nullptr ? type->below(step) : nullptr;
+    present += "/" + step;
+    at = end + 1;
+  }
+  if (!pointer.empty() && pointer.front() == '/') pointer = present;
+  return type;
+}
+
+/// Present names in an object whose keys are JSON pointers and whose values go there.
+void rename_paths(Json& values, const std::string& path, bool lists, std::vector<RenamedUse>& uses) {
+  if (!values.is_object()) return;
+  Json renamed = Json::object();
+  for (auto& [key, value] : values.items()) {
+    std::string pointer = key;
+    const Type* type = type_at(pointer);
+    if (pointer != key) uses.push_back({path, key, pointer});
+    const std::string here = path + "/" + pointer;
+    if (type != nullptr && lists && value.is_array()) {
+      for (Json& one : value) type->rename(one, here, uses);
+    } else if (type != nullptr && !lists) {
+      type->rename(value, here, uses);
+    }
+    renamed[pointer] = std::move(value);
+  }
+  values = std::move(renamed);
+}
+
+void rename_metric_keys(Json& values, const std::string& path, std::vector<RenamedUse>& uses) {
+  if (!values.is_object()) return;
+  Json renamed = Json::object();
+  for (auto& [key, value] : values.items()) {
+    Json name = key;
+    metric_type().type->rename(name, path + "/" + key, uses);
+    renamed[name.get<std::string>()] = std::move(value);
+  }
+  values = std::move(renamed);
+}
+
+}  // namespace
+
+const Typed<std::shared_ptr<const Json>>& any_json() {
+  static const Typed<std::shared_ptr<const Json>> type{std::make_shared<const AnyJsonType>()};
+  return type;
+}
+
+Config::Config() : experiment(find_experiment("decode")) {
+  if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
+}
+
+const void* Config::section_pointer(const std::string& key) const {
+  const auto found = sections.find(key);
+  if (found != sections.end()) return found->second.get();
+  static std::map<std::string, std::shared_ptr<void>> defaults = [] {
+    std::map<std::string, std::shared_ptr<void>> all;
+    for (const SectionKind& section : section_kinds()) all[section.key] = section.type->object()->make();
+    return all;
+  }();
+  return defaults.at(key).get();
+}
+
+void Config::add_section(const std::string& key) {
+  if (!sections.contains(key)) sections[key] = section_kind(key).type->object()->make();
+}
+
+const SectionKind& section_kind(const std::string& key) {
+  for (const SectionKind& section : section_kinds()) {
+    if (section.key == key) return section;
+  }
+  throw std::logic_error("no section " + key);
+}
+
+const Typed<Config>& config_type() {
+  static const Typed<Config> type = object<Config>("config", "A speclab experiment.", config_fields());
+  return type;
+}
+
+Json with_present_names(const Json& input, std::vector<RenamedUse>& uses) {
+  Json json = input;
+  config_type().type->rename(json, "", uses);
+  if (!json.is_object()) return json;
+  if (const auto sweep = json.find("sweep"); sweep != json.end()) rename_paths(*sweep, "/sweep", true, uses);
+  if (const auto cases = json.find("cases"); cases != json.end() && cases->is_array()) {
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+      Json& one = (*cases)[i];
+      if (!one.is_object()) continue;
+      const std::string path = fmt::format("/cases/{}", i);
+      if (one.contains("set")) rename_paths(one["set"], path + "/set", false, uses);
+      if (one.contains("printed")) rename_metric_keys(one["printed"], path + "/printed", uses);
+    }
+  }
+  if (const auto figures = json.find("figures"); figures != json.end() && figures->is_array()) {
+    for (Json& figure : *figures) {
+      if (!figure.is_object()) continue;
+      for (const char* key : {"x", "series"}) {
+        if (figure.contains(key) && figure[key].is_string())
+          figure[key] = with_present_names(figure[key].get<std::string>());
+      }
+    }
+  }
+  return json;
+}
+
+std::string with_present_names(const std::string& pointer) {
+  std::string present = pointer;
+  type_at(present);
+  return present;
+}
+
+Config read_config(const Json& input) {
+  Config config = read(config_type(), input, "");
+  check_names(config);
+  return config;
+}
+
+Json config_json(const Config& config) {
+  Json json;
+  write(config_type(), config, json);
+  return json;
+}
+
+void refuse_many_cells(const Config& config, const std::string& what) {
+  for (const auto& [key, many] :
+       {std::pair{"sweep", config.sweep.has_value()}, std::pair{"cases", config.cases.has_value()}}) {
+    if (!many) continue;
+    throw ConfigError(std::string("/") + key,
+                      fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
+                                  "with --set",
+                                  what, key));
+  }
+}
+
+}  // namespace speclab
