@@ -34,6 +34,8 @@ struct Plan {
   std::uint64_t batch_end(std::uint32_t batch) const { return cut().end(batch); }
 };
 
+using SimulationSize = Plan;
+
 /// What quick decoding (sim/quick) took. Counts, not timings: the same on every machine.
 struct QuickWork {
   std::uint64_t blocks = 0;  ///< Philox blocks used

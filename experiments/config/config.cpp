@@ -59,8 +59,8 @@ class PromptType final : public Type {
     if (!json.is_array()) reject(path, json, words());
     std::vector<Token> tokens;
     for (std::size_t i = 0; i < json.size(); ++i) {
-      const bool id = json[i].is_number_integer() && json[i].get<double>() >= 0 &&
-                      json[i].get<double>() <= 2147483647.0;
+      const bool id =
+          json[i].is_number_integer() && json[i].get<double>() >= 0 && json[i].get<double>() <= 2147483647.0;
       if (!id) reject(fmt::format("{}/{}", path, i), json[i], "a token id");
       tokens.push_back(json[i].get<Token>());
     }
@@ -71,9 +71,8 @@ class PromptType final : public Type {
   }
   std::string words() const override { return "text or a list of token ids"; }
   void schema(Json& out) const override {
-    out["oneOf"] =
-        Json::array({Json{{"type", "string"}},
-                     Json{{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}});
+    out["oneOf"] = Json::array({Json{{"type", "string"}},
+                                Json{{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}});
   }
 };
 
@@ -95,7 +94,8 @@ const Typed<ModelPair>& models_type() {
       "models", "Target and draft.",
       {required(field<&ModelPair::target>("target", kind_of(model_family()),
                                           "The model whose distribution the output must have.")),
-       required(field<&ModelPair::draft>("draft", kind_of(model_family()), "The model that proposes tokens."))});
+       required(
+           field<&ModelPair::draft>("draft", kind_of(model_family()), "The model that proposes tokens."))});
   return type;
 }
 
@@ -103,16 +103,18 @@ const Typed<SimulationConfig>& simulation_type() {
   static const auto type = object<SimulationConfig>(
       "simulation", "How much to simulate.",
       {integer_field<&SimulationConfig::trials>("trials", 1, 4294967295.0, "Independent sequences."),
-       with_unit(integer_field<&SimulationConfig::length>("length", 1, 4294967295.0, "Length of each sequence."),
-                 "rounds (tokens, for acceptance)"),
+       with_unit(
+           integer_field<&SimulationConfig::length>("length", 1, 4294967295.0, "Length of each sequence."),
+           "rounds (tokens, for acceptance)"),
        integer_field<&SimulationConfig::batches>("batches", 2, 4096, "Batches of batch-means intervals."),
        field<&SimulationConfig::prompt>(
            "prompt", Typed<PromptConfig>{std::make_shared<const PromptType>()},
            "Context before the first token: text (with a corpus), or a list of token ids."),
-       with_unit(integer_field<&SimulationConfig::prompt_tokens>(
-                     "prompt_tokens", 0, 100000,
-                     "Instead of one prompt: so many tokens of the corpus, from a random place for each trial."),
-                 "tokens")});
+       with_unit(
+           integer_field<&SimulationConfig::prompt_tokens>(
+               "prompt_tokens", 0, 100000,
+               "Instead of one prompt: so many tokens of the corpus, from a random place for each trial."),
+           "tokens")});
   return type;
 }
 
@@ -121,8 +123,9 @@ const Typed<CostRatios>& cost_type() {
       "cost", "Cost of one draft run, in target runs.",
       {with_unit(field<&CostRatios::c>("c", number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
                  "target runs"),
-       with_unit(field<&CostRatios::c_hat>("c_hat", number(0, 1000), "Arithmetic operations (Definition 3.10)."),
-                 "target runs")});
+       with_unit(
+           field<&CostRatios::c_hat>("c_hat", number(0, 1000), "Arithmetic operations (Definition 3.10)."),
+           "target runs")});
   return type;
 }
 
@@ -147,7 +150,8 @@ const Typed<FigureConfig>& figure_type() {
        required(field<&FigureConfig::y>("y", metric_type(), "Metric of the vertical axis.")),
        field<&FigureConfig::series>("series", text(), "JSON pointer that tells curves apart."),
        field<&FigureConfig::style>(
-           "style", choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
+           "style",
+           choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
            "Curves, or a heat map of x against series."),
        field<&FigureConfig::x_label>("x_label", text(), "Label of the horizontal axis."),
        field<&FigureConfig::y_label>("y_label", text(), "Label of the vertical axis."),
@@ -186,8 +190,8 @@ std::vector<Field> config_fields() {
       required(field<&Config::title>("title", text(), "What is shown.")),
       field<&Config::about>("about", text(), "A paragraph for the report."),
       field<&Config::source>("source", text(), "Where the numbers come from."),
-      field<&Config::experiment>("experiment",
-                                 Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "What to do."),
+      field<&Config::experiment>(
+          "experiment", Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "What to do."),
       integer_field<&Config::seed>("seed", 0, 9e15, "Seed of every random number."),
       field<&Config::corpus>("corpus", corpus_type(), "Training text."),
       field<&Config::models>("models", models_type(), "Target and draft."),
@@ -198,13 +202,16 @@ std::vector<Field> config_fields() {
           "engine",
           choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
                          {{"quick", "fast"}}),
-          "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" looks up "
-          "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); \"auto\" "
+          "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
+          "looks up "
+          "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); "
+          "\"auto\" "
           "takes the faster one."),
       field<&Config::alpha>("alpha", number(0, 1), "Acceptance rate, for predict, iid and schedules."),
       with_unit(integer_field<&Config::gamma>("gamma", 0, 64, "Drafted tokens per round."), "tokens"),
       field<&Config::cost>("cost", cost_type(), "Cost of a draft run."),
-      formerly(field<&Config::simulation>("simulation", simulation_type(), "How much to simulate."), {"plan"}),
+      formerly(field<&Config::simulation>("simulation", simulation_type(), "How much to simulate."),
+               {"plan"}),
       field<&Config::confidence>("confidence", number_above(0, 0.9999999), "Confidence of every interval."),
       field<&Config::simultaneous>(
           "simultaneous", boolean(),
@@ -215,8 +222,8 @@ std::vector<Field> config_fields() {
       "sweep", map(any_json()),
       "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
   fields.push_back(field<&Config::metrics>("metrics", list(metric_type(), 1, 32), "Metrics in the table."));
-  fields.push_back(
-      field<&Config::input_rounding>("input_rounding", rounding_type(), "For comparing with printed values."));
+  fields.push_back(field<&Config::input_rounding>("input_rounding", rounding_type(),
+                                                  "For comparing with printed values."));
   fields.push_back(field<&Config::figures>("figures", list(figure_type(), 0, 16), "Figures of a sweep."));
   return fields;
 }
@@ -395,10 +402,11 @@ void refuse_many_cells(const Config& config, const std::string& what) {
   for (const auto& [key, many] :
        {std::pair{"sweep", config.sweep.has_value()}, std::pair{"cases", config.cases.has_value()}}) {
     if (!many) continue;
-    throw ConfigError(std::string("/") + key,
-                      fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
-                                  "with --set",
-                                  what, key));
+    throw ConfigError(
+        std::string("/") + key,
+        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
+                    "with --set",
+                    what, key));
   }
 }
 

@@ -27,10 +27,10 @@ enum class Tokenization { bytes, words, subword };
 struct CorpusConfig {
   std::string file;
   Tokenization tokenization = Tokenization::words;
-  std::int32_t vocabulary = 8000;     ///< most tokens
-  std::int64_t hold_out = 0;          ///< every k-th document is held out; 0: none
-  std::int64_t document_tokens = 0;   ///< length of a document; 0: documents end at form feeds
-  std::string translation;            ///< a file whose line i translates line i of `file`; empty: none
+  std::int32_t vocabulary = 8000;    ///< most tokens
+  std::int64_t hold_out = 0;         ///< every k-th document is held out; 0: none
+  std::int64_t document_tokens = 0;  ///< length of a document; 0: documents end at form feeds
+  std::string translation;           ///< a file whose line i translates line i of `file`; empty: none
 
   bool operator==(const CorpusConfig&) const = default;
 };

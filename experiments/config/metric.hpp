@@ -48,7 +48,8 @@ const char* metric_label(Metric metric);
 /// The metric of a present name.
 std::optional<Metric> metric_named(std::string_view name);
 
-/// The name of a metric as a lasting string, and the metric of a name that is known to be one (else ConfigError).
+/// The name of a metric as a lasting string, and the metric of a name that is known to be one (else
+/// ConfigError).
 const std::string& metric_text(Metric metric);
 Metric known_metric(std::string_view name);
 
@@ -72,19 +73,18 @@ const T* find(const ByMetric<T>& values, Metric metric) {
 template <class T>
 Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
   using Map = ByMetric<T>;
-  return {detail::map_type(
-      element.type,
-      {[](const void* map) { return static_cast<const Map*>(map)->size(); },
-       [](void* map) { static_cast<Map*>(map)->clear(); },
-       [](void* map, const std::string& key) -> void* {
-         return &static_cast<Map*>(map)->emplace_back(known_metric(key), T{}).second;
-       },
-       [](const void* map, std::size_t index) -> const std::string& {
-         return metric_text((*static_cast<const Map*>(map))[index].first);
-       },
-       [](const void* map, std::size_t index) -> const void* {
-         return &(*static_cast<const Map*>(map))[index].second;
-       }})};
+  return {detail::map_type(element.type,
+                           {[](const void* map) { return static_cast<const Map*>(map)->size(); },
+                            [](void* map) { static_cast<Map*>(map)->clear(); },
+                            [](void* map, const std::string& key) -> void* {
+                              return &static_cast<Map*>(map)->emplace_back(known_metric(key), T{}).second;
+                            },
+                            [](const void* map, std::size_t index) -> const std::string& {
+                              return metric_text((*static_cast<const Map*>(map))[index].first);
+                            },
+                            [](const void* map, std::size_t index) -> const void* {
+                              return &(*static_cast<const Map*>(map))[index].second;
+                            }})};
 }
 
 }  // namespace speclab

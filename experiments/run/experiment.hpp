@@ -87,7 +87,8 @@ class Experiment {
   /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
   /// a row a cell.
   virtual std::vector<Metric> shown_metrics() const { return {}; }
-  virtual std::vector<Table> tables(const Result& result, const Timings& timings, const std::string& id) const;
+  virtual std::vector<Table> tables(const Result& result, const Timings& timings,
+                                    const std::string& id) const;
   virtual std::vector<Figure> figures(const Result& result) const;
   virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
   virtual std::string csv(const Result& result) const;

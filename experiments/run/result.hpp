@@ -89,6 +89,7 @@ Agreement agreement(const CellResult& cell);
 Agreement agreement(const Result& result);
 
 /// The estimates of a run that are metrics.
-ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost, double confidence);
+ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
+                                     double confidence);
 
 }  // namespace speclab

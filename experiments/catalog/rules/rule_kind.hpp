@@ -73,8 +73,8 @@ RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
 /// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
 /// core/rules.
 template <class P, class Make>
-RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected, std::vector<Field> fields,
-                   Make make) {
+RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected,
+                   std::vector<Field> fields, Make make) {
   RuleKind kind;
   kind.parameters = object<P>(name, sentence, std::move(fields)).type;
   if (expected != ExpectedLossless::never) kind.surveyed = {{name, "{}"}};
