@@ -1,0 +1,43 @@
+#include "experiments/report/cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace speclab {
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "–";
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (std::floor(value) == value && size < 1e6) return fmt::format("{:.0f}", value);
+  return size >= 0.001 && size < 1e6 ? fmt::format("{:.4g}", value) : fmt::format("{:.3e}", value);
+}
+
+std::string interval_text(const Interval& interval) {
+  // Bounds are infinite with a single batch, and not numbers once they have been through a file.
+  const double half = interval.half_width();
+  if (!std::isfinite(half)) return fmt::format("{} ± ?", number_text(interval.estimate));
+  if (!(half > 0)) return number_text(interval.estimate);
+  // Two digits of the half-width say how many of the estimate mean anything.
+  const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
+  return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
+}
+
+Cell text_cell(std::string text) { return {std::move(text), {}, ""}; }
+
+Cell number_cell(double value) { return {number_text(value), value, ""}; }
+
+Cell interval_cell(const Interval& interval) { return {interval_text(interval), interval.estimate, ""}; }
+
+std::string grouped(std::uint64_t number) {
+  constexpr std::uint64_t group = 1000;
+  if (number < group) return fmt::format("{}", number);
+  return fmt::format("{},{:03}", grouped(number / group), number % group);
+}
+
+Cell count_cell(std::uint64_t count) { return {grouped(count), static_cast<double>(count), ""}; }
+
+}  // namespace speclab

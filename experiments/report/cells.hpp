@@ -1,0 +1,24 @@
+// Numbers as they stand in tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/report/page.hpp"
+
+namespace speclab {
+
+/// Four significant digits, in powers of ten below 0.001 and from a million on; "–" when not finite.
+std::string number_text(double value);
+/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to.
+std::string interval_text(const Interval& interval);
+
+Cell text_cell(std::string text);
+Cell number_cell(double value);
+Cell interval_cell(const Interval& interval);
+/// A whole number in groups of three digits: "262,144".
+Cell count_cell(std::uint64_t count);
+std::string grouped(std::uint64_t number);
+
+}  // namespace speclab

@@ -1,0 +1,71 @@
+#include "experiments/support/csv_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace speclab {
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    words.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<double> number_in(std::string_view text) {
+  const std::string word = trimmed(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
+  std::vector<TextLine> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (std::string line = trimmed(text.substr(0, end)); !line.empty()) {
+      lines.push_back({fmt::format("{}:{}", file, number), std::move(line)});
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
+  std::vector<NumberRow> rows;
+  for (const TextLine& line : lines_of(text, file)) {
+    std::vector<std::string> words = split(line.text, ',');
+    if (words.size() > 1 && words.back().empty()) words.pop_back();  // a comma at the end
+    const bool has_numbers = std::any_of(words.begin(), words.end(),
+                                         [](const std::string& word) { return number_in(word).has_value(); });
+    if (header_allowed && rows.empty() && !has_numbers) {
+      header_allowed = false;
+      continue;
+    }
+    NumberRow row{line.where, {}};
+    for (const std::string& word : words) {
+      const auto value = number_in(word);
+      if (!value) throw std::invalid_argument(fmt::format("{}: \"{}\" is not a number", line.where, word));
+      row.numbers.push_back(*value);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace speclab

@@ -1,0 +1,40 @@
+// Reading comma-separated values: one way for every file of numbers that users give.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace speclab {
+
+/// Without blanks, tabs and carriage returns at either end.
+std::string trimmed(std::string_view text);
+
+/// The words between separators, trimmed; a single empty word of an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+
+/// The whole text, trimmed, as a finite number; empty when it is not one.
+std::optional<double> number_in(std::string_view text);
+
+/// A line that is not empty.
+struct TextLine {
+  std::string where;  ///< "file:number"
+  std::string text;   ///< trimmed
+};
+
+/// The lines of a text that are not empty, numbered as they stand in the file of this name.
+std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
+
+/// A row of numbers.
+struct NumberRow {
+  std::string where;
+  std::vector<double> numbers;
+};
+
+/// Every line as numbers between commas. A first line in which no field is a number may be a header and is
+/// left out when `header_allowed`. Throws std::invalid_argument ("file:2: "x" is not a number") for other
+/// fields.
+std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed);
+
+}  // namespace speclab

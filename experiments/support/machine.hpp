@@ -1,0 +1,28 @@
+// The machine that the program runs on, and how much of it is used.
+#pragma once
+
+#include <tbb/global_control.h>
+
+#include <string>
+
+namespace speclab {
+
+/// Processor, cores and system, in words.
+std::string machine_description();
+
+/// While it lives, at most `threads` threads work; 0: as many as there are cores.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+
+ private:
+  tbb::global_control control_;
+};
+
+/// Worker threads in use.
+int thread_count();
+
+/// Is standard output a terminal?
+bool writes_to_terminal();
+
+}  // namespace speclab
