@@ -1,15 +1,15 @@
-#include "experiments/format/cells.hpp"
+#include "experiments/run/cells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
-#include "experiments/format/validate.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 
 namespace speclab {
 
@@ -46,14 +46,76 @@ void refuse_common_key(const std::string& path, const std::string& where) {
   }
 }
 
-std::string label_of(const Json& set) {
+using Values = OrderedMap<std::shared_ptr<const Json>>;
+
+std::string label_of(const Values& set) {
   std::string label;
-  for (const auto& [path, value] : set.items()) {
+  for (const auto& [path, value] : set) {
     const std::string name = path.substr(path.rfind('/') + 1);
     label += fmt::format("{}{} = {}", label.empty() ? "" : ", ", name,
-                         value.is_string() ? value.get<std::string>() : shown(value));
+                         value->is_string() ? value->get<std::string>() : shown(*value));
   }
   return label;
+}
+
+bool contains(const Values& values, const std::string& path) {
+  return std::any_of(values.begin(), values.end(), [&](const auto& one) { return one.first == path; });
+}
+
+/// Replaces the value of a path that is set already.
+void set_value(Values& values, const std::string& path, std::shared_ptr<const Json> value) {
+  for (auto& [known, held] : values) {
+    if (known != path) continue;
+    held = std::move(value);
+    return;
+  }
+  values.emplace_back(path, std::move(value));
+}
+
+struct Axis {
+  std::string path;
+  std::vector<std::shared_ptr<const Json>> values;
+};
+
+/// The axes of the sweep; ConfigError when they make too many cells of `cases` cases.
+std::vector<Axis> axes_of(const Config& config, std::size_t cases) {
+  std::vector<Axis> axes;
+  double count = static_cast<double>(cases);
+  if (config.sweep) {
+    if (config.sweep->empty()) throw ConfigError("/sweep", "has no paths; leave it out to run one cell");
+    for (const auto& [path, axis] : *config.sweep) {
+      refuse_common_key(path, "/sweep/" + path);
+      Axis& made = axes.emplace_back(Axis{path, {}});
+      for (Json& value : axis_values(*axis, "/sweep/" + path))
+        made.values.push_back(std::make_shared<const Json>(std::move(value)));
+      count *= static_cast<double>(made.values.size());
+    }
+  }
+  if (count > max_cells)
+    throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
+  return axes;
+}
+
+/// The config of one cell: `base` with the cell's values.
+Config cell_config(const Json& base, const Values& set, const Values& of_case, const std::string& set_path) {
+  Json json = base;
+  for (const auto& [path, value] : set)
+    set_at(json, path, *value, contains(of_case, path) ? set_path : "/sweep");
+  try {
+    return read_config(json);
+  } catch (const ConfigError& error) {
+    if (set.empty()) throw;
+    throw ConfigError(error.path, fmt::format("{} (in the cell {})", error.what(), label_of(set)));
+  }
+}
+
+/// Moves to the next combination of values, the last axis fastest; false after the last one.
+bool advance(std::vector<std::size_t>& at, const std::vector<Axis>& axes) {
+  for (std::size_t axis = axes.size(); axis-- > 0;) {
+    if (++at[axis] < axes[axis].values.size()) return true;
+    at[axis] = 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -98,68 +160,29 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   return values;
 }
 
-std::vector<CellSpec> expand(const Json& resolved, const Json& input) {
-  std::vector<std::pair<std::string, std::vector<Json>>> axes;
-  double count = resolved.contains("cases") ? static_cast<double>(resolved.at("cases").size()) : 1;
-  if (resolved.contains("sweep")) {
-    if (resolved.at("sweep").empty())
-      throw ConfigError("/sweep", "has no paths; leave it out to run one cell");
-    for (const auto& [path, axis] : resolved.at("sweep").items()) {
-      refuse_common_key(path, "/sweep/" + path);
-      axes.emplace_back(path, axis_values(axis, "/sweep/" + path));
-      count *= static_cast<double>(axes.back().second.size());
-    }
-  }
-  if (count > max_cells)
-    throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
-
+std::vector<CellSpec> expand(const Config& config, const Json& input) {
+  const std::vector<CaseConfig> cases = config.cases.value_or(std::vector<CaseConfig>(1));
+  const std::vector<Axis> axes = axes_of(config, cases.size());
   Json base = input;
-  for (const char* key : {"cases", "sweep", "figures", "metrics", "title", "about", "source"})
-    base.erase(key);
-  base["title"] = resolved.at("title");
+  for (const char* key : {"cases", "sweep", "figures", "metrics", "about", "source"}) base.erase(key);
 
-  static const Json no_case = Json::object({{"label", ""},
-                                            {"set", Json::object()},
-                                            {"printed", Json::object()},
-                                            {"measured", Json::object()},
-                                            {"note", ""}});
   std::vector<CellSpec> cells;
-  const std::size_t cases = resolved.contains("cases") ? resolved.at("cases").size() : 1;
-  for (std::size_t index = 0; index < cases; ++index) {
-    const Json& one = resolved.contains("cases") ? resolved.at("cases")[index] : no_case;
+  for (std::size_t index = 0; index < cases.size(); ++index) {
+    const CaseConfig& one = cases[index];
     const std::string set_path = fmt::format("/cases/{}/set", index);
-    for (const auto& [path, value] : one.at("set").items()) refuse_common_key(path, set_path);
+    for (const auto& [path, value] : one.set) refuse_common_key(path, set_path);
     std::vector<std::size_t> at(axes.size(), 0);
-    for (bool more = true; more;) {
-      CellSpec cell;
-      cell.set = one.at("set");
+    do {
+      Values set = one.set;
       for (std::size_t axis = 0; axis < axes.size(); ++axis)
-        cell.set[axes[axis].first] = axes[axis].second[at[axis]];
-      Json config = base;
-      for (const auto& [path, value] : cell.set.items())
-        set_at(config, path, value, one.at("set").contains(path) ? set_path : "/sweep");
-      try {
-        cell.config = resolve(config);
-      } catch (const ConfigError& error) {
-        if (cell.set.empty()) throw;
-        throw ConfigError(error.path, fmt::format("{} (in the cell {})", error.what(), label_of(cell.set)));
-      }
-      cell.label = one.at("label").get<std::string>();
-      if (cell.label.empty()) cell.label = label_of(cell.set);
-      cell.printed = one.at("printed");
-      cell.measured = one.at("measured");
-      cell.note = one.at("note").get<std::string>();
-      cells.push_back(std::move(cell));
-
-      more = false;
-      for (std::size_t axis = axes.size(); axis-- > 0;) {
-        if (++at[axis] < axes[axis].second.size()) {
-          more = true;
-          break;
-        }
-        at[axis] = 0;
-      }
-    }
+        set_value(set, axes[axis].path, axes[axis].values[at[axis]]);
+      cells.push_back({.label = one.label.empty() ? label_of(set) : one.label,
+                       .set = set,
+                       .printed = one.printed,
+                       .measured = one.measured,
+                       .note = one.note,
+                       .config = cell_config(base, set, one.set, set_path)});
+    } while (advance(at, axes));
   }
   return cells;
 }
