@@ -1,0 +1,182 @@
+#include "experiments/run/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/run/gpu_decoding.hpp"
+#include "sim/decode.hpp"
+#include "sim/error.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What the set-up, and nothing but the set-up, depends on.
+std::string setup_key(const Config& config) {
+  const Json json = config_json(config);
+  std::string key;
+  for (const char* name : {"models", "corpus", "sampling", "rule", "simulation", "seed", "engine"}) {
+    if (json.contains(name)) key += json.at(name).dump() + "\n";
+  }
+  if (config.rule.entry().depends_on_gamma) key += json.at("gamma").dump() + json.at("cost").dump();
+  return key;
+}
+
+/// Whether decoding starts out on tables of the fast engine. Throws ConfigError when it has to and cannot.
+bool wants_fast(const Setup& setup) {
+  if (setup.engine == Engine::plain) return false;
+  const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled);
+  if (setup.engine == Engine::automatic)
+    return !reason && fast_pays(setup.target, setup.draft, setup.simulation);
+  if (reason) {
+    throw ConfigError("/engine",
+                      fmt::format("\"fast\" does not go with this config: {}; use \"auto\"", *reason));
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* words(EngineUsed engine) {
+  switch (engine) {
+    case EngineUsed::plain:
+      return "plain";
+    case EngineUsed::fast:
+      return "fast";
+    case EngineUsed::iid:
+      return "iid";
+  }
+  return "";
+}
+
+std::shared_ptr<const Setup> JobList::setup(const Config& config) {
+  auto& setup = setups_[setup_key(config)];
+  if (!setup) setup = std::make_shared<const Setup>(build_setup(config, factory_));
+  return setup;
+}
+
+Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind) {
+  Job*& job = by_key_[{setup.get(), gamma, kind}];
+  if (job != nullptr) return *job;
+  job =
+      &jobs_.emplace_back(Job{.kind = kind, .setup = setup, .simulation = setup->simulation, .gamma = gamma});
+  return *job;
+}
+
+Job& JobList::decode(const std::shared_ptr<const Setup>& setup, int gamma) {
+  const std::size_t before = jobs_.size();
+  Job& job = shared_job(setup, gamma, JobKind::decode);
+  if (jobs_.size() > before && wants_fast(*setup)) {
+    job.engine = EngineUsed::fast;
+    ++prepared_[setup.get()].users;
+  }
+  return job;
+}
+
+Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
+  return shared_job(setup, 0, JobKind::acceptance);
+}
+
+Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
+                           const RuleQualityOptions& options) {
+  Job& job = shared_job(setup, gamma, JobKind::rule_quality);
+  job.quality_options = options;
+  return job;
+}
+
+Job& JobList::independent_acceptances(const Config& config, double alpha) {
+  return jobs_.emplace_back(Job{.kind = JobKind::independent_acceptances,
+                                .simulation = simulation_size(config),
+                                .gamma = config.gamma,
+                                .alpha = alpha,
+                                .engine = EngineUsed::iid});
+}
+
+std::uint64_t JobList::total() const {
+  std::uint64_t total = 0;
+  for (const Job& job : jobs_) total += job.simulation.total();
+  return total;
+}
+
+void require_gpu_form(const Job& job) {
+  if (job.kind == JobKind::independent_acceptances) return;
+  constexpr const char* remedy =
+      "--backend cuda runs independent acceptances (experiment iid), and decode and optimal_gamma of two "
+      "models of stored rows, verified by token or lenient, on the fast engine; --backend cpu runs "
+      "everything";
+  if (job.kind != JobKind::decode) {
+    throw ConfigError("/experiment", fmt::format("it has no form for the GPU; {}", remedy));
+  }
+  const Setup& setup = *job.setup;
+  if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
+    throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
+  }
+  if (const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)) {
+    throw ConfigError("/engine",
+                      fmt::format("\"fast\" does not go with this config: {}; {}", *reason, remedy));
+  }
+  if (job.engine == EngineUsed::fast) return;
+  if (setup.engine == Engine::plain) {
+    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU; {}", remedy));
+  }
+  throw ConfigError("/simulation",
+                    "so few rounds that engine \"auto\" takes \"plain\" for them, which runs on the CPU; say "
+                    "\"engine\": \"fast\", or use --backend cpu");
+}
+
+void JobList::run_decode(Job& job, const Control& control, Backend backend) {
+  const Setup& setup = *job.setup;
+  if (job.engine == EngineUsed::fast) {
+    Prepared& prepared = prepared_.at(&setup);
+    std::call_once(prepared.once, [&] {
+      isolated([&] {
+        try {
+          prepared.pair = std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled);
+        } catch (const ModelError& error) {
+          if (setup.engine == Engine::fast) throw ConfigError("/engine", error.what());
+        }
+      });
+    });
+    if (prepared.pair) {
+      job.outcome = decode_pair_on(backend, *prepared.pair, job.gamma, job.simulation, control);
+    }
+    const bool decoded = prepared.pair != nullptr;
+    if (--prepared.users == 0) prepared.pair.reset();
+    if (decoded) return;
+    job.engine = EngineUsed::plain;
+  }
+  job.outcome =
+      decode_speculatively(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.simulation, control);
+}
+
+void JobList::run_job(Job& job, const Control& control, Backend backend) {
+  const Setup* setup = job.setup.get();
+  switch (job.kind) {
+    case JobKind::independent_acceptances:
+      job.outcome = decode_iid_on(backend, job.alpha, job.gamma, job.simulation, control);
+      break;
+    case JobKind::acceptance:
+      job.outcome =
+          measure_acceptance(setup->target, setup->draft, setup->rule.sampled, job.simulation, control);
+      break;
+    case JobKind::rule_quality:
+      job.outcome = measure_rule_quality(setup->target, setup->draft, setup->rule.sampled, job.gamma,
+                                         job.quality_options, job.simulation, control);
+      break;
+    case JobKind::decode:
+      run_decode(job, control, backend);
+      break;
+  }
+  job.done = true;
+}
+
+void JobList::run(const Control& control, Backend backend) {
+  for_each_index(jobs_.size(), [&](std::size_t i) {
+    if (!control.stop()) run_job(jobs_[i], control, backend);
+  });
+}
+
+}  // namespace speclab

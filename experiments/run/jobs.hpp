@@ -1,0 +1,91 @@
+// The simulations behind a config's cells. Cells that differ only in what a simulation does not depend on
+// (cost, confidence, printed numbers) share one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/run/backend.hpp"
+#include "experiments/run/setup.hpp"
+#include "sim/control.hpp"
+#include "sim/fast/fast_pair.hpp"
+#include "sim/rule_quality.hpp"
+
+namespace speclab {
+
+/// What a job does with its set-up.
+enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
+
+/// How decoding ran.
+enum class EngineUsed { plain, fast, iid };
+const char* words(EngineUsed engine);
+
+/// One simulation to run.
+struct Job {
+  JobKind kind = JobKind::decode;
+  std::shared_ptr<const Setup> setup;  ///< null for independent acceptances
+  SimulationSize simulation;
+  int gamma = 0;
+  double alpha = 0;                    ///< of independent acceptances
+  RuleQualityOptions quality_options;  ///< of rule quality
+  EngineUsed engine = EngineUsed::plain;
+  Outcome outcome = {};
+  bool done = false;
+};
+
+/// Throws ConfigError for a job that is neither rounds of independent acceptances nor decoding of two stored
+/// tables on the fast engine, naming what the GPU can run.
+void require_gpu_form(const Job& job);
+
+class JobList {
+ public:
+  /// The set-up of this config: one for all configs that differ only in what it does not depend on.
+  std::shared_ptr<const Setup> setup(const Config& config);
+
+  /// The job of this set-up, new or shared. References stay valid.
+  Job& decode(const std::shared_ptr<const Setup>& setup, int gamma);
+  Job& acceptance(const std::shared_ptr<const Setup>& setup);
+  /// `options` are a function of the set-up.
+  Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options);
+
+  /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
+  Job& independent_acceptances(const Config& config, double alpha);
+
+  /// Corpora and models of all cells.
+  ModelFactory& factory() { return factory_; }
+
+  /// Rounds (or tokens) in all.
+  std::uint64_t total() const;
+
+  /// Runs every job, in parallel over jobs and trials. All of them pass `require_gpu_form` when the backend
+  /// is not the CPU.
+  void run(const Control& control, Backend backend = Backend::cpu);
+
+ private:
+  Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind);
+  void run_job(Job& job, const Control& control, Backend backend);
+  void run_decode(Job& job, const Control& control, Backend backend);
+
+  /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
+  struct Prepared {
+    std::once_flag once;
+    std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it
+    std::atomic<int> users{0};
+  };
+
+  ModelFactory factory_;
+  std::map<std::string, std::shared_ptr<const Setup>> setups_;
+  std::map<std::tuple<const Setup*, int, JobKind>, Job*> by_key_;
+  std::map<const Setup*, Prepared> prepared_;
+  std::deque<Job> jobs_;
+};
+
+}  // namespace speclab
