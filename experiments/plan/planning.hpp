@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/cost/speculation_cost.hpp"
-#include "experiments/format/shape.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
 #include "experiments/plan/acceptance_file.hpp"
+#include "experiments/plan/plan_result.hpp"
 
 namespace speclab {
 
@@ -29,7 +29,7 @@ struct Drafter {
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  std::optional<int> asked_gamma = {};  ///< at most max_gamma; its speed is given beside the best
+  std::optional<int> asked_gamma = {};  ///< at most max_gamma; its speedup is given beside the best
   int max_batch = 512;
   double memory_share = 0.9;  ///< of the device, for weights and caches
   double confidence = 0.95;
@@ -37,25 +37,12 @@ struct PlanSettings {
   bool by_lookup = false;
 };
 
-/// The plan as JSON, from which plan_text is written:
-///   drafter, alpha {estimate, low, high, from}, costs {c, from, batch, context}
-///   best        {gamma, speed [estimate, low, high], tokens_per_round, by, reason, within_1_percent}
-///   asked       {gamma, speed [estimate, low, high], by, loss_percent, batch_limit}; null unless asked for
-///   gammas      rows {gamma, tokens, speed, low, high, verify_cost} around the best
-///   bounds      {guaranteed, oracle_uncharged, oracle_charged, adaptive_gain}
-///   advice      sentences
-///   log         the tests of a log and its positions; null without one
-///   batches     rows {first, last, gamma, least_speed}; null when costs do not depend on the batch
-///   batch_limit the largest batch at which the best gamma, kept fixed, still pays; null as above
-///   device      times, memory, traffic and energy by the roofline; null without one
-///   settings    rows {server, checked, lines}; empty when speculation does not pay
-/// Numbers without a value are null.
-Json make_plan(const Drafter& drafter, const PlanSettings& settings);
+DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// One row a drafter, the fastest first.
-Json rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
+/// The fastest first.
+DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
-std::string plan_text(const Json& plan);
-std::string ranking_text(const Json& ranking);
+std::string plan_text(const DrafterPlan& plan);
+std::string ranking_text(const DrafterRanking& ranking);
 
 }  // namespace speclab

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "experiments/plan/plan_result.hpp"
 
 namespace speclab {
 
@@ -14,12 +14,6 @@ struct ServedPlan {
   bool by_lookup = false;           ///< drafts are copied from the text (n-grams), not made by a model
   int gamma = 1;                    ///< 1 or more
   std::vector<BatchRange> batches;  ///< the best gamma by batch; empty when unknown
-};
-
-struct ServerSetting {
-  std::string server;
-  std::string checked;  ///< the documentation the names of options were checked against
-  std::vector<std::string> lines;
 };
 
 /// vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers.
