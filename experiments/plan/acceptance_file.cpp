@@ -1,7 +1,6 @@
 #include "experiments/plan/acceptance_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -21,39 +22,7 @@ namespace {
 
 constexpr int longest_round = 100000;
 
-struct Line {
-  std::string where;  ///< "file:number"
-  std::string text;   ///< without blanks at either end
-};
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::vector<Line> lines_of(const std::string& file) {
-  std::istringstream text(in_file(file, [&] { return read_text(file); }));
-  std::vector<Line> lines;
-  int number = 0;
-  for (std::string line; std::getline(text, line);) {
-    ++number;
-    if (const std::string kept = trimmed(line); !kept.empty()) {
-      lines.push_back({fmt::format("{}:{}", file, number), kept});
-    }
-  }
-  if (lines.empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
-  return lines;
-}
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  std::istringstream text(line);
-  for (std::string field; std::getline(text, field, ',');) fields.push_back(trimmed(field));
-  return fields;
-}
-
-std::uint64_t count_of(const Line& line, const std::string& word, const char* what) {
+std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || value > (std::uint64_t{1} << 53U)) {
@@ -63,7 +32,7 @@ std::uint64_t count_of(const Line& line, const std::string& word, const char* wh
   return value;
 }
 
-void add_round(AcceptanceFile& log, const Line& line, std::uint64_t drafted, std::uint64_t accepted) {
+void add_round(AcceptanceFile& log, const TextLine& line, std::uint64_t drafted, std::uint64_t accepted) {
   if (drafted > longest_round) {
     throw UsageError(
         fmt::format("{}: {} tokens drafted in one round; at most {}", line.where, drafted, longest_round));
@@ -78,8 +47,8 @@ void add_round(AcceptanceFile& log, const Line& line, std::uint64_t drafted, std
 }
 
 /// Where each of these columns stands in a header.
-std::vector<std::size_t> columns_of(const Line& header, const std::vector<std::string>& names) {
-  const std::vector<std::string> fields = fields_of(header.text);
+std::vector<std::size_t> columns_of(const TextLine& header, const std::vector<std::string>& names) {
+  const std::vector<std::string> fields = split(header.text, ',');
   std::vector<std::size_t> columns;
   for (const std::string& name : names) {
     const auto found = std::find(fields.begin(), fields.end(), name);
@@ -94,7 +63,8 @@ std::vector<std::size_t> columns_of(const Line& header, const std::vector<std::s
   return columns;
 }
 
-const std::string& field_at(const Line& line, const std::vector<std::string>& fields, std::size_t column) {
+const std::string& field_at(const TextLine& line, const std::vector<std::string>& fields,
+                            std::size_t column) {
   if (column >= fields.size()) {
     throw UsageError(
         fmt::format("{}: \"{}\" has {} values; the header has more", line.where, line.text, fields.size()));
@@ -102,7 +72,7 @@ const std::string& field_at(const Line& line, const std::vector<std::string>& fi
   return fields[column];
 }
 
-AcceptanceFile read_rounds_csv(const std::vector<Line>& lines) {
+AcceptanceFile read_rounds_csv(const std::vector<TextLine>& lines) {
   AcceptanceFile log;
   std::vector<std::size_t> columns{0, 1};
   std::size_t first = 0;
@@ -111,8 +81,8 @@ AcceptanceFile read_rounds_csv(const std::vector<Line>& lines) {
     first = 1;
   }
   for (std::size_t i = first; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    const std::vector<std::string> fields = fields_of(line.text);
+    const TextLine& line = lines[i];
+    const std::vector<std::string> fields = split(line.text, ',');
     if (first == 0 && fields.size() != 2) {
       throw UsageError(
           fmt::format("{}: \"{}\" is not \"drafted,accepted\", such as 5,3", line.where, line.text));
@@ -123,19 +93,28 @@ AcceptanceFile read_rounds_csv(const std::vector<Line>& lines) {
   return log;
 }
 
-AcceptanceFile read_json_lines(const std::vector<Line>& lines) {
+/// A line {"drafted": 5, "accepted": 3}; other keys are not read.
+AcceptanceFile read_json_lines(const std::vector<TextLine>& lines) {
   AcceptanceFile log;
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     const Json value = Json::parse(line.text, nullptr, false);
-    const bool pair = value.is_array() && value.size() == 2;
-    if (!pair && !(value.is_object() && value.contains("drafted") && value.contains("accepted"))) {
+    const Json* drafted = nullptr;
+    const Json* accepted = nullptr;
+    if (value.is_array() && value.size() == 2) {
+      drafted = &value[0];
+      accepted = &value[1];
+    } else if (value.is_object()) {
+      for (const auto& [key, entry] : value.items()) {
+        if (key == "drafted") drafted = &entry;
+        if (key == "accepted") accepted = &entry;
+      }
+    }
+    if (drafted == nullptr || accepted == nullptr) {
       throw UsageError(
           fmt::format("{}: {} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", line.where, line.text));
     }
-    const auto part = [&](const char* name, std::size_t index) {
-      return count_of(line, (pair ? value[index] : value.at(name)).dump(), name);
-    };
-    add_round(log, line, part("drafted", 0), part("accepted", 1));
+    add_round(log, line, count_of(line, drafted->dump(), "drafted"),
+              count_of(line, accepted->dump(), "accepted"));
   }
   return log;
 }
@@ -153,14 +132,14 @@ AcceptanceFile from_totals(const std::string& where, std::uint64_t rounds,
   return {{}, count_positions(rounds, accepted)};
 }
 
-AcceptanceFile read_totals_csv(const std::vector<Line>& lines) {
+AcceptanceFile read_totals_csv(const std::vector<TextLine>& lines) {
   const auto columns = columns_of(lines[0], {"position", "drafted", "accepted"});
   std::vector<std::uint64_t> accepted;
   std::uint64_t rounds = 0;
   std::uint64_t start = 0;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    const std::vector<std::string> fields = fields_of(line.text);
+    const TextLine& line = lines[i];
+    const std::vector<std::string> fields = split(line.text, ',');
     const std::uint64_t position = count_of(line, field_at(line, fields, columns[0]), "position");
     const std::uint64_t drafted = count_of(line, field_at(line, fields, columns[1]), "drafted");
     if (i == 1) {
@@ -201,7 +180,7 @@ Sample sample_of(const std::string& line) {
 }
 
 /// Counters are printed as floating-point numbers.
-std::uint64_t counter_of(const Line& line, const std::string& word) {
+std::uint64_t counter_of(const TextLine& line, const std::string& word) {
   double value = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0) || value > 9e15 ||
@@ -211,7 +190,7 @@ std::uint64_t counter_of(const Line& line, const std::string& word) {
   return static_cast<std::uint64_t>(value);
 }
 
-AcceptanceFile read_prometheus(const std::vector<Line>& lines, const std::string& file) {
+AcceptanceFile read_prometheus(const std::vector<TextLine>& lines, const std::string& file) {
   constexpr std::string_view drafts = "vllm:spec_decode_num_drafts";
   constexpr std::string_view per_position = "vllm:spec_decode_num_accepted_tokens_per_pos";
   const auto is = [](const Sample& sample, std::string_view name) {
@@ -219,7 +198,7 @@ AcceptanceFile read_prometheus(const std::vector<Line>& lines, const std::string
   };
   std::uint64_t rounds = 0;
   std::map<std::uint64_t, std::uint64_t> by_position;
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     if (line.text[0] == '#') continue;
     const Sample sample = sample_of(line.text);
     if (is(sample, drafts)) rounds += counter_of(line, sample.value);
@@ -247,7 +226,8 @@ AcceptanceFile read_prometheus(const std::vector<Line>& lines, const std::string
 }  // namespace
 
 AcceptanceFile read_acceptance(const std::string& file) {
-  const std::vector<Line> lines = lines_of(file);
+  const std::vector<TextLine> lines = lines_of(in_file(file, [&] { return read_text(file); }), file);
+  if (lines.empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
   const std::string& first = lines[0].text;
   AcceptanceFile log;
   if (first[0] == '{' || first[0] == '[') {

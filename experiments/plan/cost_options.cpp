@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <sstream>
 #include <stdexcept>
+#include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
-#include "experiments/plan/presets_text.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/plan/presets.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -60,37 +59,27 @@ Machine machine_of(const po::variables_map& values) {
   return machine;
 }
 
-/// tokens,batch,ms a line, with or without that header.
-MeasuredCost times_of(const std::string& file) {
-  std::istringstream text(in_file(file, [&] { return read_text(file); }));
-  std::vector<MeasuredPoint> points;
-  int number = 0;
-  for (std::string line; std::getline(text, line);) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (points.empty() && line.starts_with("tokens")) continue;
-    std::istringstream fields(line);
-    std::vector<double> row;
-    for (std::string field; std::getline(fields, field, ',');) {
-      const auto value = number_in(field);
-      if (!value) {
-        throw UsageError(
-            fmt::format("{}:{}: \"{}\" is not a number; expected tokens,batch,ms such as "
-                        "1,8,12.5",
-                        file, number, field));
-      }
-      row.push_back(*value);
-    }
-    if (row.size() != 3) {
-      throw UsageError(fmt::format("{}:{}: {} numbers; expected tokens,batch,ms such as 1,8,12.5", file,
-                                   number, row.size()));
-    }
-    points.push_back({row[0], row[1], row[2]});
-  }
+MeasuredCost measured_cost(const std::vector<MeasuredPoint>& points, const std::string& file) {
   try {
     return MeasuredCost(points);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+/// tokens,batch,ms a line, with or without that header.
+MeasuredCost times_of(const std::string& file) {
+  try {
+    std::vector<MeasuredPoint> points;
+    for (const NumberRow& row : read_numbers(in_file(file, [&] { return read_text(file); }), file, true)) {
+      if (row.numbers.size() != 3) {
+        throw std::invalid_argument(fmt::format("{}: {} numbers", row.where, row.numbers.size()));
+      }
+      points.push_back({row.numbers[0], row.numbers[1], row.numbers[2]});
+    }
+    return measured_cost(points, file);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}; expected tokens,batch,ms such as 1,8,12.5", error.what()));
   }
 }
 
@@ -123,16 +112,6 @@ void add_cost_options(po::options_description& options) {
       "microseconds an all-reduce, besides its bytes (assumed)")(
       "target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms")(
       "draft-times", po::value<std::string>(), "the same for the draft");
-}
-
-std::optional<double> number_in(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return std::nullopt;
-  const std::string word = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
 }
 
 double checked_number(const po::variables_map& values, const char* name, double least, double most) {

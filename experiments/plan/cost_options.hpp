@@ -31,7 +31,4 @@ std::string target_repository(const boost::program_options::variables_map& value
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,
                       double most);
 
-/// The whole text as a finite number; empty when it is not one.
-std::optional<double> number_in(const std::string& text);
-
 }  // namespace speclab

@@ -1,11 +1,13 @@
-#include "experiments/plan/presets_text.hpp"
+#include "experiments/plan/presets.hpp"
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/presentation.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 
 namespace speclab {
@@ -26,6 +28,57 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
   throw UsageError(fmt::format("{}: unknown {} \"{}\"{}", option, noun, name, suggestion(name, names)));
 }
 
+const Typed<Device>& device_type() {
+  static const auto type = object<Device>(
+      "device", "An accelerator, from its vendor's data sheet; dense rates in SI units.",
+      {field<&Device::name>("name", text(), "Its name."),
+       field<&Device::flops_16bit>("flops_16bit", any_number(), "FLOP/s in bfloat16 or float16."),
+       field<&Device::flops_8bit>("flops_8bit", any_number(), "FLOP/s in FP8 or INT8."),
+       field<&Device::bandwidth>("bandwidth", any_number(), "Bytes/s of its memory."),
+       field<&Device::memory>("memory", any_number(), "Bytes."),
+       field<&Device::link>("link", any_number(), "Bytes/s to other devices, in one direction."),
+       field<&Device::power>("power", any_number(), "Limit of the board, W."),
+       field<&Device::source>("source", text(), "Of these numbers.")});
+  return type;
+}
+
+const Typed<Transformer>& transformer_type() {
+  constexpr double most = 1e9;
+  static const auto type = object<Transformer>(
+      "language model", "The shape of a Transformer, as its config.json gives it.",
+      {field<&Transformer::name>("name", text(), "Its name."),
+       field<&Transformer::repository>("repository", text(), "As servers know it."),
+       integer_field<&Transformer::layers>("layers", 0, most, "Of the decoder."),
+       integer_field<&Transformer::hidden>("hidden", 0, most, "Width."),
+       integer_field<&Transformer::heads>("heads", 0, most, "Of attention."),
+       integer_field<&Transformer::kv_heads>("kv_heads", 0, most, "Of keys and values."),
+       integer_field<&Transformer::head_size>("head_size", 0, most, "Width of a head."),
+       integer_field<&Transformer::feed_forward>("feed_forward", 0, most, "Width of a feed-forward block."),
+       integer_field<&Transformer::vocab>("vocab", 0, most, "Tokens."),
+       integer_field<&Transformer::experts>("experts", 0, most, "Feed-forward blocks a layer."),
+       integer_field<&Transformer::active_experts>("active_experts", 0, most, "Of which a token uses these."),
+       integer_field<&Transformer::encoder_layers>("encoder_layers", 0, most, "Of the encoder."),
+       field<&Transformer::published>("published", any_number(), "Parameters, as published."),
+       field<&Transformer::source>("source", text(), "Of these numbers.")});
+  return type;
+}
+
+/// What follows from the shape.
+struct ModelSize {
+  double parameters = 0;
+  double active_parameters = 0;
+  double cache_bytes_per_token = 0;
+};
+
+const Typed<ModelSize>& size_type() {
+  static const auto type = object<ModelSize>(
+      "size", "What follows from the shape.",
+      {field<&ModelSize::parameters>("parameters", any_number(), "All of them."),
+       field<&ModelSize::active_parameters>("active_parameters", any_number(), "That a token multiplies."),
+       field<&ModelSize::cache_bytes_per_token>("cache_bytes_per_token", any_number(), "In 16 bits.")});
+  return type;
+}
+
 }  // namespace
 
 const Device& device_named(const std::string& name, const std::string& option) {
@@ -37,40 +90,18 @@ const Transformer& model_named(const std::string& name, const std::string& optio
 }
 
 Json devices_json() {
-  Json all = Json::array();
-  for (const Device& device : device_presets()) {
-    all.push_back({{"name", device.name},
-                   {"flops_16bit", device.flops_16bit},
-                   {"flops_8bit", device.flops_8bit},
-                   {"bandwidth", device.bandwidth},
-                   {"memory", device.memory},
-                   {"link", device.link},
-                   {"power", device.power},
-                   {"source", device.source}});
-  }
+  Json all;
+  write(list(device_type()), device_presets(), all);
   return all;
 }
 
 Json models_json() {
-  Json all = Json::array();
-  for (const Transformer& model : model_presets()) {
-    all.push_back({{"name", model.name},
-                   {"repository", model.repository},
-                   {"layers", model.layers},
-                   {"hidden", model.hidden},
-                   {"heads", model.heads},
-                   {"kv_heads", model.kv_heads},
-                   {"head_size", model.head_size},
-                   {"feed_forward", model.feed_forward},
-                   {"vocab", model.vocab},
-                   {"experts", model.experts},
-                   {"active_experts", model.active_experts},
-                   {"encoder_layers", model.encoder_layers},
-                   {"parameters", parameters(model)},
-                   {"active_parameters", active_parameters(model)},
-                   {"published", model.published},
-                   {"cache_bytes_per_token", cache_bytes(model, 1, {})},
-                   {"source", model.source}});
+  Json all;
+  write(list(transformer_type()), model_presets(), all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Transformer& model = model_presets()[i];
+    // Two descriptions write into one object.
+    write(size_type(), {parameters(model), active_parameters(model), cache_bytes(model, 1, {})}, all[i]);
   }
   return all;
 }
@@ -80,16 +111,13 @@ std::string devices_text() {
               "",
               {"device", "TFLOP/s, 16-bit", "8-bit", "GB/s", "GB", "link GB/s", "W", "source"},
               {},
-              "Dense rates; the link in one direction."};
+              "Dense rates; the link in one direction.",
+              false};
   for (const Device& device : device_presets()) {
-    table.rows.push_back({{device.name, {}, ""},
-                          number_cell(device.flops_16bit / tera),
-                          number_cell(device.flops_8bit / tera),
-                          number_cell(device.bandwidth / giga),
-                          number_cell(device.memory / giga),
-                          number_cell(device.link / giga),
-                          number_cell(device.power),
-                          {device.source, {}, ""}});
+    table.rows.push_back({text_cell(device.name), number_cell(device.flops_16bit / tera),
+                          number_cell(device.flops_8bit / tera), number_cell(device.bandwidth / giga),
+                          number_cell(device.memory / giga), number_cell(device.link / giga),
+                          number_cell(device.power), text_cell(device.source)});
   }
   return terminal(table);
 }
@@ -101,18 +129,14 @@ std::string models_text() {
                "cache, KiB a token", "source"},
               {},
               "Parameters from the shape; the cache in 16 bits. A model without layers is known by its size "
-              "alone."};
+              "alone.",
+              false};
   for (const Transformer& model : model_presets()) {
-    table.rows.push_back({{model.name, {}, ""},
-                          number_cell(parameters(model) / giga),
-                          number_cell(active_parameters(model) / giga),
-                          number_cell(model.layers),
-                          number_cell(model.hidden),
-                          number_cell(model.heads),
-                          number_cell(model.kv_heads),
-                          number_cell(model.vocab),
-                          number_cell(cache_bytes(model, 1, {}) / 1024),
-                          {model.source, {}, ""}});
+    table.rows.push_back({text_cell(model.name), number_cell(parameters(model) / giga),
+                          number_cell(active_parameters(model) / giga), number_cell(model.layers),
+                          number_cell(model.hidden), number_cell(model.heads), number_cell(model.kv_heads),
+                          number_cell(model.vocab), number_cell(cache_bytes(model, 1, {}) / 1024),
+                          text_cell(model.source)});
   }
   return terminal(table);
 }

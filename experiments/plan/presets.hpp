@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analysis/cost/presets.hpp"
-#include "experiments/format/shape.hpp"
+#include "experiments/config/json.hpp"
 
 namespace speclab {
 

@@ -1,8 +1,8 @@
-#include "experiments/backend.hpp"
+#include "experiments/run/backend.hpp"
 
 #include <fmt/format.h>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/config/config_error.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -20,19 +20,20 @@ Backend backend_named(const std::string& name) {
   return Backend::cuda;
 }
 
-Json backend_json(Backend backend) {
+std::optional<DeviceTimings> device_timings(Backend backend) {
   const auto device = backend == Backend::cuda ? current_device() : std::nullopt;
-  if (!device) return Json();
-  return Json{{"name", device->name},
-              {"compute_capability", fmt::format("{}.{}", device->capability / 10, device->capability % 10)},
-              {"multiprocessors", device->multiprocessors},
-              {"memory_bytes", device->memory_bytes},
-              {"driver", device->driver},
-              {"runtime", device->runtime}};
+  if (!device) return std::nullopt;
+  return DeviceTimings{
+      .name = device->name,
+      .compute_capability = fmt::format("{}.{}", device->capability / 10, device->capability % 10),
+      .multiprocessors = device->multiprocessors,
+      .memory_bytes = device->memory_bytes,
+      .driver = device->driver,
+      .runtime = device->runtime};
 }
 
 std::string device_words(Backend backend) {
-  const auto device = backend == Backend::cuda ? current_device() : std::nullopt;
+  const auto device = device_timings(backend);
   if (!device) return "";
   return fmt::format("{}, driver {}, runtime {}", device->name, device->driver, device->runtime);
 }

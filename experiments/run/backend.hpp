@@ -1,9 +1,10 @@
 // Where rounds are simulated, by name, and the device there.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "experiments/format/shape.hpp"
+#include "experiments/run/timings.hpp"
 
 namespace speclab {
 
@@ -14,8 +15,8 @@ enum class Backend { cpu, cuda, emulated };
 /// for cuda where there is no device, saying why.
 Backend backend_named(const std::string& name);
 
-/// The device in use, for timings.json: name, compute capability, driver and runtime. Null for the others.
-Json backend_json(Backend backend);
+/// The device in use, for timings.json; none for the others.
+std::optional<DeviceTimings> device_timings(Backend backend);
 
 /// The same for people: "NVIDIA H200, driver 13.0, runtime 13.0"; empty for the others.
 std::string device_words(Backend backend);

@@ -1,4 +1,4 @@
-#include "experiments/gpu_decoding.hpp"
+#include "experiments/run/gpu_decoding.hpp"
 
 #include <cassert>
 #include <span>

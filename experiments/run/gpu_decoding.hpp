@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "experiments/backend.hpp"
+#include "experiments/run/backend.hpp"
 #include "kernels/simulate/simulate.hpp"
 #include "sim/control.hpp"
-#include "sim/simulation_size.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

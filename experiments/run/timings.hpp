@@ -1,6 +1,7 @@
 // What depends on the machine and stands apart from the result: timings.json.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct WalltimeRow {
 struct DeviceTimings {
   std::string name;
   std::string compute_capability;
+  std::int32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
   std::string driver;
   std::string runtime;
 };
