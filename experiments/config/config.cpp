@@ -179,8 +179,8 @@ Field section_field(const SectionKind& section) {
     const auto found = sections.find(key);
     return found == sections.end() ? nullptr : found->second.get();
   };
-  field.create = [&section](void* config) {
-    static_cast<Config*>(config)->sections[section.key] = section.type->object()->make();
+  field.create = [section](void* config) -> void* {
+    return (static_cast<Config*>(config)->sections[section.key] = section.type->object()->make()).get();
   };
   return field;
 }

@@ -33,7 +33,7 @@ struct Field {
   bool required = false;
   /// Where the value lies in the object; for optional values, what holds it (null when it is empty).
   std::function<void*(void* object)> at = {};
-  std::function<void(void* object)> create = {};  ///< for optional values: makes one
+  std::function<void*(void* object)> create = {};  ///< for values that may be absent: makes one
   bool optional() const { return create != nullptr; }
 };
 
@@ -210,10 +210,27 @@ Field field(std::string name, const Typed<T>& type, std::string sentence) {
       auto& held = static_cast<Object*>(object)->*Member;
       return held ? &*held : nullptr;
     };
-    made.create = [](void* object) { (static_cast<Object*>(object)->*Member).emplace(); };
+    made.create = [](void* object) -> void* { return &(static_cast<Object*>(object)->*Member).emplace(); };
   } else {
     made.at = [](void* object) -> void* { return &(static_cast<Object*>(object)->*Member); };
   }
+  return made;
+}
+
+/// The same for a value that is left out of the JSON when it is empty, zero or false.
+template <auto Member, class T>
+Field sparse_field(std::string name, const Typed<T>& type, std::string sentence) {
+  using Object = typename detail::MemberOf<decltype(Member)>::Object;
+  Field made = field<Member>(std::move(name), type, std::move(sentence));
+  made.create = made.at;
+  made.at = [](void* object) -> void* {
+    auto& value = static_cast<Object*>(object)->*Member;
+    if constexpr (requires { value.empty(); }) {
+      return value.empty() ? nullptr : &value;
+    } else {
+      return value == T{} ? nullptr : &value;
+    }
+  };
   return made;
 }
 

@@ -43,8 +43,7 @@ void ObjectType::read_fields(const Json& json, const std::string& path, void* va
     const std::string here = path + "/" + field.name;
     const auto found = json.find(field.name);
     if (found != json.end()) {
-      if (field.optional()) field.create(value);
-      field.type->read(*found, here, field.at(value));
+      field.type->read(*found, here, field.optional() ? field.create(value) : field.at(value));
     } else if (field.required) {
       throw ConfigError(here, fmt::format("missing; {} needs it: {}", name_, field.sentence));
     }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
-#include "sim/text/documents.hpp"
 #include "sim/error.hpp"
+#include "sim/text/documents.hpp"
 
 namespace speclab {
 

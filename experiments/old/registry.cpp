@@ -15,8 +15,8 @@
 #include "experiments/table_file.hpp"
 #include "experiments/tree_choice.hpp"
 #include "experiments/verifiers.hpp"
-#include "sim/models/arpa.hpp"
 #include "sim/error.hpp"
+#include "sim/models/arpa.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
 

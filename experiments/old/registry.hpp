@@ -10,9 +10,9 @@
 
 #include "experiments/corpora.hpp"
 #include "experiments/format/shape.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"
-#include "sim/any_rule.hpp"
 
 namespace speclab {
 
