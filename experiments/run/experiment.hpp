@@ -71,7 +71,8 @@ class Experiment {
   virtual std::vector<CellSpec> cells(std::vector<CellSpec> grid) const { return grid; }
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
   virtual std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const = 0;
-  /// Intervals of one cell that hold together when "simultaneous" is set.
+  /// Intervals of one cell that hold together when "simultaneous" is set. Of the metrics that are compared
+  /// with formulas three are not functions of one another.
   virtual int intervals(const Config& cell) const;
   /// False for results that must be measured again after an interrupt.
   virtual bool resumable() const { return true; }
@@ -87,6 +88,10 @@ class Experiment {
   /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
   /// a row a cell.
   virtual std::vector<Metric> shown_metrics() const { return {}; }
+  /// What the verdict of a cell says besides; empty for nothing.
+  virtual std::string remark(const CellResult&) const { return {}; }
+  /// What the note of the table of metrics says besides; empty for nothing.
+  virtual std::string table_note() const { return {}; }
   virtual std::vector<Table> tables(const Result& result, const Timings& timings,
                                     const std::string& id) const;
   virtual std::vector<Figure> figures(const Result& result) const;
@@ -103,9 +108,8 @@ class Experiment {
   std::vector<std::string> aliases_;
 };
 
-/// Every experiment; tests and other programs may add some, which must outlive the program's use of them.
-const std::vector<const Experiment*>& experiments();
-void add_experiment(const Experiment& experiment);
+/// Every experiment; tests and other programs may add some.
+std::vector<const Experiment*>& experiments();
 /// The experiment of a present or former name, null when there is none.
 const Experiment* find_experiment(const std::string& name);
 

@@ -1,0 +1,143 @@
+// Experiments that simulate decoding and compare it with the closed forms: decode, acceptance, iid.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/decode/formulas.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Metrics whose simulated interval is compared with the formula when alpha is exact. Those after
+/// tokens_variance are functions of tokens per target step.
+constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target_step,
+                              Metric::tokens_variance, Metric::speedup,
+                              Metric::operations,      Metric::memory_accesses};
+EngineResult engine_result(const Job& job) {
+  EngineResult engine{.name = words(job.engine)};
+  if (job.engine == EngineUsed::plain) return engine;
+  engine.random_blocks = job.outcome.work.blocks;
+  if (job.engine == EngineUsed::fast) engine.residual_passes = job.outcome.work.passes;
+  return engine;
+}
+
+void add_agreement(CellResult& result) {
+  for (const Metric metric : compared) {
+    const Interval* simulated = find(result.simulated, metric);
+    const double* formula = find(result.formula, metric);
+    if (simulated == nullptr || formula == nullptr) continue;
+    result.agreement.emplace_back(metric_name(metric),
+                                  simulated->low <= *formula && *formula <= simulated->high);
+  }
+}
+
+bool same(const RuleConfig& a, const RuleConfig& b) {
+  Json first;
+  Json second;
+  write(kind_of(rule_family()), a, first);
+  write(kind_of(rule_family()), b, second);
+  return first == second;
+}
+
+/// What simulated decoding gave: one job a cell.
+class DecodingCell final : public PreparedCell {
+ public:
+  DecodingCell(const CellSpec& cell, Job& job, std::optional<double> exact_alpha)
+      : cell_(cell), job_(job), exact_alpha_(exact_alpha) {
+    jobs.push_back(&job);
+  }
+
+  void run(CellResult& result, const RunContext& context) override {
+    const Config& config = cell_.config;
+    const std::vector<Tally>& batches = job_.outcome.batches;
+    result.simulated = simulated_metrics(batches, config.cost, context.confidence);
+    FormulaInputs inputs{0, config.gamma, config.cost};
+    if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
+      inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
+    if (exact_alpha_) inputs.alpha = std::clamp(*exact_alpha_, 0.0, 1.0);
+    add_formulas(result, cell_, inputs, exact_alpha_ ? AlphaSource::exact : AlphaSource::measured);
+    result.exact_alpha = exact_alpha_;
+    // What was measured to choose a tree belongs to the result.
+    if (job_.setup && !same(job_.setup->rule_config, config.rule)) result.rule = job_.setup->rule_config;
+    const Tally total = job_.outcome.total();
+    if (job_.kind == JobKind::acceptance) {
+      result.counts.contexts = total.overlap_contexts;
+      return;
+    }
+    result.engine = engine_result(job_);
+    if (exact_alpha_) add_agreement(result);
+    result.counts.rounds = total.rounds;
+    result.counts.drafted = total.drafted;
+    result.counts.examined = total.examined;
+    result.counts.accepted = total.accepted;
+    result.counts.emitted = total.emitted;
+    result.positions = position_results(batches, config.gamma, context.confidence);
+  }
+
+ private:
+  const CellSpec& cell_;
+  Job& job_;
+  std::optional<double> exact_alpha_;
+};
+
+class Decode final : public Experiment {
+ public:
+  Decode() : Experiment("decode", "Speculative decoding beside the closed forms.") {}
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const auto setup = jobs.setup(cell.config);
+    return std::make_unique<DecodingCell>(cell, jobs.decode(setup, cell.config.gamma), setup->exact_alpha);
+  }
+  bool runs_on_gpu() const override { return true; }
+  std::vector<Metric> shown_metrics() const override {
+    using enum Metric;
+    return {alpha_overlap, tokens_per_target_step, speedup, operations};
+  }
+};
+
+class Acceptance final : public Experiment {
+ public:
+  Acceptance()
+      : Experiment("acceptance", "The acceptance rate α over text that the target generates (section 4.2).") {
+  }
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const auto setup = jobs.setup(cell.config);
+    return std::make_unique<DecodingCell>(cell, jobs.acceptance(setup), setup->exact_alpha);
+  }
+  std::vector<Metric> shown_metrics() const override { return {Metric::alpha_overlap}; }
+};
+
+class Iid final : public Experiment {
+ public:
+  Iid() : Experiment("iid", "Rounds with independent acceptances of probability α, without models.") {}
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const std::optional<double> alpha = cell.config.alpha;
+    if (!alpha) throw ConfigError("/alpha", "missing; iid needs an acceptance rate");
+    return std::make_unique<DecodingCell>(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
+  }
+  bool runs_on_gpu() const override { return true; }
+  std::vector<Metric> shown_metrics() const override {
+    using enum Metric;
+    return {alpha_examined, tokens_per_target_step, speedup, operations};
+  }
+};
+
+}  // namespace
+
+const Experiment& decode_experiment() {
+  static const Decode experiment;
+  return experiment;
+}
+const Experiment& acceptance_experiment() {
+  static const Acceptance experiment;
+  return experiment;
+}
+const Experiment& iid_experiment() {
+  static const Iid experiment;
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,112 @@
+// Every gamma is simulated, and the best is compared with the formula's choice.
+#include "analysis/theory/optimal_gamma.hpp"
+
+#include <algorithm>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/decode/formulas.hpp"
+#include "experiments/decode/search_section.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct SearchResult {
+  std::vector<Interval> speedup_by_gamma;  ///< gamma = 0, 1, ...; 0 is plain decoding
+  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, batch by batch
+  bool capped = false;  ///< the formula's gamma is the largest simulated one, or beyond it
+};
+
+const Typed<SearchResult>& search_result_type() {
+  static const auto type = object<SearchResult>(
+      "search", "Simulated speedups of every gamma.",
+      {field<&SearchResult::speedup_by_gamma>("speedup_by_gamma", list(interval_type()),
+                                              "Speedup of gamma = 0, 1, ..."),
+       field<&SearchResult::gap>("gap", interval_type(),
+                                 "Speedup at the best simulated gamma minus that at the formula's."),
+       field<&SearchResult::capped>(
+           "capped", boolean(), "True when the formula's gamma is not below the largest simulated one.")});
+  return type;
+}
+
+class SearchCell final : public PreparedCell {
+ public:
+  SearchCell(const CellSpec& cell, double alpha) : cell_(cell), alpha_(alpha) {}
+
+  void run(CellResult& result, const RunContext& context) override {
+    const Config& config = cell_.config;
+    const double c = config.cost.c;
+    add_formulas(result, cell_, {alpha_, config.gamma, config.cost}, AlphaSource::exact);
+    result.exact_alpha = alpha_;
+
+    auto own = std::make_shared<SearchResult>();
+    // gamma = 0 is plain decoding: speedup 1 by definition.
+    std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
+    std::vector<double> means{1.0};
+    own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
+    for (const Job* job : jobs) {
+      std::vector<double>& speedups = by_gamma.emplace_back();
+      for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
+      own->speedup_by_gamma.push_back(*mean_interval(speedups, context.confidence));
+      means.push_back(own->speedup_by_gamma.back().estimate);
+    }
+    const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+    const OptimalGamma theory = optimal_gamma(alpha_, c);
+    const std::size_t theory_gamma =
+        theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
+    // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
+    std::vector<double> differences;
+    for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
+      differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
+    own->gap = *mean_interval(differences, context.confidence);
+    own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
+
+    const auto at = static_cast<double>(best);
+    result.simulated = {{Metric::optimal_gamma, {at, at, at}},
+                        {Metric::best_speedup, own->speedup_by_gamma[best]}};
+    result.agreement = {{metric_name(Metric::optimal_gamma),
+                         best == theory_gamma || (own->gap.low <= 0 && own->gap.high >= 0)}};
+    result.own = std::move(own);
+  }
+
+ private:
+  const CellSpec& cell_;
+  double alpha_;
+};
+
+class OptimalGammaExperiment final : public Experiment {
+ public:
+  OptimalGammaExperiment()
+      : Experiment("optimal_gamma",
+                   "Simulates every γ up to \"search/max_gamma\" and compares the best with the formula's.") {
+  }
+  std::vector<std::string> sections() const override { return {"search"}; }
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const auto setup = jobs.setup(cell.config);
+    if (!setup->exact_alpha) {
+      throw ConfigError("/models",
+                        "optimal_gamma compares with a formula, which needs models of one exact alpha");
+    }
+    auto prepared = std::make_unique<SearchCell>(cell, *setup->exact_alpha);
+    const int most = cell.config.section<SearchSection>("search").max_gamma;
+    for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
+    return prepared;
+  }
+  bool runs_on_gpu() const override { return true; }
+  std::string own_key() const override { return "search"; }
+  TypePtr own_result() const override { return search_result_type().type; }
+  std::vector<Metric> shown_metrics() const override { return {Metric::optimal_gamma, Metric::best_speedup}; }
+  std::string remark(const CellResult& cell) const override {
+    return cell.own && own<SearchResult>(cell).capped ? "beyond the largest γ simulated" : "";
+  }
+};
+
+}  // namespace
+
+const Experiment& optimal_gamma_experiment() {
+  static const OptimalGammaExperiment experiment;
+  return experiment;
+}
+
+}  // namespace speclab

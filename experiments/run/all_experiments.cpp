@@ -1,0 +1,24 @@
+// Every experiment: one line each.
+#include "experiments/run/experiment.hpp"
+
+// clang-format off
+#define SPECLAB_EXPERIMENTS(ENTRY) \
+  ENTRY(decode)                    \
+  ENTRY(iid)                       \
+  ENTRY(acceptance)                \
+  ENTRY(predict)                   \
+  ENTRY(optimal_gamma)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_EXPERIMENT(name) const Experiment& name##_experiment();
+SPECLAB_EXPERIMENTS(SPECLAB_DECLARE_EXPERIMENT)
+
+std::vector<const Experiment*>& experiments() {
+#define SPECLAB_LIST_EXPERIMENT(name) &name##_experiment(),
+  static std::vector<const Experiment*> all{SPECLAB_EXPERIMENTS(SPECLAB_LIST_EXPERIMENT)};
+  return all;
+}
+
+}  // namespace speclab
