@@ -104,17 +104,22 @@ class FamilyType final : public Type {
 
 }  // namespace
 
+const std::vector<const KindInfo*>& FamilyBase::kinds() const {
+  std::call_once(filled_, fill_);
+  return kinds_;
+}
+
 std::vector<std::string> FamilyBase::names() const {
   std::vector<std::string> all;
-  for (const KindInfo* kind : kinds_) all.push_back(kind->name);
+  for (const KindInfo* kind : kinds()) all.push_back(kind->name);
   return all;
 }
 
 const KindInfo* FamilyBase::find(std::string_view name) const {
-  for (const KindInfo* kind : kinds_) {
+  for (const KindInfo* kind : kinds()) {
     if (kind->name == name) return kind;
   }
-  for (const KindInfo* kind : kinds_) {
+  for (const KindInfo* kind : kinds()) {
     if (std::find(kind->aliases.begin(), kind->aliases.end(), name) != kind->aliases.end()) return kind;
   }
   return nullptr;
@@ -134,9 +139,9 @@ std::string FamilyBase::schema_name() const {
 }
 
 Json FamilyBase::schema() const {
-  Json kinds = Json::array();
-  for (const KindInfo* kind : kinds_) {
-    Json& one = kinds.emplace_back(
+  Json all = Json::array();
+  for (const KindInfo* kind : kinds()) {
+    Json& one = all.emplace_back(
         Json{{"type", "object"}, {"description", kind->sentence}, {"additionalProperties", false}});
     Json required = Json::array({"kind"});
     Json properties{{"kind", {{"const", kind->name}}}};
@@ -145,7 +150,7 @@ Json FamilyBase::schema() const {
     one["properties"] = std::move(properties);
     one["required"] = std::move(required);
   }
-  return {{"oneOf", std::move(kinds)}};
+  return {{"oneOf", std::move(all)}};
 }
 
 void FamilyBase::add_kind(const KindInfo& kind) {

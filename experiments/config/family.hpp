@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cassert>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,14 +26,13 @@ struct KindInfo {
 /// The kinds of one family, in the order of `speclab list`.
 class FamilyBase {
  public:
-  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that every kind has, an ObjectType or null.
-  FamilyBase(std::string noun, std::string plural, TypePtr common = nullptr)
-      : noun_(std::move(noun)), plural_(std::move(plural)), common_(std::move(common)) {}
+  FamilyBase(const FamilyBase&) = delete;
+  FamilyBase& operator=(const FamilyBase&) = delete;
 
   const std::string& noun() const { return noun_; }
   const std::string& plural() const { return plural_; }
   const ObjectType* common() const { return common_ ? common_->object() : nullptr; }
-  const std::vector<const KindInfo*>& kinds() const { return kinds_; }
+  const std::vector<const KindInfo*>& kinds() const;
   std::vector<std::string> names() const;
   /// The kind of that name or former name; null when there is none.
   const KindInfo* find(std::string_view name) const;
@@ -43,6 +44,12 @@ class FamilyBase {
   Json schema() const;
 
  protected:
+  FamilyBase(std::string noun, std::string plural, TypePtr common, std::function<void()> fill)
+      : noun_(std::move(noun)),
+        plural_(std::move(plural)),
+        common_(std::move(common)),
+        fill_(std::move(fill)) {}
+  ~FamilyBase() = default;
   void add_kind(const KindInfo& kind);
 
  private:
@@ -50,12 +57,21 @@ class FamilyBase {
   std::string plural_;
   TypePtr common_;
   std::vector<const KindInfo*> kinds_;
+  std::function<void()> fill_;
+  mutable std::once_flag filled_;
 };
 
 template <class Entry>
 class Family : public FamilyBase {
  public:
-  using FamilyBase::FamilyBase;
+  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that every kind has, an ObjectType or null.
+  /// `fill` adds the kinds, when the family is first asked for them: a kind's description may refer to its
+  /// own family, as that of a model with a "base" does.
+  Family(std::string noun, std::string plural, TypePtr common = nullptr,
+         std::function<void(Family&)> fill = nullptr)
+      : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, fill] {
+          if (fill) fill(*this);
+        }) {}
 
   /// Adds a kind, which must outlive the family. Throws std::logic_error for a name that is taken.
   void add(const Entry& entry) { add_kind(entry); }
