@@ -40,4 +40,8 @@ std::string grouped(std::uint64_t number) {
 
 Cell count_cell(std::uint64_t count) { return {grouped(count), static_cast<double>(count), ""}; }
 
+std::string titled(const std::string& what, const std::string& label) {
+  return label.empty() ? what : fmt::format("{}: {}", label, what);
+}
+
 }  // namespace speclab

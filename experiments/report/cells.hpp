@@ -21,4 +21,7 @@ Cell interval_cell(const Interval& interval);
 Cell count_cell(std::uint64_t count);
 std::string grouped(std::uint64_t number);
 
+/// "label: what", or `what` without a label.
+std::string titled(const std::string& what, const std::string& label);
+
 }  // namespace speclab
