@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <memory>
+#include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
-#include "experiments/output.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/cost_options.hpp"
 #include "experiments/plan/planning.hpp"
-#include "experiments/plan/presets_text.hpp"
+#include "experiments/plan/presets.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/verbs/verb.hpp"
+#include "experiments/support/machine.hpp"
 
 namespace speclab {
 
@@ -85,12 +85,18 @@ Drafter drafter_of(const std::string& text, const po::variables_map& values, con
           costs.pair, costs.from};
 }
 
-void print(const Json& result, bool json, std::string (*text)(const Json&)) {
-  if (json) {
-    fmt::print("{}\n", result.dump(1));
-  } else {
-    fmt::print("{}", text(result));
+void print(const Json& result) { fmt::print("{}\n", result.dump(1)); }
+
+/// As JSON or as text.
+template <class T>
+void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
+  if (!as_json) {
+    fmt::print("{}", text_of(result));
+    return;
   }
+  Json json;
+  write(type, result, json);
+  print(json);
 }
 
 int plan_config(const po::variables_map& values, const PlanSettings& settings, bool json) {
@@ -112,7 +118,7 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
     if (values.count("device") + values.count("target-times") > 0) {
       throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
     }
-    print(compare_choices(cases), json, comparison_text);
+    print(compare_choices(cases), choice_comparison_type(), json, comparison_text);
     return exit_ok;
   }
   const ConfigCase& only = cases.front();
@@ -121,7 +127,7 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
     const KnownCosts costs = costs_of(values, "", settings.at);
     drafter = {costs.draft, only.acceptance, costs.pair, costs.from};
   }
-  print(make_plan(drafter, settings), json, plan_text);
+  print(make_plan(drafter, settings), drafter_plan_type(), json, plan_text);
   return exit_ok;
 }
 
@@ -131,30 +137,23 @@ int plan_verb(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab plan (--alpha A | --log FILE | --config CONFIG.json | --drafter N:A:C ...) [costs]",
       .about =
-          "Plans speculative decoding: the best drafter and number of drafted tokens, the expected speed, "
-          "the\n"
-          "batch beyond which it stops paying, and settings for five servers.\n"
-          "\n"
-          "Acceptance: a number; a server's log (a line \"drafted,accepted\" or {\"drafted\": 5, "
-          "\"accepted\": "
-          "3}\n"
-          "a round; totals \"position,drafted,accepted\"; or vLLM's /metrics), of which alpha is estimated "
-          "by\n"
-          "maximum likelihood, and whether it is alike at all positions is tested; a config, whose models "
-          "say\n"
-          "it exactly or are run; or several drafters to compare.\n"
-          "Costs: --c; a roofline of two models on a device; or measured times.\n"
-          "A config of several cases gets a row a case: its gamma beside the best. For Table 2 of Leviathan\n"
-          "et al. 2023: speclab plan --config configs/paper/table2-4.json",
-      .examples =
-          "  speclab plan --alpha 0.75 --c 0.02\n"
-          "  speclab plan --alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm "
-          "--devices "
-          "4\n"
-          "  speclab plan --log accept.csv --c 0.02\n"
-          "  speclab plan --config configs/austen_words.json\n"
-          "  speclab plan --config configs/paper/table2-4.json\n"
-          "  speclab plan --drafter small:0.7:0.02 --drafter large:0.8:0.11\n",
+          R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
+the batch beyond which it stops paying, and settings for five servers.
+
+Acceptance: a number; a server's log (a line "drafted,accepted" or {"drafted": 5, "accepted": 3}
+a round; totals "position,drafted,accepted"; or vLLM's /metrics), of which alpha is estimated by
+maximum likelihood, and whether it is alike at all positions is tested; a config, whose models
+give alpha exactly or are run; or several drafters to compare.
+Costs: --c; a roofline of two models on a device; or measured times.
+A config of several cases gets a row a case: its gamma beside the best. For Table 2 of Leviathan
+et al. 2023: speclab plan --config configs/paper/table2-4.json)",
+      .examples = R"(  speclab plan --alpha 0.75 --c 0.02
+  speclab plan --alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+  speclab plan --log accept.csv --c 0.02
+  speclab plan --config configs/austen_words.json
+  speclab plan --config configs/paper/table2-4.json
+  speclab plan --drafter small:0.7:0.02 --drafter large:0.8:0.11
+)",
       .positional = ""};
   usage.options.add_options()("alpha", po::value<double>(), "acceptance rate, 0 to 1")(
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
@@ -178,11 +177,11 @@ int plan_verb(const std::vector<std::string>& arguments) {
   if (!values) return exit_ok;
   const bool json = values->count("json") > 0;
   if (values->count("list-devices") > 0) {
-    print(devices_json(), json, [](const Json&) { return devices_text(); });
+    json ? print(devices_json()) : fmt::print("{}", devices_text());
     return exit_ok;
   }
   if (values->count("list-models") > 0) {
-    print(models_json(), json, [](const Json&) { return models_text(); });
+    json ? print(models_json()) : fmt::print("{}", models_text());
     return exit_ok;
   }
 
@@ -205,7 +204,7 @@ int plan_verb(const std::vector<std::string>& arguments) {
     for (const std::string& text : (*values)["drafter"].as<std::vector<std::string>>()) {
       drafters.push_back(drafter_of(text, *values, settings));
     }
-    print(rank_drafters(drafters, settings), json, ranking_text);
+    print(rank_drafters(drafters, settings), drafter_ranking_type(), json, ranking_text);
     return exit_ok;
   }
   const KnownCosts costs = costs_of(*values, "", settings.at);
@@ -213,7 +212,8 @@ int plan_verb(const std::vector<std::string>& arguments) {
       values->count("log") > 0
           ? logged_acceptance((*values)["log"].as<std::string>(), settings.confidence)
           : given_acceptance((*values)["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
-  print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), json, plan_text);
+  print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), drafter_plan_type(), json,
+        plan_text);
   return exit_ok;
 }
 

@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <variant>
 
-#include "analysis/statistics/estimates.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/rules/position_rules.hpp"
-#include "experiments/format/cells.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/validate.hpp"
-#include "experiments/presentation.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
-#include "experiments/simulation.hpp"
+#include "experiments/run/cells.hpp"
+#include "experiments/run/jobs.hpp"
 
 namespace speclab {
 
@@ -23,29 +23,27 @@ namespace {
 
 constexpr int least_measured_gamma = 8;
 
-/// The config without a sweep over gamma.
-Json without_gamma_axis(Json config) {
-  if (!config.contains("sweep") || !config.at("sweep").is_object()) return config;
-  config["sweep"].erase("/gamma");
-  if (config.at("sweep").empty()) config.erase("sweep");
-  for (const char* key : {"metrics", "figures"}) config.erase(key);
+/// Without a sweep over gamma, and without what is only shown.
+Config without_gamma_axis(Config config) {
+  if (!config.sweep) return config;
+  std::erase_if(*config.sweep, [](const auto& axis) { return axis.first == "/gamma"; });
+  if (config.sweep->empty()) config.sweep.reset();
   return config;
 }
 
-std::optional<double> stated_alpha(const Json& config) {
-  const auto experiment = config.at("experiment").get<std::string>();
+std::optional<double> stated_alpha(const Config& config) {
+  const std::string& experiment = config.experiment->name();
   if (experiment != "predict" && experiment != "iid") return std::nullopt;
-  if (!config.contains("alpha")) throw ConfigError("/alpha", "missing; a plan needs an acceptance rate");
-  return config.at("alpha").get<double>();
+  if (!config.alpha) throw ConfigError("/alpha", "missing; a plan needs an acceptance rate");
+  return config.alpha;
 }
 
 /// What one gamma shows of acceptance at a position holds for another only if the rule looks no further.
 void require_positions(const AnyRule& rule) {
   if (std::visit([]<class Rule>(const Rule&) { return PositionRule<Rule>; }, rule)) return;
-  throw ConfigError(
-      "/verifier/kind",
-      "a plan needs a verifier of one draft that decides position by position, such as \"token\"; "
-      "compare others with experiment \"verifiers\"");
+  throw ConfigError("/rule/kind",
+                    "a plan needs a rule of one draft that decides position by position, such as \"token\"; "
+                    "compare others with experiment \"rules\"");
 }
 
 AcceptanceFile totals_of(const Tally& tally) {
@@ -64,45 +62,120 @@ AcceptanceFile totals_of(const Tally& tally) {
 Acceptance measured(const Job& job, double confidence) {
   Acceptance found;
   found.from = "simulation";
-  for (const Estimate& estimate : estimates(job.outcome.batches, {}, confidence)) {
-    if (estimate.name == "alpha_examined" && estimate.interval) found.alpha = *estimate.interval;
-  }
+  const ByMetric<Interval> metrics = simulated_metrics(job.outcome.batches, {}, confidence);
+  if (const Interval* alpha = find(metrics, Metric::alpha_examined)) found.alpha = *alpha;
   found.alpha.low = std::clamp(found.alpha.low, 0.0, 1.0);
   found.alpha.high = std::clamp(found.alpha.high, 0.0, 1.0);
   found.log = totals_of(job.outcome.total());
   return found;
 }
 
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+const Typed<ComparedChoice>& compared_choice_type() {
+  static const auto optimal = object<OptimalGammas>(
+      "gammas", "Values of gamma.",
+      {integer_field<&OptimalGammas::low>("low", 0, 1e9, "The least."),
+       integer_field<&OptimalGammas::high>("high", 0, 1e9, "The largest; left out when there is none.")});
+  static const auto verdict = choice<ChoiceVerdict>(
+      {{words(ChoiceVerdict::same), ChoiceVerdict::same},
+       {words(ChoiceVerdict::optimal_within_rounding), ChoiceVerdict::optimal_within_rounding},
+       {words(ChoiceVerdict::ours_is_faster), ChoiceVerdict::ours_is_faster},
+       {words(ChoiceVerdict::more_is_always_better), ChoiceVerdict::more_is_always_better}});
+  static const auto type = object<ComparedChoice>(
+      "case", "A case's gamma beside the best.",
+      {field<&ComparedChoice::label>("label", text(), "The case."),
+       field<&ComparedChoice::alpha>("alpha", any_number(), "Acceptance rate."),
+       field<&ComparedChoice::c>("c", any_number(), "Time of a draft run over that of a target run."),
+       integer_field<&ComparedChoice::gamma>("gamma", 0, 1e9, "The config's."),
+       field<&ComparedChoice::speedup>("speedup", any_number(), "At the config's gamma."),
+       integer_field<&ComparedChoice::best_gamma>("best_gamma", 0, 1e9, "By Theorem 3.8."),
+       field<&ComparedChoice::best_speedup>("best_speedup", any_number(), "At the best gamma."),
+       field<&ComparedChoice::loss_percent>("loss_percent", any_number(), "Of the best speedup."),
+       field<&ComparedChoice::optimal_gammas>("optimal_gammas", optimal,
+                                              "Optimal for inputs within rounding."),
+       field<&ComparedChoice::verdict>("verdict", verdict, "How the two compare.")});
+  return type;
+}
+
+ComparedChoice compared(const ConfigCase& one) {
+  const double alpha = one.acceptance.alpha.estimate;
+  const OptimalGamma best = optimal_gamma(alpha, one.c);
+  ComparedChoice row{.label = one.label,
+                     .alpha = alpha,
+                     .c = one.c,
+                     .gamma = one.gamma,
+                     .speedup = speed(alpha, one.gamma, one.c),
+                     .best_gamma = best.gamma,
+                     .best_speedup = best.speed,
+                     .loss_percent = 100,
+                     .optimal_gammas = {},
+                     .verdict = ChoiceVerdict::ours_is_faster};
+  // Without a best speedup (free drafts that are never rejected) every choice loses everything.
+  if (best.speed) row.loss_percent = 100 * (1 - row.speedup / *best.speed);
+  const bool has_rounding = one.alpha_rounding > 0 || one.c_rounding > 0;
+  const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
+                                               one.c - one.c_rounding, one.c + one.c_rounding);
+  if (has_rounding) row.optimal_gammas = OptimalGammas{range.low, range.high};
+  if (!best.gamma) {
+    row.verdict = ChoiceVerdict::more_is_always_better;
+  } else if (best.gamma == one.gamma) {
+    row.verdict = ChoiceVerdict::same;
+  } else if (has_rounding && range.holds(one.gamma)) {
+    row.verdict = ChoiceVerdict::optimal_within_rounding;
+  }
+  return row;
+}
 
 }  // namespace
 
-std::vector<ConfigCase> config_cases(const Json& config, std::optional<double> c, double confidence,
+const char* words(ChoiceVerdict verdict) {
+  switch (verdict) {
+    case ChoiceVerdict::same:
+      return "the same";
+    case ChoiceVerdict::optimal_within_rounding:
+      return "optimal within input rounding";
+    case ChoiceVerdict::ours_is_faster:
+      return "ours is faster";
+    case ChoiceVerdict::more_is_always_better:
+      break;
+  }
+  return "more is always better";
+}
+
+const Typed<ChoiceComparison>& choice_comparison_type() {
+  static const auto type = object<ChoiceComparison>(
+      "comparison", "The config's gamma beside the best, a row a case.",
+      {field<&ChoiceComparison::rows>("rows", list(compared_choice_type()), "Cases."),
+       integer_field<&ChoiceComparison::same>("same", 0, 1e9, "Rows with the best gamma."),
+       integer_field<&ChoiceComparison::within_rounding>("within_rounding", 0, 1e9,
+                                                         "Rows optimal for inputs within rounding."),
+       field<&ChoiceComparison::largest_loss_percent>("largest_loss_percent", any_number(),
+                                                      "Of the other rows.")});
+  return type;
+}
+
+std::vector<ConfigCase> config_cases(const Json& input, std::optional<double> c, double confidence,
                                      const Control& control, bool& partial) {
-  const Json input = without_gamma_axis(config);
   JobList jobs;
   std::vector<ConfigCase> cases;
   std::vector<const Job*> to_measure;
-  for (const CellSpec& cell : expand(resolve(input), input)) {
-    ConfigCase one{cell.label,
-                   {},
-                   c ? *c : cell.config.at("cost").at("c").get<double>(),
-                   cell.config.at("gamma").get<int>()};
-    if (cell.config.contains("input_rounding")) {
-      one.alpha_rounding = cell.config.at("input_rounding").at("alpha").get<double>();
-      one.c_rounding = c ? 0 : cell.config.at("input_rounding").at("c").get<double>();
+  for (const CellSpec& cell : expand(without_gamma_axis(read_config(input)), input)) {
+    const Config& config = cell.config;
+    ConfigCase one{cell.label, {}, c.value_or(config.cost.c), config.gamma};
+    if (config.input_rounding) {
+      one.alpha_rounding = config.input_rounding->alpha;
+      one.c_rounding = c ? 0 : config.input_rounding->c;
     }
     const Job* job = nullptr;
-    if (const auto alpha = stated_alpha(cell.config)) {
+    if (const auto alpha = stated_alpha(config)) {
       one.acceptance = {{*alpha, *alpha, *alpha}, "given"};
     } else {
-      const auto setup = jobs.setup(cell.config);
-      require_positions(setup->rule);
+      const auto setup = jobs.setup(config);
+      require_positions(setup->rule.sampled);
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);
         one.acceptance = {{exact, exact, exact}, "the models, exactly"};
       } else {
-        job = &jobs.add(setup, std::max(one.gamma, least_measured_gamma), false);
+        job = &jobs.decode(setup, std::max(one.gamma, least_measured_gamma));
       }
     }
     cases.push_back(one);
@@ -121,90 +194,55 @@ std::vector<ConfigCase> config_cases(const Json& config, std::optional<double> c
   return cases;
 }
 
-Json compare_choices(const std::vector<ConfigCase>& cases) {
-  Json rows = Json::array();
-  int same = 0;
-  int rounded = 0;
-  double largest_loss = 0;
+ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases) {
+  ChoiceComparison comparison;
   for (const ConfigCase& one : cases) {
-    const double alpha = one.acceptance.alpha.estimate;
-    const OptimalGamma best = optimal_gamma(alpha, one.c);
-    const double own = speed(alpha, one.gamma, one.c);
-    // Without a best speed (free drafts that are never rejected) every choice loses everything.
-    const double loss = best.speed ? 100 * (1 - own / *best.speed) : 100;
-    const bool has_rounding = one.alpha_rounding > 0 || one.c_rounding > 0;
-    const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
-                                                 one.c - one.c_rounding, one.c + one.c_rounding);
-    std::string verdict;
-    if (!best.gamma) {
-      verdict = "more is always better";
-    } else if (best.gamma == one.gamma) {
-      verdict = "the same";
-      ++same;
-    } else if (has_rounding && range.holds(one.gamma)) {
-      verdict = "optimal within input rounding";
-      ++rounded;
-    } else {
-      verdict = "ours is faster";
-      largest_loss = std::max(largest_loss, loss);
+    const ComparedChoice& row = comparison.rows.emplace_back(compared(one));
+    if (row.verdict == ChoiceVerdict::same) ++comparison.same;
+    if (row.verdict == ChoiceVerdict::optimal_within_rounding) ++comparison.within_rounding;
+    if (row.verdict == ChoiceVerdict::ours_is_faster) {
+      comparison.largest_loss_percent = std::max(comparison.largest_loss_percent, row.loss_percent);
     }
-    rows.push_back(
-        {{"label", one.label},
-         {"alpha", alpha},
-         {"c", one.c},
-         {"gamma", one.gamma},
-         {"speed", own},
-         {"best_gamma", best.gamma ? Json(*best.gamma) : Json()},
-         {"best_speed", optional_json(best.speed)},
-         {"loss_percent", loss},
-         {"optimal_gammas",
-          has_rounding ? Json::array({range.low, range.high ? Json(*range.high) : Json()}) : Json()},
-         {"verdict", verdict}});
   }
-  return {
-      {"rows", rows}, {"same", same}, {"within_rounding", rounded}, {"largest_loss_percent", largest_loss}};
+  return comparison;
 }
 
-std::string comparison_text(const Json& comparison) {
+std::string comparison_text(const ChoiceComparison& comparison) {
   Table table{"comparison",
               "The config's γ beside the best by Theorem 3.8",
-              {"case", "α", "c", "its γ", "speed", "best γ", "speed", "lost, %", "verdict"},
+              {"case", "α", "c", "its γ", "speedup", "best γ", "speedup", "lost, %", "verdict"},
               {},
-              ""};
-  const Json& rows = comparison.at("rows");
-  const bool rounded = std::any_of(rows.begin(), rows.end(),
-                                   [](const Json& row) { return !row.at("optimal_gammas").is_null(); });
+              "",
+              false};
+  const bool rounded = std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                                   [](const ComparedChoice& row) { return row.optimal_gammas.has_value(); });
   if (rounded) table.columns.push_back("best γ of rounded inputs");
-  const auto cell = [](const Json& value, int digits) -> Cell {
-    if (value.is_null()) return {"–", {}, ""};
-    return {fmt::format("{:.{}g}", value.get<double>(), digits), value.get<double>(), ""};
+  const auto cell = [](std::optional<double> value, int digits) {
+    if (!value || !std::isfinite(*value)) return text_cell("–");
+    return Cell{fmt::format("{:.{}g}", *value, digits), *value, ""};
   };
-  for (const Json& row : comparison.at("rows")) {
-    const Json& range = row.at("optimal_gammas");
-    table.rows.push_back({{row.at("label").get<std::string>(), {}, ""},
-                          cell(row.at("alpha"), 3),
-                          cell(row.at("c"), 3),
-                          cell(row.at("gamma"), 6),
-                          cell(row.at("speed"), 4),
-                          cell(row.at("best_gamma"), 6),
-                          cell(row.at("best_speed"), 4),
-                          {fmt::format("{:.1f}", row.at("loss_percent").get<double>()),
-                           row.at("loss_percent").get<double>(), ""},
-                          {row.at("verdict").get<std::string>(), {}, ""}});
-    if (rounded) {
-      table.rows.back().push_back({range.is_null() ? ""
-                                                   : fmt::format("{} to {}", range[0].dump(),
-                                                                 range[1].is_null() ? "∞" : range[1].dump()),
-                                   {},
-                                   ""});
-    }
+  for (const ComparedChoice& row : comparison.rows) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells = {text_cell(row.label),
+             cell(row.alpha, 3),
+             cell(row.c, 3),
+             cell(row.gamma, 6),
+             cell(row.speedup, 4),
+             cell(row.best_gamma, 6),
+             cell(row.best_speedup, 4),
+             {fmt::format("{:.1f}", row.loss_percent), row.loss_percent, ""},
+             text_cell(words(row.verdict))};
+    if (!rounded) continue;
+    const auto& range = row.optimal_gammas;
+    cells.push_back(text_cell(
+        range ? fmt::format("{} to {}", range->low, range->high ? fmt::format("{}", *range->high) : "∞")
+              : ""));
   }
   return terminal(table) +
          fmt::format(
              "{} of {} the same, {} optimal within input rounding; the others lose at most {:.1f}%.\n",
-             comparison.at("same").get<int>(), comparison.at("rows").size(),
-             comparison.at("within_rounding").get<int>(),
-             comparison.at("largest_loss_percent").get<double>());
+             comparison.same, comparison.rows.size(), comparison.within_rounding,
+             comparison.largest_loss_percent);
 }
 
 }  // namespace speclab

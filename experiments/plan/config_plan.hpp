@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/shape.hpp"
+#include "experiments/config/fields.hpp"
 #include "experiments/plan/planning.hpp"
 #include "sim/control.hpp"
 
@@ -21,19 +21,47 @@ struct ConfigCase {
   double c_rounding = 0;
 };
 
-/// The config's cells, without a sweep over /gamma, which is what is to be found. alpha is the config's own
-/// (predict, iid), or that of its models where they have one exact alpha; else rounds of the config's plan
-/// are decoded, with at least 8 drafted tokens so that positions are seen, and alpha is accepted / examined
-/// with an interval over batches. `c` replaces the config's. Throws ConfigError. `partial` is set when
-/// `control` stopped the work.
-std::vector<ConfigCase> config_cases(const Json& config, std::optional<double> c, double confidence,
+/// The config's cells, without a sweep over /gamma, which is what is to be found. `input` has present names.
+/// alpha is the config's own (predict, iid), or that of its models where they have one exact alpha; else
+/// rounds of the config's simulation are decoded, with at least 8 drafted tokens so that positions are seen,
+/// and alpha is accepted / examined with an interval over batches. `c` replaces the config's. Throws
+/// ConfigError. `partial` is set when `control` stopped the work.
+std::vector<ConfigCase> config_cases(const Json& input, std::optional<double> c, double confidence,
                                      const Control& control, bool& partial);
 
-/// {rows: [{label, alpha, c, gamma, speed, best_gamma, best_speed, loss_percent, optimal_gammas [low, high]
-/// (those optimal for inputs within rounding; null without any), verdict}], same, within_rounding,
-/// largest_loss_percent (of the other rows)}. Speeds by Thm 3.8; numbers without a value are null.
-Json compare_choices(const std::vector<ConfigCase>& cases);
+enum class ChoiceVerdict { same, optimal_within_rounding, ours_is_faster, more_is_always_better };
+const char* words(ChoiceVerdict verdict);
 
-std::string comparison_text(const Json& comparison);
+/// The gammas that are optimal for inputs within rounding.
+struct OptimalGammas {
+  int low = 0;
+  std::optional<int> high;  ///< none: there is no largest
+};
+
+/// A case's gamma beside the best. Speedups by Theorem 3.8.
+struct ComparedChoice {
+  std::string label;
+  double alpha = 0;
+  double c = 0;
+  int gamma = 0;
+  double speedup = 0;
+  std::optional<int> best_gamma;       ///< none: more is always better
+  std::optional<double> best_speedup;  ///< none: without limit
+  double loss_percent = 0;
+  std::optional<OptimalGammas> optimal_gammas;  ///< none without rounding
+  ChoiceVerdict verdict = ChoiceVerdict::same;
+};
+
+struct ChoiceComparison {
+  std::vector<ComparedChoice> rows;
+  int same = 0;
+  int within_rounding = 0;
+  double largest_loss_percent = 0;  ///< of the other rows
+};
+const Typed<ChoiceComparison>& choice_comparison_type();
+
+ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
+
+std::string comparison_text(const ChoiceComparison& comparison);
 
 }  // namespace speclab
