@@ -10,8 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "core/round/verify.hpp"
-#include "sim/decode.hpp"
+#include "core/random/philox.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 
@@ -40,37 +41,12 @@ class CoinStream {
 AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t trial, std::size_t positions);
 
 /// Acceptances of a pair of models along one sequence: at each position a token is drawn from the draft's
-/// row, and the rule's coin for it is the bit; the token or its replacement is what the next position follows
-/// (so that the text has the target's law if the rule is lossless). A rule of one coin a position.
-/// `text`, where given, receives the tokens.
-template <class Target, class Draft, class Rule>
-AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
-                                std::uint32_t trial, std::size_t positions,
-                                std::vector<Token>* text = nullptr) {
-  AcceptanceBits bits(positions);
-  std::vector<Token> context = plan.prompt(trial);
-  const std::size_t start = context.size();
-  std::vector<double> target_scratch;
-  std::vector<double> draft_scratch;
-  for (std::size_t at = 0; at < positions; ++at) {
-    const Row target_row = target.next(context, target_scratch);
-    const Row draft_row = draft.next(context, draft_scratch);
-    SampledChance chance = sampled_chance(plan.seed, trial, static_cast<std::uint32_t>(at));
-    Token token = chance.pick(Draw{Use::draft, pair_stream_slot}, draft_row);
-    if (token < 0) throw_damaged_row();
-    const bool kept = chance.flip(Draw{Use::accept, pair_stream_slot},
-                                  static_cast<double>(rule.acceptance(token, target_row, draft_row)));
-    if (!kept) {
-      token = pick_or(chance, Draw{Use::replace, pair_stream_slot}, rule.replacement(target_row, draft_row),
-                      target_row);
-      if (token < 0) throw_damaged_row();
-    }
-    bits[at] = kept ? 1 : 0;
-    context.push_back(token);
-  }
-  if (text != nullptr) text->assign(context.begin() + static_cast<std::ptrdiff_t>(start), context.end());
-  return bits;
-}
+/// row, and the rule's acceptance draw for it is the bit; the token or its replacement is what the next
+/// position follows (so that the text has the target's distribution if the rule is lossless). A rule that
+/// accepts or replaces. `text`, where given, receives the tokens.
+AcceptanceBits pair_acceptances(const Model& target, const Model& draft, const AnyRule& rule,
+                                const Plan& plan, std::uint32_t trial, std::size_t positions,
+                                std::vector<Token>* text = nullptr);
 
 /// One sequence as schedules read it. Beyond the last bit every draft is rejected, so that a schedule without
 /// an end of its own comes to one: give more bits than tokens.

@@ -1,17 +1,269 @@
-// Any verification rule, as one value, visited once per run.
+// Any verification rule, as one value. What decoding needs of a rule is compiled where an AnyRule is made of
+// it and called through an interface: a few calls a round, so that code which takes an AnyRule is compiled
+// once for all rules.
 #pragma once
 
-#include <variant>
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <typeinfo>
+#include <utility>
+#include <vector>
 
-#include "core/rules/all_rules.hpp"
+#include "core/random/random_source.hpp"
+#include "core/round/paths_round.hpp"
+#include "core/round/round.hpp"
+#include "core/round/tree_round.hpp"
+#include "core/rules/position_rules.hpp"
+#include "sim/models/model.hpp"
 
 namespace speclab {
 
-using AnyRule =
-    std::variant<TokenRule, MatchRule, GumbelRule, RejectionRule, GreedyRule, BlockRule, LenienceRule,
-                 GreedyLenienceRule, TypicalRule, CascadeRule, SigmoidRule, RecursiveRule, KSeqRule,
-                 ImportanceRule, TreeRule, GrownTreeRule, TraversalRule, AcceptAllFault, ResampleTargetFault,
-                 SwappedResidualFault, SharedNoiseFault, UnwrittenBonusFault, ClosedCoinFault,
-                 DraftBonusFault, LateContextFault, BlockPrefixFault, StaleSiblingsFault>;
+/// Rules that draft one sequence of tokens.
+template <class Rule>
+concept ChainRule = !PathsRule<Rule> && !AnyTreeRule<Rule>;
+
+/// A drafting of any type (core/round/round.hpp), by reference: what it refers to must outlive it.
+class DraftingRef {
+ public:
+  template <class Drafting>
+  explicit DraftingRef(const Drafting& drafting)
+      : drafting_(&drafting),
+        call_([](const void* object, std::vector<Token>& context, SampledChance& random,
+                 RoundScratch<double>& scratch) {
+          return (*static_cast<const Drafting*>(object))(context, random, scratch);
+        }) {}
+
+  Drafted operator()(std::vector<Token>& context, SampledChance& random,
+                     RoundScratch<double>& scratch) const {
+    return call_(drafting_, context, random, scratch);
+  }
+
+ private:
+  const void* drafting_;
+  Drafted (*call_)(const void*, std::vector<Token>&, SampledChance&, RoundScratch<double>&);
+};
+
+/// A watch of any type (core/round/round.hpp), by reference; without one nothing is called.
+class RoundWatch {
+ public:
+  RoundWatch() = default;
+  template <class Watch>
+  requires(!std::same_as<Watch, RoundWatch>) explicit RoundWatch(const Watch& watch)
+      : watch_(&watch),
+        call_([](const void* object, std::span<const Token> prefix, Row target, const Row* draft) {
+          (*static_cast<const Watch*>(object))(prefix, target, draft);
+        }) {}
+
+  void operator()(std::span<const Token> prefix, Row target, const Row* draft) const {
+    if (call_ != nullptr) call_(watch_, prefix, target, draft);
+  }
+
+ private:
+  const void* watch_ = nullptr;
+  void (*call_)(const void*, std::span<const Token>, Row, const Row*) = nullptr;
+};
+
+/// What a rule does with one drafted token.
+struct PositionOutcome {
+  bool accepted;
+  Token token;  ///< the drafted token or its replacement; not an id when a row was damaged
+};
+
+/// Rows that `RuleProgram::emitted_distribution` and its callers work in.
+struct QualityScratch {
+  std::vector<double> distribution;
+  std::vector<double> replacement;
+  std::vector<double> wanted;
+};
+
+/// What is compiled for one rule. All functions may be called from several threads.
+class RuleProgram {
+ public:
+  RuleProgram() = default;
+  RuleProgram(const RuleProgram&) = delete;
+  RuleProgram& operator=(const RuleProgram&) = delete;
+  virtual ~RuleProgram() = default;
+
+  /// One round with drafts of a model: speculative_round of core/round.
+  virtual Round round(const Model& target, const Model& draft, std::int32_t gamma,
+                      std::vector<Token>& context, SampledChance& random, RoundScratch<double>& scratch,
+                      RoundWatch watch) const = 0;
+  /// One round of any drafting: drafted_round of core/round. std::logic_error unless `one_draft`.
+  virtual Round drafted_round(const Model& target, DraftingRef drafting, std::vector<Token>& context,
+                              SampledChance& random, RoundScratch<double>& scratch,
+                              RoundWatch watch) const = 0;
+
+  /// The acceptance rate in one context; for rules without one (blocks, several drafts, trees) the overlap,
+  /// which is what token verification would accept.
+  virtual double context_acceptance(Row target, Row draft) const = 0;
+  /// A token of plain decoding from this row, as the rule means it (plain_weights of core/round/verify.hpp).
+  virtual Token plain_token(Row target, SampledChance& random) const = 0;
+  /// Tokens drafted at the first position of a round: 0 when gamma is, 1 for rules of one draft.
+  virtual std::int32_t first_drafts(std::int32_t gamma) const = 0;
+
+  /// Drafts one sequence of tokens.
+  virtual bool one_draft() const = 0;
+  /// Decides about one draft, position by position (PositionRule).
+  virtual bool decides_by_position() const = 0;
+  /// Decides so by accepting with some probability, or else replacing (CoinRule).
+  virtual bool accepts_or_replaces() const = 0;
+
+  /// Of rules that accept or replace, else std::logic_error: the decision about one drafted token, with
+  /// random numbers of this slot.
+  virtual PositionOutcome decide(Token drafted, Row target, Row draft, std::uint16_t slot,
+                                 SampledChance& random) const = 0;
+  /// Of the same rules: the distribution of the token that is emitted at an examined position,
+  ///     q(x) a(x) + (1 - sum q a) r(x)
+  /// with a the acceptance probabilities and r the normalised replacement. The row views `scratch`.
+  virtual Row emitted_distribution(Row target, Row draft, QualityScratch& scratch) const = 0;
+
+  /// The rule, if it is of exactly this type; else null.
+  virtual const void* held(const std::type_info& type) const = 0;
+};
+
+namespace detail {
+
+template <class Rule>
+[[noreturn]] void throw_not_of(const char* what) {
+  throw std::logic_error(std::string(typeid(Rule).name()) + " does not " + what);
+}
+
+/// The acceptance probabilities of one context, callable with a token.
+template <class Rule>
+auto acceptances_of(const Rule& rule, Row target, Row draft) {
+  if constexpr (requires { rule.coins(target, draft); }) {
+    return rule.coins(target, draft);
+  } else {
+    return [&rule, target, draft](Token token) { return rule.acceptance(token, target, draft); };
+  }
+}
+
+template <class Rule>
+class RuleProgramOf final : public RuleProgram {
+ public:
+  explicit RuleProgramOf(Rule rule) : rule_(std::move(rule)) {}
+
+  Round round(const Model& target, const Model& draft, std::int32_t gamma, std::vector<Token>& context,
+              SampledChance& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
+    if constexpr (ChainRule<Rule>) {
+      const FixedDrafting<Model> drafting{draft, gamma};
+      return speclab::drafted_round(target, DraftingRef(drafting), rule_, context, random, scratch, watch);
+    } else {
+      return speculative_round(target, draft, rule_, gamma, context, random, scratch, watch);
+    }
+  }
+
+  Round drafted_round([[maybe_unused]] const Model& target, [[maybe_unused]] DraftingRef drafting,
+                      [[maybe_unused]] std::vector<Token>& context, [[maybe_unused]] SampledChance& random,
+                      [[maybe_unused]] RoundScratch<double>& scratch,
+                      [[maybe_unused]] RoundWatch watch) const override {
+    if constexpr (ChainRule<Rule>) {
+      return speclab::drafted_round(target, drafting, rule_, context, random, scratch, watch);
+    } else {
+      throw_not_of<Rule>("draft one sequence");
+    }
+  }
+
+  double context_acceptance(Row target, Row draft) const override {
+    if constexpr (requires { rule_.acceptance_rate(target, draft); }) {
+      return rule_.acceptance_rate(target, draft);
+    } else {
+      return overlap(target, draft);
+    }
+  }
+
+  Token plain_token(Row target, SampledChance& random) const override {
+    return random.pick(Draw{Use::plain, 0}, plain_weights(rule_, target));
+  }
+
+  std::int32_t first_drafts(std::int32_t gamma) const override {
+    if (gamma == 0) return 0;
+    if constexpr (PathsRule<Rule>) {
+      return rule_.paths;
+    } else if constexpr (GrowingRule<Rule>) {
+      return std::min(rule_.branching, rule_.nodes);
+    } else if constexpr (AnyTreeRule<Rule>) {
+      return static_cast<std::int32_t>(rule_.tree->children(-1).size());
+    } else {
+      return 1;
+    }
+  }
+
+  bool one_draft() const override { return ChainRule<Rule>; }
+  bool decides_by_position() const override { return PositionRule<Rule>; }
+  bool accepts_or_replaces() const override { return CoinRule<Rule>; }
+
+  PositionOutcome decide([[maybe_unused]] Token drafted, [[maybe_unused]] Row target,
+                         [[maybe_unused]] Row draft, [[maybe_unused]] std::uint16_t slot,
+                         [[maybe_unused]] SampledChance& random) const override {
+    if constexpr (CoinRule<Rule>) {
+      if (random.flip(Draw{Use::accept, slot}, static_cast<double>(rule_.acceptance(drafted, target, draft))))
+        return {true, drafted};
+      return {false, pick_or(random, Draw{Use::replace, slot}, rule_.replacement(target, draft), target)};
+    } else {
+      throw_not_of<Rule>("accept or replace one token");
+    }
+  }
+
+  Row emitted_distribution([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
+                           [[maybe_unused]] QualityScratch& scratch) const override {
+    if constexpr (CoinRule<Rule>) {
+      const auto size = static_cast<std::size_t>(target.size);
+      scratch.distribution.resize(size);
+      scratch.replacement.resize(size);
+      const auto acceptance = acceptances_of(rule_, target, draft);
+      const auto weights = rule_.replacement(target, draft);
+      for (std::size_t i = 0; i < size; ++i) {
+        const auto id = static_cast<Token>(i);
+        scratch.distribution[i] = draft[id] > 0 ? draft[id] * acceptance(id) : draft[id];
+        scratch.replacement[i] = weights[id];
+      }
+      const Row emitted{scratch.distribution.data(), target.size};
+      Row instead{scratch.replacement.data(), target.size};
+      const double accepted = total_mass(emitted);
+      double total = total_mass(instead);
+      if (total == 0) total = total_mass(instead = target);
+      const double scale = (accepted < 1 ? 1 - accepted : 0) / total;
+      for (std::size_t i = 0; i < size; ++i)
+        scratch.distribution[i] += scale * instead[static_cast<Token>(i)];
+      return emitted;
+    } else {
+      throw_not_of<Rule>("accept or replace one token");
+    }
+  }
+
+  const void* held(const std::type_info& type) const override {
+    return type == typeid(Rule) ? &rule_ : nullptr;
+  }
+
+ private:
+  Rule rule_;
+};
+
+}  // namespace detail
+
+class AnyRule {
+ public:
+  template <class Rule>
+  requires(!std::same_as<Rule, AnyRule>)
+      // NOLINTNEXTLINE(google-explicit-constructor): any rule is an AnyRule
+      AnyRule(Rule rule)
+      : program_(std::make_shared<const detail::RuleProgramOf<Rule>>(std::move(rule))) {}
+
+  const RuleProgram* operator->() const { return program_.get(); }
+
+  /// The rule, if it is of exactly this type; else null.
+  template <class Rule>
+  const Rule* get_if() const {
+    return static_cast<const Rule*>(program_->held(typeid(Rule)));
+  }
+
+ private:
+  std::shared_ptr<const RuleProgram> program_;
+};
 
 }  // namespace speclab

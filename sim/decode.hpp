@@ -9,11 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/random/random_source.hpp"
-#include "core/distribution/divergence.hpp"
-#include "core/rules/all_rules.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/control.hpp"
-#include "sim/error.hpp"
 #include "sim/parallel.hpp"
 #include "sim/simulation_size.hpp"
 
@@ -53,35 +50,11 @@ Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
   return outcome;
 }
 
-[[noreturn]] inline void throw_damaged_row() {
-  throw ModelError("a model produced a row that holds NaN, infinity or no mass");
-}
+/// Throws ModelError: a model produced a row that holds NaN, infinity or no mass.
+[[noreturn]] void throw_damaged_row();
 
-inline void record_overlap(Tally& tally, double value) {
-  if (!(value >= 0)) throw_damaged_row();
-  tally.add_overlap(value);
-}
-
-/// A model whose row is the same in every context may say so by `context_free()`.
-template <class M>
-bool is_context_free(const M& model) {
-  if constexpr (requires { model.context_free(); }) {
-    return model.context_free();
-  } else {
-    return false;
-  }
-}
-
-/// The rule's acceptance rate in one context; for rules without one (blocks, several drafts, trees) the
-/// overlap, which is what token verification would accept.
-template <class Rule, class Real>
-Real context_acceptance(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
-  if constexpr (requires { rule.acceptance_rate(target, draft); }) {
-    return rule.acceptance_rate(target, draft);
-  } else {
-    return overlap(target, draft);
-  }
-}
+/// Tallies an overlap; throws for one that is not a number.
+void record_overlap(Tally& tally, double value);
 
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
@@ -89,60 +62,17 @@ Real context_acceptance(const Rule& rule, BasicRow<Real> target, BasicRow<Real> 
 /// token's context: the positions the verifier reached, and the bonus position, for which the draft is asked
 /// once more. Under a lossless rule these are exactly contexts that the target generates, which is what alpha
 /// is defined over (Cor. 3.6).
-template <class Target, class Draft, class Rule>
-Outcome decode_speculatively(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                             const Plan& plan, const Control& control = {}) {
-  const bool constant = is_context_free(target) && is_context_free(draft);
-  std::vector<double> room_a;
-  std::vector<double> room_b;
-  const double constant_overlap = constant ? context_acceptance(rule, target.next(plan.prompt(0), room_a),
-                                                                draft.next(plan.prompt(0), room_b))
-                                           : 0;
+Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
+                             const Plan& plan, const Control& control = {});
 
-  return run_trials(
-      plan, control,
-      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
-          RoundScratch<double>& scratch) {
-        const auto watch = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
-          if (constant) {
-            record_overlap(tally, constant_overlap);
-          } else {
-            record_overlap(tally,
-                           context_acceptance(
-                               rule, target_row,
-                               draft_row != nullptr ? *draft_row : draft.next(prefix, scratch.extra_row)));
-          }
-        };
-        SampledChance chance = sampled_chance(plan.seed, trial, number);
-        const Round round = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-        if (round.next < 0) throw_damaged_row();
-        tally.add_round(round);
-      });
-}
-
-/// One token of plain decoding, addressed by (seed, trial, round).
-template <class Weights>
-Token plain_token(const Weights& weights, std::uint64_t seed, std::uint32_t trial, std::uint32_t round) {
-  SampledChance chance = sampled_chance(seed, trial, round);
-  const Token token = chance.pick(Draw{Use::plain, 0}, weights);
-  if (token < 0) throw_damaged_row();
-  return token;
-}
+/// One token of plain decoding from the target's row, as the rule means it, addressed by (seed, trial,
+/// round).
+Token plain_token(const AnyRule& rule, Row target, std::uint64_t seed, std::uint32_t trial,
+                  std::uint32_t round);
 
 /// Section 4.2's measurement: the mean of the rule's acceptance rate over the contexts of
 /// plan.trials * plan.length tokens that the target itself generates by plain decoding.
-template <class Target, class Draft, class Rule>
-Outcome measure_acceptance(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
-                           const Control& control = {}) {
-  return run_trials(
-      plan, control,
-      [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
-          RoundScratch<double>& scratch) {
-        scratch.reserve(0, 1);
-        const Row target_row = target.next(context, scratch.target_rows[0]);
-        record_overlap(tally, context_acceptance(rule, target_row, draft.next(context, scratch.extra_row)));
-        context.push_back(plain_token(plain_weights(rule, target_row), plan.seed, trial, round));
-      });
-}
+Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule, const Plan& plan,
+                           const Control& control = {});
 
 }  // namespace speclab

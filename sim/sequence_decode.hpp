@@ -68,12 +68,13 @@ bool foresees(const Policy& policy) {
   }
 }
 
-/// Speculative decoding of every sequence. `target_of(index)` is the target of one sequence, a LanguageModel.
-template <class TargetOf, class Drafter, GammaPolicy Policy, class Rule>
+/// Speculative decoding of every sequence by a rule of one draft. `target_of(index)` is the target of one
+/// sequence, a Model or what converts to one.
+template <class TargetOf, class Drafter, GammaPolicy Policy>
 Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
-                         const Policy& policy, const Rule& rule, const Control& control = {}) {
+                         const Policy& policy, const AnyRule& rule, const Control& control = {}) {
   return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
-    const auto& target = target_of(index);
+    const Model& target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     typename Drafter::Memory memory;
     typename Policy::Memory learned;
@@ -82,7 +83,8 @@ Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, co
     while (context.size() < sequence.prompt.size() + sequence.tokens) {
       const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
       SampledChance chance = sampled_chance(plan.seed, static_cast<std::uint32_t>(index), position);
-      Round round = drafted_round(target, drafting, rule, context, chance, scratch, NoWatch{});
+      Round round =
+          rule->drafted_round(target, DraftingRef(drafting), context, chance, scratch, RoundWatch());
       if (round.next < 0) throw_damaged_row();
       if (foresees(policy)) round = OraclePolicy::foreseen(round, drafter.runs(round.accepted));
       tally.add_round(round);
@@ -94,11 +96,11 @@ Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, co
 /// Section 4.2's alpha for a drafter: along text that the target generates plainly, the overlap of the
 /// target's row and the row that a round would draft its first token from, 0 where there is none. Tallied as
 /// overlaps; `drafted` counts the contexts where something was proposed.
-template <class TargetOf, class Drafter, class Rule>
+template <class TargetOf, class Drafter>
 Outcome measure_first_overlap(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
-                              const Rule& rule, const Control& control = {}) {
+                              const AnyRule& rule, const Control& control = {}) {
   return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
-    const auto& target = target_of(index);
+    const Model& target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     typename Drafter::Memory memory;
     std::vector<double> target_storage;
@@ -107,10 +109,10 @@ Outcome measure_first_overlap(const SequencePlan& plan, const TargetOf& target_o
       const Row target_row = target.next(context, target_storage);
       drafter.read(memory, context);
       const Row draft_row = drafter.propose(memory, context, 0, draft_storage);
-      record_overlap(tally, draft_row.size == 0 ? 0 : context_acceptance(rule, target_row, draft_row));
+      record_overlap(tally, draft_row.size == 0 ? 0 : rule->context_acceptance(target_row, draft_row));
       tally.drafted += draft_row.size == 0 ? 0 : 1;
-      context.push_back(plain_token(plain_weights(rule, target_row), plan.seed,
-                                    static_cast<std::uint32_t>(index), position));
+      context.push_back(
+          plain_token(rule, target_row, plan.seed, static_cast<std::uint32_t>(index), position));
     }
   });
 }

@@ -1,13 +1,14 @@
-// Sampled token sequences themselves, for tests of the output law and for pictures of single rounds.
+// Sampled token sequences themselves, for tests of the output distribution and for pictures of single rounds.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "sim/decode.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/control.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 
@@ -20,107 +21,30 @@ struct RoundRecord {
   bool corrected() const { return accepted < static_cast<std::int32_t>(drafted.size()); }
 };
 
-/// Rules that draft one sequence of gamma tokens.
-template <class Rule>
-concept ChainRule = !PathsRule<Rule> && !AnyTreeRule<Rule>;
-
-/// Rounds of one trial until at least `tokens` are emitted.
-template <class Target, class Draft, ChainRule Rule>
-std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft, const Rule& rule,
+/// Rounds of one trial until at least `tokens` are emitted. A rule of one draft.
+std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, const AnyRule& rule,
                                        std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
-                                       std::uint64_t seed) {
-  std::vector<RoundRecord> records;
-  RoundScratch<double> scratch;
-  const std::size_t goal = context.size() + tokens;
-  for (std::uint32_t round = 0; context.size() < goal; ++round) {
-    const std::size_t start = context.size();
-    std::vector<Token> drafted;
-    SampledChance chance = sampled_chance(seed, 0, round);
-    // The context still ends in all the drafted tokens while the round is watched.
-    const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
-      if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
-    };
-    const Round done = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-    if (done.next < 0) throw_damaged_row();
-    records.push_back({std::move(drafted), done.accepted, done.next});
-  }
-  return records;
-}
+                                       std::uint64_t seed);
 
 /// Fills `out` with the first tokens that speculative decoding emits after the prompt in one trial.
-template <class Target, class Draft, class Rule>
-void speculative_sequence(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+void speculative_sequence(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
                           const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
-                          std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
-  const std::size_t start = context.size();
-  for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
-    SampledChance chance = sampled_chance(plan.seed, trial, round);
-    if (speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{}).next < 0) {
-      throw_damaged_row();
-    }
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
-}
+                          std::span<Token> out);
 
 /// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
 /// samples are independent under one seed.
-template <class Target, class Rule>
-void plain_sequence(const Target& target, const Rule& rule, const Plan& plan, std::uint32_t trial,
-                    RoundScratch<double>& scratch, std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
-  for (std::uint32_t i = 0; i < out.size(); ++i) {
-    context.push_back(
-        plain_token(plain_weights(rule, target.next(context, scratch.extra_row)), plan.seed, trial, i));
-    out[i] = context.back();
-  }
-}
-
-/// `fill(trial, scratch, out)` for every trial of the plan, in parallel; row t of the result starts at
-/// t * length. Empty when `control` ended it early; its progress counts sequences.
-template <class Fill>
-std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
-                                  const Fill& fill) {
-  std::vector<Token> all(trials * length);
-  std::atomic<bool> stopped{false};
-  for_each_index((std::size_t{trials} + steps_between_checks - 1) / steps_between_checks,
-                 [&](std::size_t block) {
-                   if (stopped || control.stop()) {
-                     stopped = true;
-                     return;
-                   }
-                   RoundScratch<double> scratch;
-                   const auto first = static_cast<std::uint32_t>(block) * steps_between_checks;
-                   const std::uint32_t count = std::min(steps_between_checks, trials - first);
-                   for (std::uint32_t trial = first; trial < first + count; ++trial) {
-                     fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
-                   }
-                   control.progress(count);
-                 });
-  if (stopped) all.clear();
-  return all;
-}
+void plain_sequence(const Model& target, const AnyRule& rule, const Plan& plan, std::uint32_t trial,
+                    RoundScratch<double>& scratch, std::span<Token> out);
 
 /// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
-/// (plan.length is not used).
-template <class Target, class Draft, class Rule>
-std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
+/// (plan.length is not used), in parallel; row t of the result starts at t * length. Empty when `control`
+/// ended it early; its progress counts sequences.
+std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
                                          std::int32_t gamma, const Plan& plan, std::size_t length,
-                                         const Control& control = {}) {
-  return fill_sequences(plan.trials, length, control,
-                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          speculative_sequence(target, draft, rule, gamma, plan, trial, scratch, out);
-                        });
-}
+                                         const Control& control = {});
 
 /// The same for plain decoding of the target.
-template <class Target, class Rule>
-std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
-                                   std::size_t length, const Control& control = {}) {
-  return fill_sequences(plan.trials, length, control,
-                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          plain_sequence(target, rule, plan, trial, scratch, out);
-                        });
-}
+std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const Plan& plan,
+                                   std::size_t length, const Control& control = {});
 
 }  // namespace speclab

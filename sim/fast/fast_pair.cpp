@@ -17,12 +17,9 @@ using Table = std::variant<StepTable, NgramTable>;
 constexpr double most_table_bytes = 0x1p32;
 
 std::optional<PointwiseRules> pointwise(const AnyRule& rule) {
-  return std::visit(
-      [](const auto& any) -> std::optional<PointwiseRules> {
-        if constexpr (PointwiseRule<std::decay_t<decltype(any)>>) return PointwiseRules(any);
-        return std::nullopt;
-      },
-      rule);
+  if (const auto* token = rule.get_if<TokenRule>()) return *token;
+  if (const auto* lenience = rule.get_if<LenienceRule>()) return *lenience;
+  return std::nullopt;
 }
 
 Table make_table(const Model& target, const Model& draft, const PointwiseRules& rule) {

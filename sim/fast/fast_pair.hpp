@@ -8,13 +8,15 @@
 #include <string>
 #include <variant>
 
+#include "core/rules/lenience.hpp"
+#include "core/rules/token.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/control.hpp"
-#include "sim/models/model.hpp"
-#include "sim/simulation_size.hpp"
 #include "sim/fast/interleaved.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/prepared_pair.hpp"
-#include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

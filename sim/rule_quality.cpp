@@ -1,0 +1,48 @@
+#include "sim/rule_quality.hpp"
+
+#include <algorithm>
+
+#include "core/fast/fast_transport.hpp"
+#include "sim/decode.hpp"
+
+namespace speclab {
+
+Outcome judge_rule(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
+                   const Judging& how, const Plan& plan, const Control& control) {
+  const std::int32_t drafts = rule->first_drafts(gamma);
+  const bool measures_distance = rule->accepts_or_replaces();
+  return run_trials(
+      plan, control,
+      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
+          RoundScratch<double>& scratch) {
+        thread_local QualityScratch quality;
+        bool at_start = true;
+        const auto add = [](ContextSum& sum, double value) {
+          if (!(value >= 0)) throw_damaged_row();
+          sum.add(value);
+        };
+        const auto watch = [&](std::span<const Token>, Row target_row, const Row* draft_row) {
+          if (draft_row == nullptr) return;
+          Row wanted = target_row;
+          if (how.argmax_target) {
+            quality.wanted.assign(static_cast<std::size_t>(target_row.size), 0.0);
+            quality.wanted[static_cast<std::size_t>(std::max(argmax(target_row), 0))] = 1;
+            wanted.mass = quality.wanted.data();
+          }
+          if (at_start) add(tally.judgement.optimum, quick_transport_acceptance(wanted, *draft_row, drafts));
+          at_start = false;
+          if (how.lossless) {
+            add(tally.judgement.divergence, total_variation(wanted, *draft_row));
+          } else if (measures_distance) {
+            add(tally.judgement.distance,
+                total_variation(rule->emitted_distribution(target_row, *draft_row, quality), wanted));
+          }
+        };
+        SampledChance random = sampled_chance(plan.seed, trial, number);
+        const Round round = rule->round(target, draft, gamma, context, random, scratch, RoundWatch(watch));
+        if (round.next < 0) throw_damaged_row();
+        tally.add_round(round);
+      });
+}
+
+}  // namespace speclab

@@ -1,0 +1,102 @@
+#include "sim/sequences.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "sim/decode.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// `fill(trial, scratch, out)` for every trial, in parallel.
+template <class Fill>
+std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
+                                  const Fill& fill) {
+  std::vector<Token> all(trials * length);
+  std::atomic<bool> stopped{false};
+  for_each_index((std::size_t{trials} + steps_between_checks - 1) / steps_between_checks,
+                 [&](std::size_t block) {
+                   if (stopped || control.stop()) {
+                     stopped = true;
+                     return;
+                   }
+                   RoundScratch<double> scratch;
+                   const auto first = static_cast<std::uint32_t>(block) * steps_between_checks;
+                   const std::uint32_t count = std::min(steps_between_checks, trials - first);
+                   for (std::uint32_t trial = first; trial < first + count; ++trial) {
+                     fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
+                   }
+                   control.progress(count);
+                 });
+  if (stopped) all.clear();
+  return all;
+}
+
+}  // namespace
+
+std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, const AnyRule& rule,
+                                       std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
+                                       std::uint64_t seed) {
+  std::vector<RoundRecord> records;
+  RoundScratch<double> scratch;
+  const std::size_t goal = context.size() + tokens;
+  const FixedDrafting<Model> drafting{draft, gamma};
+  for (std::uint32_t round = 0; context.size() < goal; ++round) {
+    const std::size_t start = context.size();
+    std::vector<Token> drafted;
+    SampledChance random = sampled_chance(seed, 0, round);
+    // The context still ends in all the drafted tokens while the round is watched.
+    const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
+      if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
+    };
+    const Round done =
+        rule->drafted_round(target, DraftingRef(drafting), context, random, scratch, RoundWatch(watch));
+    if (done.next < 0) throw_damaged_row();
+    records.push_back({std::move(drafted), done.accepted, done.next});
+  }
+  return records;
+}
+
+void speculative_sequence(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
+                          const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
+                          std::span<Token> out) {
+  std::vector<Token> context = plan.prompt(trial);
+  const std::size_t start = context.size();
+  for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
+    SampledChance random = sampled_chance(plan.seed, trial, round);
+    if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0) {
+      throw_damaged_row();
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
+}
+
+void plain_sequence(const Model& target, const AnyRule& rule, const Plan& plan, std::uint32_t trial,
+                    RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = plan.prompt(trial);
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    context.push_back(plain_token(rule, target.next(context, scratch.extra_row), plan.seed, trial, i));
+    out[i] = context.back();
+  }
+}
+
+std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
+                                         std::int32_t gamma, const Plan& plan, std::size_t length,
+                                         const Control& control) {
+  return fill_sequences(plan.trials, length, control,
+                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+                          speculative_sequence(target, draft, rule, gamma, plan, trial, scratch, out);
+                        });
+}
+
+std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const Plan& plan,
+                                   std::size_t length, const Control& control) {
+  return fill_sequences(plan.trials, length, control,
+                        [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+                          plain_sequence(target, rule, plan, trial, scratch, out);
+                        });
+}
+
+}  // namespace speclab
