@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/exact/enumeration_program.hpp"
+
 namespace speclab {
 
 namespace chain_detail {
@@ -108,6 +110,21 @@ ContextChain ChainBuilder::take() && {
     finish(*rows, limits_.dense_above);
   if (chain_.other_plain) finish(*chain_.other_plain, limits_.dense_above);
   return std::move(chain_);
+}
+
+ContextChain build_context_chain(ModelRef<double> target, ModelRef<double> draft, const EnumerableRule& rule,
+                                 int memory, std::span<const std::vector<Token>> prompts,
+                                 const ChainLimits& limits) {
+  ChainBuilder builder(memory, prompts, limits);
+  std::vector<double> target_scratch;
+  std::vector<double> draft_scratch;
+  PositionLaw law;
+  while (builder.unfinished()) {
+    rule->describe_position(target.next(builder.context(), target_scratch),
+                            draft.next(builder.context(), draft_scratch), law);
+    builder.add(law);
+  }
+  return std::move(builder).take();
 }
 
 }  // namespace speclab

@@ -22,9 +22,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/exact/enumerable_rule.hpp"
+#include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/transitions.hpp"
-#include "core/rules/position_rules.hpp"
 #include "core/round/round.hpp"
+#include "core/rules/position_rules.hpp"
 
 namespace speclab {
 
@@ -156,21 +158,9 @@ class ChainBuilder {
 
 /// The chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0 is the
 /// number of context tokens that the two models read at most; no model may look further back. Takes one row
-/// of each model a context; throws ChainError.
-template <LanguageModel<double> Target, LanguageModel<double> Draft, PositionRule Rule>
-ContextChain build_context_chain(const Target& target, const Draft& draft, const Rule& rule, int memory,
-                                 std::span<const std::vector<Token>> prompts,
-                                 const ChainLimits& limits = {}) {
-  ChainBuilder builder(memory, prompts, limits);
-  std::vector<double> target_room;
-  std::vector<double> draft_room;
-  PositionLaw law;
-  while (builder.unfinished()) {
-    describe_position(rule, target.next(builder.context(), target_room),
-                      draft.next(builder.context(), draft_room), law);
-    builder.add(law);
-  }
-  return std::move(builder).take();
-}
+/// of each model a context; throws ChainError. A rule that decides by position.
+ContextChain build_context_chain(ModelRef<double> target, ModelRef<double> draft, const EnumerableRule& rule,
+                                 int memory, std::span<const std::vector<Token>> prompts,
+                                 const ChainLimits& limits = {});
 
 }  // namespace speclab

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "analysis/exact/enumerable_rule.hpp"
+#include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/round_distribution.hpp"
 
 namespace speclab {
@@ -31,35 +33,10 @@ struct Losslessness {
   Real acceptance() const { return Real(1) - accepted.front(); }
 };
 
-template <class Real, class Target, class Draft, class Rule>
-Losslessness<Real> examine(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                           std::span<const Token> context) {
-  const RoundLaw<Real> round = round_law<Real>(target, draft, rule, gamma, context);
-  const auto length = static_cast<std::size_t>(gamma) + 1;
-  Losslessness<Real> result;
-  result.law = grow_law<Real>(context, length, [&](std::span<const Token> seen) {
-    return seen.size() == context.size() ? round.emitted : plain_law<Real>(target, seen, 1, rule);
-  });
-  result.target_law = plain_law<Real>(target, context, length, rule);
-
-  const Law<Real> difference = law_difference(result.law, result.target_law);
-  result.distance = total_variation_of(difference);
-  Real largest(0);
-  for (const auto& [tokens, gap] : difference) {
-    const Real size = gap < Real(0) ? Real(-gap) : gap;
-    if (size > largest) {
-      largest = size;
-      result.counterexample = tokens;
-    }
-  }
-  result.accepted = round.accepted;
-  for (std::size_t k = 0; k < round.accepted.size(); ++k) {
-    result.expected_accepted += Real(k) * round.accepted[k];
-  }
-  result.expected_emitted = round.expected_tokens;
-  result.rejection = round.rejected;
-  result.branches = round.branches;
-  return result;
-}
+/// Instantiated for double and Rational. A rule of core/rules becomes an EnumerableRule here when
+/// analysis/exact/enumeration_program.hpp is included.
+template <class Real>
+Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
+                           std::int32_t gamma, std::span<const Token> context);
 
 }  // namespace speclab

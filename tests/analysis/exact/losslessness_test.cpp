@@ -2,6 +2,8 @@
 // identities between rules.
 #include "analysis/exact/losslessness.hpp"
 
+#include "analysis/exact/enumeration_program.hpp"
+
 #include <doctest/doctest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>

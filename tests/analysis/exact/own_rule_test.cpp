@@ -6,6 +6,8 @@
 
 #include "analysis/exact/losslessness.hpp"
 
+#include "analysis/exact/enumeration_program.hpp"
+
 using namespace speclab;
 
 namespace {

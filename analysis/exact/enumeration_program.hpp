@@ -1,0 +1,191 @@
+// What is compiled for the enumeration of one rule.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "analysis/exact/context_chain.hpp"
+#include "analysis/exact/enumerable_rule.hpp"
+#include "analysis/exact/model_ref.hpp"
+#include "analysis/exact/rational.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "analysis/theory/optimal_acceptance.hpp"
+#include "core/round/paths_round.hpp"
+#include "core/round/round.hpp"
+#include "core/round/tree_round.hpp"
+#include "core/rules/position_rules.hpp"
+
+namespace speclab {
+
+class EnumerationProgram {
+ public:
+  EnumerationProgram() = default;
+  EnumerationProgram(const EnumerationProgram&) = delete;
+  EnumerationProgram& operator=(const EnumerationProgram&) = delete;
+  virtual ~EnumerationProgram() = default;
+
+  /// round_law of analysis/exact/round_distribution.hpp.
+  virtual RoundLaw<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+                                 std::span<const Token> context) const = 0;
+  virtual RoundLaw<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                                   std::span<const Token> context) const = 0;
+
+  /// Weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
+  virtual std::vector<double> plain(BasicRow<double> target) const = 0;
+  virtual std::vector<Rational> plain(BasicRow<Rational> target) const = 0;
+
+  /// The largest acceptance at the first position for candidates drawn as the rule draws them; none when the
+  /// vocabulary is too large for the search that siblings without replacement need.
+  virtual std::optional<double> best_acceptance(BasicRow<double> target, BasicRow<double> draft) const = 0;
+  virtual std::optional<Rational> best_acceptance(BasicRow<Rational> target,
+                                                  BasicRow<Rational> draft) const = 0;
+
+  /// An upper bound on the branches of one round, from the largest supports of the draft's and the target's
+  /// rows.
+  virtual double branch_bound(std::int32_t gamma, std::size_t draft_support,
+                              std::size_t target_support) const = 0;
+
+  /// Decides about one draft, position by position (PositionRule).
+  virtual bool decides_by_position() const = 0;
+  /// Of such rules, else std::logic_error: describe_position of analysis/exact/context_chain.hpp.
+  virtual void describe_position(Row target, Row draft, PositionLaw& law) const = 0;
+};
+
+namespace detail {
+
+/// Ways to draw `count` different ids of `support`, in order; fewer ids than that are all drawn.
+inline double arrangements(std::size_t support, std::size_t count) {
+  double ways = 1;
+  for (std::size_t i = 0; i < std::min(support, count); ++i) ways *= static_cast<double>(support - i);
+  return ways;
+}
+
+template <class Rule>
+class EnumerationProgramOf final : public EnumerationProgram {
+ public:
+  explicit EnumerationProgramOf(Rule rule) : rule_(std::move(rule)) {}
+
+  RoundLaw<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+                         std::span<const Token> context) const override {
+    return round_law<double>(target, draft, rule_, gamma, context);
+  }
+  RoundLaw<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                           std::span<const Token> context) const override {
+    return round_law<Rational>(target, draft, rule_, gamma, context);
+  }
+
+  std::vector<double> plain(BasicRow<double> target) const override { return plain_of(target); }
+  std::vector<Rational> plain(BasicRow<Rational> target) const override { return plain_of(target); }
+
+  std::optional<double> best_acceptance(BasicRow<double> target, BasicRow<double> draft) const override {
+    return best_of(target, draft);
+  }
+  std::optional<Rational> best_acceptance(BasicRow<Rational> target,
+                                          BasicRow<Rational> draft) const override {
+    return best_of(target, draft);
+  }
+
+  double branch_bound(std::int32_t gamma, std::size_t draft_support,
+                      std::size_t target_support) const override {
+    const auto emitted = static_cast<double>(target_support);
+    if constexpr (PathsRule<Rule>) {
+      // Which path is accepted at each position, or the position of the rejection; a rule may make one more
+      // draw to choose a path before it is verified.
+      double outcomes = 0;
+      double ways = 1;
+      for (std::int32_t i = 0; i <= gamma; ++i, ways *= std::max(rule_.paths, 2)) outcomes += 2 * ways;
+      return std::pow(static_cast<double>(draft_support), rule_.paths * gamma) * outcomes * emitted;
+    } else if constexpr (GrowingRule<Rule>) {
+      return (rule_.nodes + 1) * emitted;
+    } else if constexpr (AnyTreeRule<Rule>) {
+      double ways = 1;
+      for (std::int32_t node = -1; node < rule_.tree->size(); ++node) {
+        ways *= arrangements(draft_support, rule_.tree->children(node).size());
+      }
+      return ways * (rule_.tree->size() + 1) * emitted;
+    } else {
+      return std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
+    }
+  }
+
+  bool decides_by_position() const override { return PositionRule<Rule>; }
+  void describe_position([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
+                         [[maybe_unused]] PositionLaw& law) const override {
+    if constexpr (PositionRule<Rule>) {
+      speclab::describe_position(rule_, target, draft, law);
+    } else {
+      throw std::logic_error("a rule that looks at several positions or drafts at once has no chain");
+    }
+  }
+
+ private:
+  template <class Real>
+  std::vector<Real> plain_of(BasicRow<Real> target) const {
+    const auto weights = plain_weights(rule_, target);
+    std::vector<Real> row;
+    row.reserve(static_cast<std::size_t>(weights.size));
+    for (Token id = 0; id < weights.size; ++id) row.push_back(weights[id]);
+    return row;
+  }
+
+  template <class Real>
+  std::optional<Real> best_of(BasicRow<Real> target, BasicRow<Real> draft) const {
+    if constexpr (PathsRule<Rule>) {
+      return optimal_transport_acceptance(target, draft, rule_.paths);
+    } else if constexpr (GrowingRule<Rule>) {
+      std::vector<Token> best;
+      for (Token id = 0; id < draft.size; ++id) {
+        if (draft[id] > Real(0)) best.push_back(id);
+      }
+      std::stable_sort(best.begin(), best.end(), [&](Token a, Token b) { return draft[a] > draft[b]; });
+      const auto most = static_cast<std::size_t>(std::min(rule_.branching, rule_.nodes));
+      if (best.size() > most) best.resize(most);
+      return optimal_acceptance_fixed(target, std::span<const Token>(best));
+    } else if constexpr (AnyTreeRule<Rule>) {
+      if (target.size > max_searched_vocab) return std::nullopt;
+      const auto drafts = static_cast<std::int32_t>(rule_.tree->children(-1).size());
+      return optimal_acceptance_without_replacement(target, draft, drafts);
+    } else {
+      return overlap(target, draft);
+    }
+  }
+
+  Rule rule_;
+};
+
+}  // namespace detail
+
+template <class Rule>
+requires(!std::same_as<Rule, EnumerableRule>) EnumerableRule::EnumerableRule(Rule rule)
+    : program_(std::make_shared<const detail::EnumerationProgramOf<Rule>>(std::move(rule))) {}
+
+/// round_law, sequence_law and plain_law of analysis/exact/round_distribution.hpp work for an EnumerableRule
+/// by these two.
+template <class Real, class Target, class Draft>
+RoundLaw<Real> round_law(const Target& target, const Draft& draft, const EnumerableRule& rule,
+                         std::int32_t gamma, std::span<const Token> context) {
+  return rule->round(ModelRef<Real>(target), ModelRef<Real>(draft), gamma, context);
+}
+
+/// Weights that own their values.
+template <class Real>
+struct OwnedWeights {
+  using value_type = Real;
+  std::vector<Real> values;
+  std::int32_t size;
+
+  const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
+};
+template <class Real>
+OwnedWeights<Real> plain_weights(const EnumerableRule& rule, BasicRow<Real> target) {
+  return {rule->plain(target), target.size};
+}
+
+}  // namespace speclab

@@ -1,0 +1,43 @@
+#include "analysis/exact/losslessness.hpp"
+
+#include "analysis/exact/enumeration_program.hpp"
+
+namespace speclab {
+
+template <class Real>
+Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
+                           std::int32_t gamma, std::span<const Token> context) {
+  const RoundLaw<Real> round = rule->round(target, draft, gamma, context);
+  const auto length = static_cast<std::size_t>(gamma) + 1;
+  Losslessness<Real> result;
+  result.law = grow_law<Real>(context, length, [&](std::span<const Token> seen) {
+    return seen.size() == context.size() ? round.emitted : plain_law<Real>(target, seen, 1, rule);
+  });
+  result.target_law = plain_law<Real>(target, context, length, rule);
+
+  const Law<Real> difference = law_difference(result.law, result.target_law);
+  result.distance = total_variation_of(difference);
+  Real largest(0);
+  for (const auto& [tokens, gap] : difference) {
+    const Real size = gap < Real(0) ? Real(-gap) : gap;
+    if (size > largest) {
+      largest = size;
+      result.counterexample = tokens;
+    }
+  }
+  result.accepted = round.accepted;
+  for (std::size_t k = 0; k < round.accepted.size(); ++k) {
+    result.expected_accepted += Real(k) * round.accepted[k];
+  }
+  result.expected_emitted = round.expected_tokens;
+  result.rejection = round.rejected;
+  result.branches = round.branches;
+  return result;
+}
+
+template Losslessness<double> examine(ModelRef<double>, ModelRef<double>, const EnumerableRule&, std::int32_t,
+                                      std::span<const Token>);
+template Losslessness<Rational> examine(ModelRef<Rational>, ModelRef<Rational>, const EnumerableRule&,
+                                        std::int32_t, std::span<const Token>);
+
+}  // namespace speclab
