@@ -108,6 +108,7 @@ class Acceptance final : public Experiment {
     return std::make_unique<DecodingCell>(cell, jobs.acceptance(setup), setup->exact_alpha);
   }
   std::vector<Metric> shown_metrics() const override { return {Metric::alpha_overlap}; }
+  Metric figure_metric() const override { return Metric::alpha_overlap; }
 };
 
 class Iid final : public Experiment {

@@ -97,6 +97,7 @@ class OptimalGammaExperiment final : public Experiment {
   std::string own_key() const override { return "search"; }
   TypePtr own_result() const override { return search_result_type().type; }
   std::vector<Metric> shown_metrics() const override { return {Metric::optimal_gamma, Metric::best_speedup}; }
+  Metric figure_metric() const override { return Metric::optimal_gamma; }
   std::string remark(const CellResult& cell) const override {
     return cell.own && own<SearchResult>(cell).capped ? "beyond the largest γ simulated" : "";
   }

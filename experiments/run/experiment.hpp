@@ -49,7 +49,10 @@ class PreparedCell {
 
   /// Steps of `run` itself, in the unit of Control::progress; 0 when it only describes its jobs.
   virtual std::uint64_t workload() const { return 0; }
-  /// Fills in the result; sets result.partial and nothing else when it was stopped.
+  /// Whether `run` works for a noticeable time, so that it is left out after an interrupt.
+  virtual bool works() const { return workload() > 0; }
+  /// Fills in the result, which has what the cell sets already; when it was stopped, sets result.partial
+  /// and nothing else.
   virtual void run(CellResult& result, const RunContext& context) = 0;
 };
 
@@ -88,8 +91,13 @@ class Experiment {
   /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
   /// a row a cell.
   virtual std::vector<Metric> shown_metrics() const { return {}; }
+  /// What is drawn of a sweep that does not say.
+  virtual Metric figure_metric() const { return Metric::speedup; }
   /// What the verdict of a cell says besides; empty for nothing.
   virtual std::string remark(const CellResult&) const { return {}; }
+  /// Further columns of the table of metrics, and their cells: as many.
+  virtual std::vector<std::string> more_columns(const Result&) const { return {}; }
+  virtual std::vector<Cell> more_cells(const CellResult&) const { return {}; }
   /// What the note of the table of metrics says besides; empty for nothing.
   virtual std::string table_note() const { return {}; }
   virtual std::vector<Table> tables(const Result& result, const Timings& timings,

@@ -153,6 +153,13 @@ std::vector<PositionResult> position_results(const std::vector<Tally>& batches, 
   return positions;
 }
 
+const std::string* printed_value(const CellResult& cell, Metric metric) {
+  for (const auto& [name, value] : cell.printed) {
+    if (name == metric_name(metric)) return &value;
+  }
+  return nullptr;
+}
+
 Json result_json(const Result& result) {
   Json json;
   write(result_type(*result.config.experiment), result, json);

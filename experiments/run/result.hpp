@@ -67,6 +67,9 @@ struct CellResult {
   std::shared_ptr<void> own;  ///< what the experiment alone has; see Experiment::own_result
 };
 
+/// The printed value of a metric; null when there is none.
+const std::string* printed_value(const CellResult& cell, Metric metric);
+
 struct Result {
   std::string version;
   std::string title;

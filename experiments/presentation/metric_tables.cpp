@@ -1,0 +1,258 @@
+#include "experiments/presentation/metric_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "experiments/report/cells.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+enum class NumberKind { printed, formula, simulated };
+
+const char* words(NumberKind kind) {
+  return kind == NumberKind::printed ? "printed" : kind == NumberKind::formula ? "formula" : "simulated";
+}
+
+bool has(const CellResult& cell, NumberKind kind, Metric metric) {
+  switch (kind) {
+    case NumberKind::printed:
+      return printed_value(cell, metric) != nullptr;
+    case NumberKind::formula:
+      return find(cell.formula, metric) != nullptr;
+    case NumberKind::simulated:
+      return find(cell.simulated, metric) != nullptr;
+  }
+  return false;
+}
+
+/// The simulated number of a metric, marked where it stands for a proof.
+Cell simulated_cell(const CellResult& cell, Metric metric) {
+  const Interval* interval = find(cell.simulated, metric);
+  if (interval == nullptr) return {};
+  Cell shown = interval_cell(*interval);
+  if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
+    shown.text += " (proved)";
+  return shown;
+}
+
+Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
+  switch (kind) {
+    case NumberKind::printed: {
+      const std::string* value = printed_value(cell, metric);
+      return value != nullptr ? Cell{*value, std::stod(*value), ""} : Cell{};
+    }
+    case NumberKind::formula: {
+      const double* value = find(cell.formula, metric);
+      return value != nullptr ? number_cell(*value) : Cell{};
+    }
+    case NumberKind::simulated:
+      return simulated_cell(cell, metric);
+  }
+  return {};
+}
+
+std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
+  std::vector<std::string> names;
+  for (const CellResult& cell : cells) {
+    for (const auto& [name, value] : cell.measured) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Cell measured_cell(const CellResult& cell, const std::string& name) {
+  for (const auto& [known, value] : cell.measured) {
+    if (known == name) return text_cell(value);
+  }
+  return {};
+}
+
+std::string cells_text(const Result& result) {
+  const std::size_t cells = result.cells.size();
+  return fmt::format("{} {}{}", cells, cells == 1 ? "cell" : "cells",
+                     result.partial ? " (interrupted: partial)" : "");
+}
+
+const char* css_class(Reproduction verdict) {
+  return verdict == Reproduction::reproduces           ? "good"
+         : verdict == Reproduction::does_not_reproduce ? "bad"
+                                                       : "note";
+}
+
+std::string agreement_text(const Agreement& agreement) {
+  return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
+}
+
+void append(std::string& text, const std::string& more) {
+  if (!text.empty() && !more.empty()) text += "; ";
+  text += more;
+}
+
+}  // namespace
+
+std::vector<Metric> shown_metrics(const Result& result) {
+  return result.config.metrics.value_or(result.config.experiment->shown_metrics());
+}
+
+Cell verdict_cell(const Result& result, const CellResult& cell) {
+  if (cell.partial) return {"interrupted: partial", std::nullopt, "bad"};
+  std::string text;
+  std::string css = "good";
+  const bool alike = std::all_of(cell.verdict.begin(), cell.verdict.end(),
+                                 [&](const auto& one) { return one.second == cell.verdict.front().second; });
+  for (const auto& [metric, verdict] : cell.verdict) {
+    if (verdict == Reproduction::within_input_rounding && css != "bad") css = "note";
+    if (verdict == Reproduction::does_not_reproduce) css = "bad";
+    if (!alike) append(text, fmt::format("{} {}", metric_label(metric), words(verdict)));
+  }
+  if (alike && !cell.verdict.empty()) append(text, words(cell.verdict.front().second));
+  if (const Agreement found = agreement(cell); found.compared > 0) {
+    append(text, agreement_text(found));
+    if (found.held < found.compared) css = "bad";
+  }
+  append(text, result.config.experiment->remark(cell));
+  return {text, std::nullopt, text.empty() ? "" : css};
+}
+
+std::string interval_note(const Result& result) {
+  return fmt::format("± is the {:.6g}% interval{}.", 100 * result.interval_confidence,
+                     result.config.simultaneous
+                         ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
+                                       100 * result.config.confidence)
+                         : "");
+}
+
+std::string titled(const std::string& what, const std::string& label) {
+  return label.empty() ? what : fmt::format("{}: {}", label, what);
+}
+
+Table result_table(const Result& result, const std::string& id, std::size_t most_rows) {
+  const std::vector<CellResult>& cells = result.cells;
+  const std::vector<std::string> measured = measured_names(cells);
+  const Experiment& experiment = *result.config.experiment;
+  Table table;
+  table.id = id;
+  table.caption = result.title;
+  table.columns.emplace_back("case");
+  std::vector<std::pair<NumberKind, Metric>> numbers;
+  for (const Metric metric : shown_metrics(result)) {
+    for (const NumberKind kind : {NumberKind::printed, NumberKind::formula, NumberKind::simulated}) {
+      if (std::none_of(cells.begin(), cells.end(), [&](const auto& cell) { return has(cell, kind, metric); }))
+        continue;
+      numbers.emplace_back(kind, metric);
+      table.columns.push_back(fmt::format("{}, {}", metric_label(metric), words(kind)));
+    }
+  }
+  table.columns.insert(table.columns.end(), measured.begin(), measured.end());
+  const std::vector<std::string> more = experiment.more_columns(result);
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  table.columns.emplace_back("verdict");
+
+  for (const CellResult& cell : cells) {
+    if (table.rows.size() == most_rows) break;
+    std::vector<Cell> row{text_cell(cell.label)};
+    for (const auto& [kind, metric] : numbers) row.push_back(shown_cell(cell, kind, metric));
+    for (const std::string& name : measured) row.push_back(measured_cell(cell, name));
+    if (!more.empty()) {
+      for (Cell& one : experiment.more_cells(cell)) row.push_back(std::move(one));
+    }
+    row.push_back(verdict_cell(result, cell));
+    table.rows.push_back(std::move(row));
+  }
+  // A table that judges nothing needs no column for it.
+  const bool silent = std::all_of(table.rows.begin(), table.rows.end(),
+                                  [](const auto& row) { return row.back().text.empty(); });
+  if (silent) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
+  const bool simulates =
+      std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
+  if (simulates) table.note = interval_note(result);
+  if (simulates && !experiment.table_note().empty()) table.note += " " + experiment.table_note();
+  if (cells.size() > most_rows) {
+    table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
+  }
+  return table;
+}
+
+Table metric_table(const Result& result, const std::string& id) {
+  const CellResult& cell = result.cells.front();
+  const bool measured = cell.formula_alpha == AlphaSource::measured;
+  Table table{id,
+              result.title,
+              {"metric", measured ? "formula at the measured α" : "formula", "simulated ± interval",
+               "formula within interval"},
+              {},
+              interval_note(result)};
+  for (const MetricInfo& info : metric_infos()) {
+    const double* formula = find(cell.formula, info.metric);
+    if (formula == nullptr && find(cell.simulated, info.metric) == nullptr) continue;
+    const auto compared = std::find_if(cell.agreement.begin(), cell.agreement.end(),
+                                       [&](const auto& one) { return one.first == info.name; });
+    const bool judged = compared != cell.agreement.end();
+    const bool held = judged && compared->second;
+    table.rows.push_back(
+        {text_cell(info.label),
+         formula != nullptr ? number_cell(*formula) : Cell{},
+         simulated_cell(cell, info.metric),
+         {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
+  }
+  return table;
+}
+
+Table position_table(const CellResult& cell, const std::string& id) {
+  Table table{
+      id, "Acceptance by position", {"position", "αⁱ", "P[accepted]", "P[accepted | those before]"}, {}, ""};
+  const auto interval = [](const std::optional<Interval>& one) { return one ? interval_cell(*one) : Cell{}; };
+  for (std::size_t i = 0; i < cell.positions.size(); ++i) {
+    const auto position = static_cast<double>(i + 1);
+    table.rows.push_back({number_cell(position),
+                          cell.exact_alpha ? number_cell(std::pow(*cell.exact_alpha, position)) : Cell{},
+                          interval(cell.positions[i].unconditional),
+                          interval(cell.positions[i].conditional)});
+  }
+  return table;
+}
+
+std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::string& name) {
+  std::vector<std::vector<Cell>> rows;
+  for (const CellResult& cell : result.cells) {
+    for (const auto& [metric, verdict] : cell.verdict) {
+      const double* formula = find(cell.formula, metric);
+      rows.push_back({text_cell(fmt::format("{}: {}, {}", name, cell.label, metric_label(metric))),
+                      text_cell(*printed_value(cell, metric)),
+                      number_cell(formula ? *formula : std::nan("")),
+                      text_cell(simulated_cell(cell, metric).text),
+                      {words(verdict), {}, css_class(verdict)}});
+    }
+  }
+  const auto all_cells = [&](const std::string& outcome, const char* css) {
+    rows.push_back(
+        {text_cell(fmt::format("{}: all {}", name, cells_text(result))), {}, {}, {}, {outcome, {}, css}});
+  };
+  const Agreement found = agreement(result);
+  if (found.compared > 0) {
+    all_cells(agreement_text(found), found.held == found.compared ? "good" : "bad");
+  } else if (rows.empty()) {
+    all_cells(result.config.experiment->outcome(), "note");
+  }
+  return rows;
+}
+
+Table summary_table(std::vector<std::vector<Cell>> rows) {
+  return {"summary",
+          "Paper, formula, simulation",
+          {"what", "paper", "formula", "simulated ± interval", "verdict"},
+          std::move(rows),
+          ""};
+}
+
+}  // namespace speclab

@@ -1,0 +1,40 @@
+// Tables of metrics: what is printed, computed and simulated, and the verdict.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/report/page.hpp"
+#include "experiments/run/result.hpp"
+
+namespace speclab {
+
+/// One row a cell: what was set, then printed, formula and simulated value of each metric, then the verdict.
+/// At most `most_rows` rows, with a note when there are more.
+Table result_table(const Result& result, const std::string& id, std::size_t most_rows);
+
+/// For a result of one cell: one row a metric.
+Table metric_table(const Result& result, const std::string& id);
+
+/// Acceptance by position of one cell, beside alpha^i.
+Table position_table(const CellResult& cell, const std::string& id);
+
+/// "reproduces; formula within 6 of 6 intervals": the printed values, by metric where they differ, then the
+/// formula, then the experiment's remark.
+Cell verdict_cell(const Result& result, const CellResult& cell);
+
+/// "± is the 95% interval", and whether all hold together.
+std::string interval_note(const Result& result);
+
+/// The metrics of the result's tables: the config's, or the experiment's.
+std::vector<Metric> shown_metrics(const Result& result);
+
+/// "label: what", or what alone for a cell without a label.
+std::string titled(const std::string& what, const std::string& label);
+
+/// Rows of the summary of several results: each printed value beside formula and simulation, then the
+/// agreement of all cells.
+std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::string& name);
+Table summary_table(std::vector<std::vector<Cell>> rows);
+
+}  // namespace speclab

@@ -1,0 +1,48 @@
+#include "experiments/run/experiment.hpp"
+
+#include <algorithm>
+
+#include "experiments/presentation/metric_tables.hpp"
+#include "experiments/presentation/result_csv.hpp"
+#include "experiments/presentation/sweep_figures.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr int independent_metrics = 3;
+constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_rows_open = 30;
+
+}  // namespace
+
+int Experiment::intervals(const Config&) const { return independent_metrics; }
+
+std::vector<Table> Experiment::tables(const Result& result, const Timings&, const std::string& id) const {
+  const bool single = result.cells.size() == 1;
+  std::vector<Table> tables{single ? metric_table(result, id + "-table")
+                                   : result_table(result, id + "-table", most_rows)};
+  if (single && !result.cells.front().positions.empty())
+    tables.push_back(position_table(result.cells.front(), id + "-positions"));
+  tables.front().folded = tables.front().rows.size() > most_rows_open;
+  return tables;
+}
+
+std::vector<Figure> Experiment::figures(const Result& result) const { return sweep_figures(result); }
+
+std::vector<Passage> Experiment::passages(const Result&, const std::string&) const { return {}; }
+
+std::string Experiment::csv(const Result& result) const { return result_csv(result); }
+
+std::vector<std::pair<std::string, std::string>> Experiment::files(const Result&) const { return {}; }
+
+const Experiment* find_experiment(const std::string& name) {
+  for (const Experiment* experiment : experiments()) {
+    const auto& aliases = experiment->aliases();
+    if (experiment->name() == name || std::find(aliases.begin(), aliases.end(), name) != aliases.end())
+      return experiment;
+  }
+  return nullptr;
+}
+
+}  // namespace speclab
