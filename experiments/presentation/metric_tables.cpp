@@ -129,10 +129,6 @@ std::string interval_note(const Result& result) {
                          : "");
 }
 
-std::string titled(const std::string& what, const std::string& label) {
-  return label.empty() ? what : fmt::format("{}: {}", label, what);
-}
-
 Table result_table(const Result& result, const std::string& id, std::size_t most_rows) {
   const std::vector<CellResult>& cells = result.cells;
   const std::vector<std::string> measured = measured_names(cells);

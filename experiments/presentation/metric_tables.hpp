@@ -29,9 +29,6 @@ std::string interval_note(const Result& result);
 /// The metrics of the result's tables: the config's, or the experiment's.
 std::vector<Metric> shown_metrics(const Result& result);
 
-/// "label: what", or what alone for a cell without a label.
-std::string titled(const std::string& what, const std::string& label);
-
 /// Rows of the summary of several results: each printed value beside formula and simulation, then the
 /// agreement of all cells.
 std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::string& name);

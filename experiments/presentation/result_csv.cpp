@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "experiments/presentation/metric_tables.hpp"
-#include "experiments/presentation/set_values.hpp"
+#include "experiments/run/csv_values.hpp"
 
 namespace speclab {
 
@@ -22,8 +22,9 @@ std::vector<Metric> metrics_with(const std::vector<CellResult>& cells,
   return found;
 }
 
-CsvValue field(const double* value) {
-  return value != nullptr && std::isfinite(*value) ? CsvValue(*value) : CsvValue(std::string());
+template <class T>
+std::optional<T> held(const T* value) {
+  return value != nullptr ? std::optional<T>(*value) : std::nullopt;
 }
 
 }  // namespace
@@ -42,22 +43,20 @@ std::string result_csv(const Result& result) {
   columns.insert(columns.end(), sets.begin(), sets.end());
   for (const Metric metric : printed) columns.push_back(fmt::format("printed_{}", metric_name(metric)));
   for (const Metric metric : formulas) columns.push_back(fmt::format("formula_{}", metric_name(metric)));
-  for (const Metric metric : simulated) {
-    for (const char* end : {"", "_low", "_high"})
-      columns.push_back(fmt::format("simulated_{}{}", metric_name(metric), end));
-  }
+  for (const Metric metric : simulated)
+    add_interval_columns(columns, fmt::format("simulated_{}", metric_name(metric)));
   columns.emplace_back("verdict");
 
   std::vector<std::vector<CsvValue>> rows;
   for (const CellResult& cell : cells) {
     std::vector<CsvValue> row{cell.label};
-    for (const std::string& path : sets) row.push_back(set_csv(cell, path));
+    add_set_values(row, cell, sets);
     for (const Metric metric : printed) {
       const std::string* value = printed_value(cell, metric);
       row.emplace_back(value != nullptr ? *value : std::string());
     }
-    for (const Metric metric : formulas) row.push_back(field(find(cell.formula, metric)));
-    for (const Metric metric : simulated) add_interval(row, find(cell.simulated, metric));
+    for (const Metric metric : formulas) row.push_back(csv_value(held(find(cell.formula, metric))));
+    for (const Metric metric : simulated) add_interval(row, held(find(cell.simulated, metric)));
     row.emplace_back(verdict_cell(result, cell).text);
     rows.push_back(std::move(row));
   }
