@@ -100,6 +100,11 @@ class RuleProgram {
   /// The acceptance rate in one context; for rules without one (blocks, several drafts, trees) the overlap,
   /// which is what token verification would accept.
   virtual double context_acceptance(Row target, Row draft) const = 0;
+  /// Has an acceptance rate of its own.
+  virtual bool has_acceptance_rate() const = 0;
+  /// Says itself what plain decoding at temperature 0 means, and so needs the probabilities that temperature
+  /// 0 would turn into 0 and 1.
+  virtual bool takes_argmax() const = 0;
   /// A token of plain decoding from this row, as the rule means it (plain_weights of core/round/verify.hpp).
   virtual Token plain_token(Row target, SampledChance& random) const = 0;
   /// Tokens drafted at the first position of a round: 0 when gamma is, 1 for rules of one draft.
@@ -174,6 +179,13 @@ class RuleProgramOf final : public RuleProgram {
     } else {
       return overlap(target, draft);
     }
+  }
+
+  bool has_acceptance_rate() const override {
+    return requires(const Rule& rule, const Row& row) { rule.acceptance_rate(row, row); };
+  }
+  bool takes_argmax() const override {
+    return requires(const Rule& rule, const Row& row) { rule.plain(row); };
   }
 
   Token plain_token(Row target, SampledChance& random) const override {
