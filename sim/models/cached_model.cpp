@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "sim/models/model.hpp"
-
 namespace speclab {
 
 namespace {
@@ -32,22 +30,22 @@ std::vector<Occurrence> occurrences(std::span<const Token> text, std::size_t lon
 
 }  // namespace
 
-CachedModel::CachedModel(std::shared_ptr<const Model> base, const CacheOptions& options)
+CachedModel::CachedModel(Model base, const CacheOptions& options)
     : base_(std::move(base)), options_(options) {
   assert(0 <= options.weight && options.weight < 1 && options.half_match >= 0);
   assert(0 <= options.unigram_weight && options.unigram_weight < 1 && options.smoothing > 0);
   assert(options.max_match >= 1 && options.window >= 2);
 }
 
-std::int32_t CachedModel::vocab() const { return base_->vocab(); }
+std::int32_t CachedModel::vocab() const { return base_.vocab(); }
 
 std::optional<int> CachedModel::memory() const {
-  const std::optional<int> base = base_->memory();
+  const std::optional<int> base = base_.memory();
   return base ? std::optional<int>(std::max(*base, options_.window)) : std::nullopt;
 }
 
 Row CachedModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
-  const Row base = base_->next(context, scratch);
+  const Row base = base_.next(context, scratch);
   if (context.empty()) return base;
   const std::span<const Token> text =
       context.last(std::min(context.size(), static_cast<std::size_t>(options_.window)));

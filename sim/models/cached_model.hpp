@@ -3,16 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/distribution/row.hpp"
+#include "sim/models/model.hpp"
 
 namespace speclab {
-
-class Model;
 
 /// The defaults are one choice near the likeliest for held-out C++ headers, help pages, package descriptions
 /// and novels alike, over trigrams of each.
@@ -38,7 +36,7 @@ struct CacheOptions {
 /// Time: the base's row, a pass over the vocabulary and one over the context.
 class CachedModel {
  public:
-  CachedModel(std::shared_ptr<const Model> base, const CacheOptions& options);
+  CachedModel(Model base, const CacheOptions& options);
 
   std::int32_t vocab() const;
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
@@ -47,7 +45,7 @@ class CachedModel {
   std::optional<int> memory() const;
 
  private:
-  std::shared_ptr<const Model> base_;
+  Model base_;
   CacheOptions options_;
 };
 

@@ -1,73 +1,111 @@
-// Any model the laboratory knows, as one value: a closed set, held in a variant. Satisfies LanguageModel.
+// Any language model, as one value. Satisfies LanguageModel.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include "core/round/round.hpp"
 #include "core/distribution/transforms.hpp"
-#include "sim/models/cached_model.hpp"
-#include "sim/models/copy_drafter.hpp"
+#include "core/round/round.hpp"
 #include "sim/models/ngram_model.hpp"
 #include "sim/models/table_model.hpp"
-#include "sim/models/translation_model.hpp"
 
 namespace speclab {
 
-class Model;
-
-/// (1 - epsilon) * base + epsilon * other for models whose rows are not stored.
-struct MixtureModel {
-  std::shared_ptr<const Model> base;
-  std::shared_ptr<const Model> other;
-  double epsilon;
-
-  std::int32_t vocab() const;
-  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
-};
-
-/// A model seen through sampling options.
-struct AdjustedModel {
-  std::shared_ptr<const Model> base;
-  Adjustment how;
-
-  std::int32_t vocab() const;
-  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
-};
-
+/// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
-  using Kind = std::variant<TableModel, std::shared_ptr<const NgramModel>, CopyDrafter, MixtureModel,
-                            AdjustedModel, CachedModel, std::shared_ptr<const TranslationModel>>;
+  /// Takes a model over. When the type has `memory() const`, that is what `memory` gives.
+  template <class M>
+  requires(!std::same_as<M, Model> && LanguageModel<M>)
+      // NOLINTNEXTLINE(google-explicit-constructor): a model of any type is a Model
+      Model(M model)
+      : Model(std::make_shared<const M>(std::move(model))) {}
 
-  // NOLINTNEXTLINE(google-explicit-constructor): a model of any kind is a Model
-  Model(Kind kind) : kind_(std::move(kind)) {}
+  /// Shares a model.
+  template <class M>
+  requires(!std::same_as<M, Model> && LanguageModel<M>)
+      // NOLINTNEXTLINE(google-explicit-constructor)
+      Model(std::shared_ptr<const M> model) {
+    if constexpr (std::same_as<M, TableModel>) table_ = model.get();
+    if constexpr (std::same_as<M, NgramModel>) ngram_ = model.get();
+    held_ = std::make_shared<const Held<M>>(std::move(model));
+  }
 
-  std::int32_t vocab() const;
-  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+  std::int32_t vocab() const { return held_->vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    return held_->next(context, scratch);
+  }
 
-  /// How many tokens at the end of a context its rows depend on; empty when no number bounds it, as for the
-  /// copy drafter.
-  std::optional<int> memory() const;
+  /// How many tokens at the end of a context its rows depend on; empty when no number is known to bound it.
+  std::optional<int> memory() const { return held_->memory(); }
 
-  /// The stored table, when this is one.
-  const TableModel* table() const { return std::get_if<TableModel>(&kind_); }
+  /// The stored table, when this is one; for algorithms that read stored rows directly.
+  const TableModel* table() const { return table_; }
 
   /// The n-gram model, when this is one.
-  const NgramModel* ngram() const {
-    const auto* model = std::get_if<std::shared_ptr<const NgramModel>>(&kind_);
-    return model != nullptr ? model->get() : nullptr;
-  }
+  const NgramModel* ngram() const { return ngram_; }
 
   /// The same row in every context.
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
 
  private:
-  Kind kind_;
+  struct Interface {
+    Interface() = default;
+    Interface(const Interface&) = delete;
+    Interface& operator=(const Interface&) = delete;
+    virtual ~Interface() = default;
+    virtual std::int32_t vocab() const = 0;
+    virtual Row next(std::span<const Token> context, std::vector<double>& scratch) const = 0;
+    virtual std::optional<int> memory() const = 0;
+  };
+
+  template <class M>
+  struct Held final : Interface {
+    explicit Held(std::shared_ptr<const M> held) : model(std::move(held)) {}
+    std::int32_t vocab() const override { return model->vocab(); }
+    Row next(std::span<const Token> context, std::vector<double>& scratch) const override {
+      return model->next(context, scratch);
+    }
+    std::optional<int> memory() const override {
+      if constexpr (requires(const M& m) {
+                      { m.memory() } -> std::convertible_to<std::optional<int>>;
+                    }) {
+        return model->memory();
+      }
+      return std::nullopt;
+    }
+    std::shared_ptr<const M> model;
+  };
+
+  std::shared_ptr<const Interface> held_;
+  const TableModel* table_ = nullptr;
+  const NgramModel* ngram_ = nullptr;
+};
+
+/// A model seen through sampling options. Satisfies LanguageModel.
+struct AdjustedModel {
+  Model base;
+  Adjustment how;
+
+  std::int32_t vocab() const { return base.vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+  std::optional<int> memory() const { return base.memory(); }
+};
+
+/// (1 - epsilon) * base + epsilon * other. Satisfies LanguageModel.
+struct MixtureModel {
+  Model base;
+  Model other;
+  double epsilon;
+
+  std::int32_t vocab() const { return base.vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+  std::optional<int> memory() const;
 };
 
 /// `model` with `how` applied to each row: once if rows are stored, else on the fly.

@@ -46,6 +46,8 @@ class NgramModel {
 
   std::int32_t vocab() const { return static_cast<std::int32_t>(unigrams_.size()); }
   int order() const { return static_cast<int>(levels_.size()) + 1; }
+  /// How many tokens at the end of a context its rows depend on.
+  int memory() const { return order() - 1; }
   /// Number of contexts of `length` tokens, 1 <= length < order, in which something is known.
   std::size_t contexts(int length) const { return level(length).contexts.size(); }
 

@@ -35,6 +35,8 @@ class TableModel {
 
   std::int32_t vocab() const { return vocab_; }
   std::int32_t order() const { return order_; }
+  /// How many tokens at the end of a context its rows depend on.
+  int memory() const { return order_; }
   std::size_t contexts() const { return mass_.size() / static_cast<std::size_t>(vocab_); }
 
   Row row(std::size_t context) const {

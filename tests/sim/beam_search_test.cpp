@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -258,8 +258,7 @@ TEST_CASE("the last round drafts only what is left") {
 TEST_CASE("damaged rows are refused, whichever model has them") {
   const Model sound(TableModel(2, 0, {1, 1}));
   // (1 - inf) * p + inf * q: a row of NaN or infinity.
-  const Model damaged(MixtureModel{std::make_shared<const Model>(sound), std::make_shared<const Model>(sound),
-                                   std::numeric_limits<double>::infinity()});
+  const Model damaged(MixtureModel{sound, sound, std::numeric_limits<double>::infinity()});
   CHECK_THROWS_AS(plain_beam_search(damaged, {}, 2, 3), ModelError);
   CHECK_THROWS_AS(speculative_beam_search(damaged, sound, {}, 2, 2, 2, 3), ModelError);
   CHECK_THROWS_AS(speculative_beam_search(sound, damaged, {}, 2, 2, 2, 3), ModelError);

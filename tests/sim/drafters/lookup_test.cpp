@@ -7,7 +7,6 @@
 
 #include "tests/sim/drafters/drafted_chain.hpp"
 #include "tests/sim/random_tokens.hpp"
-#include "sim/models/copy_drafter.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<LookupDrafter>);
@@ -80,21 +79,6 @@ TEST_CASE("agrees with the definition while random texts grow, and at once") {
       }
     }
   }
-}
-
-TEST_CASE("its first token is the copy drafter's wherever there is a match") {
-  int matches = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Tokens context = random_tokens(seed, 1 + seed % 40, 4);
-    for (const auto& [shortest, longest] : {std::pair{1, 1}, {1, 4}, {2, 3}, {3, 16}}) {
-      const CopyDrafter copy(4, shortest, longest);
-      const Tokens chain =
-          fresh_chain(LookupDrafter(4, {shortest, longest, 5, Occurrence::last, 0}), context);
-      CHECK((chain.empty() ? no_token : chain.front()) == copy.copied(context));
-      matches += chain.empty() ? 0 : 1;
-    }
-  }
-  CHECK(matches > 100);
 }
 
 TEST_CASE("the settled context alone decides, whatever was drafted") {

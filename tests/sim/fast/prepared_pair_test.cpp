@@ -5,12 +5,12 @@
 
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
-#include "core/random/block_random_source.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -167,8 +167,8 @@ TEST_CASE("what is asked to stop stops, with whole rounds") {
 TEST_CASE("what has no quick form says why") {
   const Model table(random_table(4, 1, 1));
   CHECK(quick_obstacle(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
-  CHECK(quick_obstacle(table, Model(CopyDrafter(4)), AnyRule(TokenRule{}))->find("stored rows") !=
-        std::string::npos);
+  CHECK(quick_obstacle(table, Model(MixtureModel{table, table, 0.5}), AnyRule(TokenRule{}))
+            ->find("stored rows") != std::string::npos);
   CHECK(quick_obstacle(table, table, AnyRule(ResampleTargetFault{})));
   Plan plan;
   plan.trials = 1;

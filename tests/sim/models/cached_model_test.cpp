@@ -7,11 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/model.hpp"
-#include "sim/parallel.hpp"
 #include "sim/models/synthetic.hpp"
+#include "sim/parallel.hpp"
+#include "sim/text/text_target.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -21,14 +22,9 @@ static_assert(LanguageModel<CachedModel>);
 
 constexpr std::int32_t vocab = 7;
 
-std::shared_ptr<const Model> chain() {
-  return std::make_shared<const Model>(Model(TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 0.5, 4))));
-}
+Model chain() { return TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 0.5, 4)); }
 
-std::shared_ptr<const Model> trigram() {
-  return std::make_shared<const Model>(
-      Model(std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(5, 300, vocab), vocab, 3))));
-}
+Model trigram() { return train_kneser_ney(random_tokens(5, 300, vocab), vocab, 3); }
 
 /// The formula, read from its definition: quadratic in the context.
 std::vector<double> reference(const Model& base, const CacheOptions& options,
@@ -64,8 +60,7 @@ std::vector<double> reference(const Model& base, const CacheOptions& options,
 }
 
 /// Largest difference, for contexts that are the beginnings of random texts.
-double worst_difference(const std::shared_ptr<const Model>& base, const CacheOptions& options,
-                        const CacheOptions& told) {
+double worst_difference(const Model& base, const CacheOptions& options, const CacheOptions& told) {
   const CachedModel model(base, options);
   double worst = 0;
   std::vector<double> room;
@@ -73,7 +68,7 @@ double worst_difference(const std::shared_ptr<const Model>& base, const CacheOpt
     const std::vector<Token> text = random_tokens(used, 90, used);
     for (std::size_t length = 0; length <= text.size(); ++length) {
       const auto context = std::span(text).first(length);
-      const std::vector<double> expected = reference(*base, told, context);
+      const std::vector<double> expected = reference(base, told, context);
       const Row row = model.next(context, room);
       for (Token id = 0; id < vocab; ++id)
         worst = std::max(worst, std::abs(row[id] - expected[static_cast<std::size_t>(id)]));
@@ -85,7 +80,7 @@ double worst_difference(const std::shared_ptr<const Model>& base, const CacheOpt
 }  // namespace
 
 TEST_CASE("cached rows are the formula's, over stored, n-gram and cached bases") {
-  const auto nested = std::make_shared<const Model>(Model(CachedModel(chain(), {.max_match = 2})));
+  const Model nested = CachedModel(chain(), {.max_match = 2});
   const CacheOptions all{};
   for (const auto& base : {chain(), trigram(), nested}) {
     CHECK(worst_difference(base, all, all) < 1e-14);
@@ -116,7 +111,7 @@ TEST_CASE("cached rows sum to 1 and have full support") {
 }
 
 TEST_CASE("cached rows by hand: after 0 1 0 the longest match is one token, once followed by 1") {
-  const auto base = std::make_shared<const Model>(Model(TableModel(4, 0, {0.4, 0.3, 0.2, 0.1})));
+  const Model base = TableModel(4, 0, {0.4, 0.3, 0.2, 0.1});
   const CachedModel model(base, {.weight = 0.6, .half_match = 1, .unigram_weight = 0.2, .smoothing = 1});
   std::vector<double> room;
   const std::vector<Token> text{0, 1, 0};
@@ -153,5 +148,7 @@ TEST_CASE("cached rows are functions of the context: the same from any thread, i
   CHECK(different == 0);
   CHECK(Model(model).memory() == 100);
   CHECK(Model(CachedModel(chain(), {.window = 2})).memory() == 2);
-  CHECK_FALSE(Model(CachedModel(std::make_shared<const Model>(Model(CopyDrafter(vocab))), {})).memory());
+  const PointRows points(vocab);
+  const std::vector<Token> read{0, 1, 2};
+  CHECK_FALSE(Model(CachedModel(TextTarget{read, &points}, {})).memory());
 }

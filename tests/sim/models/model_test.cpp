@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -34,9 +34,21 @@ void check_same(const Model& a, const Model& b) {
   }
 }
 
-Model unstored(const Model& base, const Adjustment& how) {
-  return Model(AdjustedModel{std::make_shared<const Model>(base), how});
-}
+/// A model of a type that Model does not know: by whether the context's length is even.
+struct Parity {
+  static std::int32_t vocab() { return ::vocab; }
+  static Row next(std::span<const Token> context, std::vector<double>& scratch) {
+    scratch.assign(::vocab, 0.0);
+    scratch[context.size() % 2] = 1;
+    return {scratch.data(), ::vocab};
+  }
+};
+/// The same, which says how far back it reads.
+struct Bounded : Parity {
+  static std::optional<int> memory() { return 7; }
+};
+
+Model unstored(const Model& base, const Adjustment& how) { return AdjustedModel{base, how}; }
 
 }  // namespace
 
@@ -45,8 +57,7 @@ TEST_CASE("a mixture on the fly equals the stored one, also nested and at both e
   const Model other(markov(2));
   for (const double epsilon : {0.0, 0.3, 1.0}) {
     const Model stored = mixed(base, other, epsilon);
-    const Model on_the_fly(
-        MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), epsilon});
+    const Model on_the_fly = MixtureModel{base, other, epsilon};
     CHECK(stored.table() != nullptr);
     CHECK(on_the_fly.table() == nullptr);
     check_same(stored, on_the_fly);
@@ -71,9 +82,7 @@ TEST_CASE("sampling options on a mixture on the fly: base rows are not disturbed
   const Model base(markov(4));
   const Model other(markov(5));
   const Adjustment how{.temperature = 0.5, .top_k = 3};
-  const Model layered = unstored(
-      Model(MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), 0.4}),
-      how);
+  const Model layered = unstored(MixtureModel{base, other, 0.4}, how);
   const Model stored = adjusted(mixed(base, other, 0.4), how);
   check_same(layered, stored);
   check_same(layered, stored);
@@ -100,7 +109,7 @@ TEST_CASE("only a stored table of order 0 is context-free") {
   const Model iid(TableModel(2, 0, {0.5, 0.5}));
   CHECK(iid.context_free());
   CHECK_FALSE(Model(markov(1)).context_free());
-  CHECK_FALSE(Model(CopyDrafter(2)).context_free());
+  CHECK_FALSE(Model(Parity{}).context_free());
   CHECK(adjusted(iid, {.temperature = 0.5}).context_free());
 }
 
@@ -109,14 +118,33 @@ TEST_CASE("memory is the number of context tokens that rows depend on") {
   const Model chain(markov(1));
   const std::vector<Token> text{0, 1, 2, 3, 4, 0, 2, 4, 1, 3};
   const Model trigram(std::make_shared<const NgramModel>(train_kneser_ney(text, vocab, 3)));
-  const Model copy(CopyDrafter{vocab});
+  const Model parity(Parity{});
   CHECK(free.memory() == 0);
   CHECK(chain.memory() == 1);
   CHECK(trigram.memory() == 2);
-  CHECK_FALSE(copy.memory());
+  CHECK_FALSE(parity.memory());
   CHECK(mixed(free, trigram, 0.5).memory() == 2);
   CHECK(mixed(trigram, free, 0.5).memory() == 2);
-  CHECK_FALSE(mixed(chain, copy, 0.5).memory());
+  CHECK_FALSE(mixed(chain, parity, 0.5).memory());
   CHECK(adjusted(trigram, {.top_k = 2}).memory() == 2);
-  CHECK_FALSE(adjusted(copy, {.temperature = 0.5}).memory());
+  CHECK_FALSE(adjusted(parity, {.temperature = 0.5}).memory());
+}
+
+TEST_CASE("any type that satisfies LanguageModel is a model, and copies share it") {
+  const Model parity = Parity{};
+  std::vector<double> scratch;
+  CHECK(parity.next(std::vector<Token>{3, 3, 3}, scratch)[1] == 1);
+  CHECK(parity.table() == nullptr);
+  CHECK(parity.ngram() == nullptr);
+  CHECK_FALSE(parity.memory());
+  CHECK(Model(Bounded{}).memory() == 7);
+  const Model again =
+      Model(parity);  // NOLINT(performance-unnecessary-copy-initialization): the copy is tested
+  CHECK(again.next({}, scratch)[0] == 1);
+  const Model table(markov(1));
+  const Model copy = table;  // NOLINT(performance-unnecessary-copy-initialization)
+  CHECK(copy.table() == table.table());
+  const Model shared(std::make_shared<const TableModel>(markov(1)));
+  REQUIRE(shared.table() != nullptr);
+  check_same(shared, table);
 }
