@@ -14,27 +14,13 @@
 #include "core/token.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/corpus_config.hpp"
 #include "experiments/config/fields.hpp"
 #include "experiments/config/metric.hpp"
 
 namespace speclab {
 
 struct Experiment;
-
-enum class Tokenization { bytes, words, subword };
-
-/// Text that n-gram models are trained on.
-struct CorpusConfig {
-  std::string file;
-  Tokenization tokenization = Tokenization::words;
-  std::int32_t vocabulary = 8000;    ///< most tokens
-  std::int64_t hold_out = 0;         ///< every k-th document is held out; 0: none
-  std::int64_t document_tokens = 0;  ///< length of a document; 0: documents end at form feeds
-  std::string translation;           ///< a file whose line i translates line i of `file`; empty: none
-
-  bool operator==(const CorpusConfig&) const = default;
-};
-const Typed<CorpusConfig>& corpus_type();
 
 struct ModelPair {
   ModelConfig target;

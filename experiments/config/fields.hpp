@@ -198,10 +198,9 @@ Typed<OrderedMap<T>> map(const Typed<T>& element) {
                                       }})};
 }
 
-/// The field of a struct that `Member` points to.
-template <auto Member, class T>
+/// The field of a struct that `Member` points to; of `Object`, when the member is one of a base class.
+template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object, class T>
 Field field(std::string name, const Typed<T>& type, std::string sentence) {
-  using Object = typename detail::MemberOf<decltype(Member)>::Object;
   using Value = typename detail::MemberOf<decltype(Member)>::Value;
   static_assert(std::is_same_v<typename detail::Held<Value>::Type, T>, "the description of another type");
   Field made{.name = std::move(name), .type = type.type, .sentence = std::move(sentence)};
@@ -235,10 +234,10 @@ Field sparse_field(std::string name, const Typed<T>& type, std::string sentence)
 }
 
 /// The same for integers, whose width is the member's.
-template <auto Member>
+template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object>
 Field integer_field(std::string name, double least, double most, std::string sentence) {
   using Value = typename detail::Held<typename detail::MemberOf<decltype(Member)>::Value>::Type;
-  return field<Member>(std::move(name), integer<Value>(least, most), std::move(sentence));
+  return field<Member, Object>(std::move(name), integer<Value>(least, most), std::move(sentence));
 }
 
 inline Field required(Field field) {

@@ -28,6 +28,9 @@ struct Setup {
 /// The size of the simulation of a config, without its prompts.
 SimulationSize simulation_size(const Config& config);
 
+/// What models of a config are built from. `target` is null for the target itself.
+ModelRequest model_request(const Config& config, ModelFactory& factory, const Model* target);
+
 /// The prompts of a config for a target with `vocab` tokens and, when `vocabulary` is not null, these words.
 /// Throws ConfigError for tokens outside the vocabulary, and for text without one.
 std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory& factory,

@@ -43,11 +43,16 @@ class Reader {
     }
   }
 
-  ArpaModel read(RowSums sums) {
+  ArpaModel read(RowSums sums, std::size_t order) {
     read_counts();
     read_unigrams();
-    for (std::size_t n = 2; n <= counts_.size(); ++n) read_ngrams(n);
-    if (line_ != "\\end\\") fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
+    for (std::size_t n = 2; n <= std::min(order, counts_.size()); ++n) read_ngrams(n);
+    if (order < counts_.size()) {
+      // Back-off weights that only longer n-grams use.
+      for (ListedNgram& ngram : list_.levels.back()) ngram.backoff = 1;
+    } else if (line_ != "\\end\\") {
+      fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
+    }
     Vocabulary vocabulary = words_are_bytes() ? Vocabulary::bytes() : Vocabulary::words(std::move(words_));
     try {
       return {NgramModel(list_, sums), std::move(vocabulary)};
@@ -240,6 +245,9 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
   out << "\n\\end\\\n";
 }
 
-ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums) { return Reader(file).read(sums); }
+ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums, int order) {
+  assert(1 <= order && order <= max_ngram_order);
+  return Reader(file).read(sums, static_cast<std::size_t>(order));
+}
 
 }  // namespace speclab

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iosfwd>
 
-#include "sim/text/corpus.hpp"
 #include "sim/models/ngram_model.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 
@@ -20,8 +20,10 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
 
 /// Token ids count the unigrams from 0. The vocabulary is a word list, or the bytes when the unigrams are
 /// those of `Vocabulary::bytes`. A logarithm of -99 or less is probability 0, and "<s>" always has
-/// probability 0, whatever the file says: it opens contexts and is never emitted. Up to order
-/// max_ngram_order. Throws ModelError "file:line: what is wrong; what was expected".
-ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised);
+/// probability 0, whatever the file says: it opens contexts and is never emitted. Files up to order
+/// max_ngram_order; their n-grams of more than `order` tokens are not read. Throws ModelError "file:line:
+/// what is wrong; what was expected".
+ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised,
+                    int order = max_ngram_order);
 
 }  // namespace speclab

@@ -1,8 +1,6 @@
 // The texts that configs name.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,17 +19,8 @@ struct CorpusText : Corpus {
   std::optional<Token> separator;  ///< between a source and its translation
 };
 
-/// The text of a corpus, read now. Throws ConfigError below `path` for files that cannot be read and for
+/// Reads the text of a corpus. Throws ConfigError below `path` for files that cannot be read and for
 /// documents too few to hold any out.
 CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path);
-
-/// The same, each corpus read once.
-class Corpora {
- public:
-  std::shared_ptr<const CorpusText> text(const CorpusConfig& corpus, const std::string& path);
-
- private:
-  std::map<std::string, std::shared_ptr<const CorpusText>> texts_;
-};
 
 }  // namespace speclab

@@ -1,0 +1,61 @@
+// Every model kind: one line each, in the order of `speclab list`.
+#include "experiments/catalog/models/model_factory.hpp"
+
+// clang-format off
+#define SPECLAB_MODELS(ENTRY) \
+  ENTRY(table) \
+  ENTRY(zipf) \
+  ENTRY(dirichlet) \
+  ENTRY(uniform) \
+  ENTRY(point) \
+  ENTRY(markov) \
+  ENTRY(ngram) \
+  ENTRY(unigram) \
+  ENTRY(bigram) \
+  ENTRY(arpa) \
+  ENTRY(cached) \
+  ENTRY(translation) \
+  ENTRY(mixture)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_MODEL(name) const ModelKind& name##_model();
+SPECLAB_MODELS(SPECLAB_DECLARE_MODEL)
+
+const Typed<Adjustment>& sampling_type() {
+  static const auto type = object<Adjustment>(
+      "sampling",
+      "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section "
+      "2.2).",
+      {field<&Adjustment::temperature>(
+           "temperature", number(0, 100),
+           "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
+       with_unit(integer_field<&Adjustment::top_k>("top_k", 0, most_vocab,
+                                                   "Keep the k most probable tokens; 0 keeps all."),
+                 "tokens"),
+       field<&Adjustment::top_p>(
+           "top_p", number_above(0, 1),
+           "Keep the smallest set of most probable tokens whose probabilities sum to at least this.")});
+  return type;
+}
+
+Family<ModelKind>& model_family() {
+  static Family<ModelKind> family(
+      "model", "Models",
+      object<ModelKind::Common>(
+          "model", "Keys of every model.",
+          {field<&ModelKind::Common::sampling>(
+              "sampling", sampling_type(), "Sampling options of this model; without it the config's own.")})
+          .type);
+  // Models with models as parameters refer to the family while it is being filled.
+  static bool filled = false;
+  if (!filled) {
+    filled = true;
+#define SPECLAB_ADD_MODEL(name) family.add(name##_model());
+    SPECLAB_MODELS(SPECLAB_ADD_MODEL)
+  }
+  return family;
+}
+
+}  // namespace speclab

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/error.hpp"
+#include "sim/models/arpa.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct ArpaParameters {
+  std::string file;
+  int order = max_ngram_order;
+};
+
+BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, const ModelRequest& request) {
+  const std::string key = fmt::format("arpa {} {}", parameters.order, parameters.file);
+  try {
+    const auto read = request.factory.shared<ArpaModel>(
+        key, [&] { return read_arpa(parameters.file, RowSums::renormalised, parameters.order); });
+    return {Model(std::shared_ptr<const NgramModel>(read, &read->model)),
+            std::shared_ptr<const Vocabulary>(read, &read->vocabulary)};
+  } catch (const ModelError& error) {
+    const bool from_setup = parameters.file == "data/en-us.arpa" && !std::filesystem::exists(parameters.file);
+    throw ConfigError(
+        path + "/file",
+        fmt::format("{}{}", error.what(),
+                    from_setup ? "; scripts/setup.sh pocketsphinx makes it from a Debian package" : ""));
+  }
+}
+
+}  // namespace
+
+const ModelKind& arpa_model() {
+  static const ModelKind kind = model_kind<ArpaParameters>(
+      "arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
+      {required(field<&ArpaParameters::file>("file", text(), "Path of the file.")),
+       with_unit(integer_field<&ArpaParameters::order>("order", 1, max_ngram_order,
+                                                       "Longer n-grams than this are left out."),
+                 "tokens")},
+      make_arpa);
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,22 @@
+#include "experiments/catalog/models/trained_ngram.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct BigramParameters {
+  CorpusPart part = CorpusPart::all;
+};
+
+}  // namespace
+
+const ModelKind& bigram_model() {
+  static const ModelKind kind = model_kind<BigramParameters>(
+      "bigram", "The n-gram of order 2.", {part_field<&BigramParameters::part>()},
+      [](const BigramParameters& parameters, const std::string&, const ModelRequest& request) {
+        return trained_ngram(request, 2, parameters.part);
+      });
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,109 @@
+#include "experiments/catalog/models/corpus_text.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/corpus_config.hpp"
+#include "sim/error.hpp"
+#include "sim/text/documents.hpp"
+
+namespace speclab {
+
+namespace {
+
+using TokenLists = std::vector<std::vector<Token>>;
+
+/// Consecutive stretches of `length` tokens; the rest is left out.
+TokenLists stretches(std::span<const Token> tokens, std::size_t length) {
+  TokenLists all;
+  for (std::size_t start = 0; start + length <= tokens.size(); start += length) {
+    const auto part = tokens.subspan(start, length);
+    all.emplace_back(part.begin(), part.end());
+  }
+  return all;
+}
+
+/// What follows the separator in each document.
+TokenLists translations(const TokenLists& documents, Token separator) {
+  TokenLists all;
+  for (const auto& document : documents) {
+    const auto start = static_cast<std::ptrdiff_t>(position_after(document, separator));
+    all.emplace_back(document.begin() + start, document.end());
+  }
+  return all;
+}
+
+CorpusText load(const CorpusConfig& corpus) {
+  if (corpus.hold_out == 0 && corpus.translation.empty()) {
+    return {load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary), {}, {}, {}};
+  }
+  std::optional<Token> separator;
+  Documents all = [&] {
+    if (!corpus.translation.empty()) {
+      ParallelDocuments pairs = load_parallel_documents(corpus.file, corpus.translation, corpus.vocabulary);
+      separator = pairs.separator;
+      return Documents{std::move(pairs.vocabulary), std::move(pairs.documents)};
+    }
+    if (corpus.document_tokens == 0) {
+      return load_documents(corpus.file, corpus.tokenization, corpus.vocabulary);
+    }
+    Corpus whole = load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
+    return Documents{std::move(whole.vocabulary),
+                     stretches(whole.tokens, static_cast<std::size_t>(corpus.document_tokens))};
+  }();
+  DocumentSplit split = corpus.hold_out == 0 ? DocumentSplit{std::move(all.documents), {}}
+                                             : split_documents(std::move(all.documents),
+                                                               static_cast<std::size_t>(corpus.hold_out));
+  std::vector<Token> tokens =
+      separator ? separated(translations(split.train, *separator), *separator) : joined(split.train);
+  return {{std::move(all.vocabulary), std::move(tokens)},
+          std::move(split.train),
+          std::move(split.held_out),
+          separator};
+}
+
+void check_options(const CorpusConfig& corpus, const std::string& path) {
+  const bool translated = !corpus.translation.empty();
+  const bool cut = corpus.document_tokens != 0;
+  if (corpus.hold_out == 1) throw ConfigError(path + "/hold_out", "1 holds out everything; give 2 or more");
+  if (translated && corpus.tokenization != Units::words) {
+    throw ConfigError(path + "/tokenization", "texts with a translation are read as words");
+  }
+  if (cut && translated) {
+    throw ConfigError(path + "/document_tokens",
+                      "with a translation every line is a document; leave this out");
+  }
+  if (cut && corpus.hold_out == 0) {
+    throw ConfigError(path + "/hold_out", "missing; without it there are no documents to cut");
+  }
+}
+
+void check_readable(const std::string& file, const std::string& path) {
+  if (file.empty() || std::filesystem::exists(file)) return;
+  const char* remedy = "";
+  if (file == "data/austen.txt") {
+    remedy = "; scripts/setup.sh makes the default corpus from the Debian package r-cran-janeaustenr";
+  } else if (file.starts_with("data/")) {
+    remedy = "; scripts/setup.sh tasks makes the texts of tasks from Debian packages";
+  }
+  throw ConfigError(path, fmt::format("{}: cannot be read{}", file, remedy));
+}
+
+}  // namespace
+
+CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path) {
+  check_options(corpus, path);
+  check_readable(corpus.file, path + "/file");
+  check_readable(corpus.translation, path + "/translation");
+  try {
+    return load(corpus);
+  } catch (const ModelError& error) {
+    throw ConfigError(path + "/file", error.what());
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,32 @@
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/models/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct DirichletParameters {
+  std::optional<std::int32_t> vocab;
+  double concentration = 1;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace
+
+const ModelKind& dirichlet_model() {
+  static const ModelKind kind = model_kind<DirichletParameters>(
+      "dirichlet", "I.i.d. tokens; the row is drawn from a symmetric Dirichlet distribution.",
+      {vocab_field<&DirichletParameters::vocab>(),
+       field<&DirichletParameters::concentration>(
+           "concentration", number_above(0, 1e6),
+           "Concentration parameter; smaller puts more probability on fewer tokens."),
+       integer_field<&DirichletParameters::seed>("seed", 0, 9e15, "Seed of the row itself.")},
+      [](const DirichletParameters& parameters, const std::string& path, const ModelRequest& request) {
+        const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+        return BuiltModel{
+            TableModel(vocab, 0, dirichlet_rows(vocab, 1, parameters.concentration, parameters.seed))};
+      });
+  return kind;
+}
+
+}  // namespace speclab

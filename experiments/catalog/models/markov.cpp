@@ -1,0 +1,35 @@
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/models/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct MarkovParameters {
+  std::int32_t vocab = 0;
+  double concentration = 0.3;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace
+
+const ModelKind& markov_model() {
+  static const ModelKind kind = model_kind<MarkovParameters>(
+      "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
+      {required(with_unit(integer_field<&MarkovParameters::vocab>(
+                              "vocab", 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
+                          "tokens")),
+       field<&MarkovParameters::concentration>(
+           "concentration", number_above(0, 1e6),
+           "Concentration parameter; smaller puts more probability on fewer tokens."),
+       integer_field<&MarkovParameters::seed>("seed", 0, 9e15, "Seed of the rows.")},
+      [](const MarkovParameters& parameters, const std::string&, const ModelRequest&) {
+        const std::int32_t vocab = parameters.vocab;
+        return BuiltModel{TableModel(vocab, 1,
+                                     dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab),
+                                                    parameters.concentration, parameters.seed))};
+      });
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/distribution/number.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A model, or the target of a draft.
+struct MixtureBase {
+  std::optional<ModelConfig> model;  ///< none: the target
+};
+
+struct MixtureParameters {
+  MixtureBase base;
+  ModelConfig other;
+  std::optional<double> epsilon;
+  std::optional<double> alpha;
+};
+
+/// "target", or a model.
+class MixtureBaseType final : public Type {
+ public:
+  explicit MixtureBaseType(TypePtr model) : model_(std::move(model)) {}
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& base = *static_cast<MixtureBase*>(value);
+    base.model.reset();
+    if (json == "target") return;
+    if (!json.is_object()) reject(path, json, words());
+    model_->read(json, path, &base.model.emplace());
+  }
+  void write(const void* value, Json& json) const override {
+    const auto& base = *static_cast<const MixtureBase*>(value);
+    if (base.model) {
+      model_->write(&*base.model, json);
+    } else {
+      json = "target";
+    }
+  }
+  std::string words() const override { return "\"target\" or a model"; }
+  void schema(Json& out) const override {
+    Json model = Json::object();
+    model_->schema(model);
+    out["oneOf"] = Json::array({Json{{"const", "target"}}, std::move(model)});
+  }
+  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
+    model_->rename(json, path, uses);
+  }
+  const Type* below(std::string& step) const override { return model_->below(step); }
+  const FamilyBase* family() const override { return model_->family(); }
+
+ private:
+  TypePtr model_;
+};
+
+BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& path,
+                        const ModelRequest& request) {
+  if (!parameters.base.model && request.target == nullptr) {
+    throw ConfigError(path + "/base", "\"target\" has a meaning in a draft only; give a model");
+  }
+  const BuiltModel base = parameters.base.model ? request.factory.unadjusted(*parameters.base.model, request)
+                                                : BuiltModel{*request.target};
+  ModelRequest beside_base = request;
+  beside_base.target = &base.model;
+  beside_base.default_vocab.reset();
+  const BuiltModel other = request.factory.unadjusted(parameters.other, beside_base);
+  if (base.model.vocab() != other.model.vocab()) {
+    throw ConfigError(path + "/other", fmt::format("has a vocabulary of {}; its base has {}",
+                                                   other.model.vocab(), base.model.vocab()));
+  }
+  if (parameters.alpha.has_value() == parameters.epsilon.has_value()) {
+    throw ConfigError(path, "a mixture needs either \"epsilon\" or \"alpha\"");
+  }
+  const auto& vocabulary = other.vocabulary ? other.vocabulary : base.vocabulary;
+  if (parameters.epsilon) return {mixed(base.model, other.model, *parameters.epsilon), vocabulary};
+  if (base.model.table() == nullptr || other.model.table() == nullptr) {
+    throw ConfigError(
+        path + "/alpha",
+        "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, markov); give "
+        "\"epsilon\"");
+  }
+  try {
+    return {mixed_to_alpha(*base.model.table(), *other.model.table(), *parameters.alpha), vocabulary};
+  } catch (const ModelError& error) {
+    throw ConfigError(path + "/alpha", error.what());
+  }
+}
+
+/// As for building, sampling options of the mixed models themselves do not matter.
+std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
+                                    const std::optional<ExactRows>& target) {
+  return model.entry().exact_rows ? model.entry().exact_rows(model, vocab, target) : std::nullopt;
+}
+
+std::optional<ExactRows> exact_mixture(const SelectedKind& selected, std::size_t vocab,
+                                       const std::optional<ExactRows>& target) {
+  const auto& parameters = *static_cast<const MixtureParameters*>(selected.parameters.get());
+  if (!parameters.epsilon) return std::nullopt;
+  const auto base = parameters.base.model ? exact_part(*parameters.base.model, vocab, target) : target;
+  const auto other = exact_part(parameters.other, vocab, target);
+  if (!base || !other) return std::nullopt;
+  const Rational epsilon(decimal_fraction(*parameters.epsilon));
+  ExactRows rows;
+  for (std::size_t context = 0; context < std::max(base->size(), other->size()); ++context) {
+    rows.emplace_back();
+    for (std::size_t id = 0; id < vocab; ++id) {
+      rows.back().push_back((1 - epsilon) * (*base)[context % base->size()][id] +
+                            epsilon * (*other)[context % other->size()][id]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+const ModelKind& mixture_model() {
+  static const ModelKind kind = [] {
+    const Typed<ModelConfig> model = kind_of(model_family());
+    const Typed<MixtureBase> base{std::make_shared<const MixtureBaseType>(model.type)};
+    ModelKind made = model_kind<MixtureParameters>(
+        "mixture",
+        "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base "
+        "exactly, in every context of stored rows.",
+        {field<&MixtureParameters::base>("base", base, "The model to mix with: \"target\", or a model."),
+         required(field<&MixtureParameters::other>("other", model, "The model mixed in.")),
+         field<&MixtureParameters::epsilon>("epsilon", number(0, 1), "Weight of \"other\"."),
+         field<&MixtureParameters::alpha>("alpha", number(0, 1), "Overlap with the base.")},
+        make_mixture);
+    made.exact_rows = exact_mixture;
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,74 @@
+#include "experiments/catalog/models/model_factory.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus, const std::string& path) {
+  return shared<CorpusText>("corpus " + corpus_key(corpus), [&] { return load_corpus_text(corpus, path); });
+}
+
+std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request) {
+  if (request.corpus == nullptr) {
+    throw ConfigError(
+        request.corpus_path,
+        "missing; n-gram models are trained on a text: {\"file\": ..., \"tokenization\": \"words\"}");
+  }
+  return text(*request.corpus, request.corpus_path);
+}
+
+BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& request,
+                               const Adjustment& config_sampling) {
+  BuiltModel built = unadjusted(config, request);
+  return {adjusted(std::move(built.model), sampling_of(config, config_sampling)),
+          std::move(built.vocabulary)};
+}
+
+BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
+  try {
+    return config.entry().make(config, request);
+  } catch (const ModelError& error) {
+    throw ConfigError(config.path, error.what());
+  }
+}
+
+const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling) {
+  return config.sampling ? *config.sampling : config_sampling;
+}
+
+std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
+                      const ModelRequest& request) {
+  if (vocab) return *vocab;
+  if (request.default_vocab) return *request.default_vocab;
+  if (request.target != nullptr) return request.target->vocab();
+  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+}
+
+void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path) {
+  if (target == nullptr || draft == nullptr || target == draft) return;
+  for (Token id = 0; id < target->size(); ++id) {
+    if (target->text(id) == draft->text(id)) continue;
+    throw ConfigError(path, fmt::format("token {} is \"{}\" here and \"{}\" in the target; the models must "
+                                        "share one vocabulary",
+                                        id, draft->text(id), target->text(id)));
+  }
+}
+
+std::string corpus_key(const CorpusConfig& corpus) {
+  return fmt::format("{}\n{}\n{} {} {} {}", corpus.file, corpus.translation,
+                     static_cast<int>(corpus.tokenization), corpus.vocabulary, corpus.hold_out,
+                     corpus.document_tokens);
+}
+
+std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,
+                                      std::size_t vocab, const std::optional<ExactRows>& target) {
+  if (!sampling_of(config, config_sampling).identity() || !config.entry().exact_rows) return std::nullopt;
+  return config.entry().exact_rows(config, vocab, target);
+}
+
+}  // namespace speclab

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/models/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct PointParameters {
+  std::optional<std::int32_t> vocab;
+  Token token = 0;
+};
+
+}  // namespace
+
+const ModelKind& point_model() {
+  static const ModelKind kind = [] {
+    ModelKind made = model_kind<PointParameters>(
+        "point", "Always the same token.",
+        {vocab_field<&PointParameters::vocab>(),
+         integer_field<&PointParameters::token>("token", 0, most_vocab, "Its id.")},
+        [](const PointParameters& parameters, const std::string& path, const ModelRequest& request) {
+          const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+          if (parameters.token >= vocab) {
+            throw ConfigError(path + "/token", fmt::format("{} is outside the vocabulary of {} tokens",
+                                                           parameters.token, vocab));
+          }
+          return BuiltModel{TableModel(vocab, 0, point_row(vocab, parameters.token))};
+        });
+    made.exact_rows = [](const SelectedKind& selected, std::size_t vocab, const std::optional<ExactRows>&) {
+      const auto& parameters = *static_cast<const PointParameters*>(selected.parameters.get());
+      ExactRows rows(1, std::vector<Rational>(vocab, Rational(0)));
+      rows[0][static_cast<std::size_t>(parameters.token)] = 1;
+      return std::optional<ExactRows>(std::move(rows));
+    };
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

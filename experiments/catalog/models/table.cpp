@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/distribution/number.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+struct TableParameters {
+  std::optional<Rows> rows;
+  std::optional<std::string> file;
+};
+
+const Typed<Rows>& rows_type() {
+  static const auto type = list(list(number(0, 1e300), 1, most_vocab), 1, most_vocab);
+  return type;
+}
+
+Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
+  if (file.extension() == ".json") return read(rows_type(), parse_json(text), "");
+  Rows rows;
+  for (NumberRow& row : read_numbers(text, file.string(), false)) rows.push_back(std::move(row.numbers));
+  return rows;
+}
+
+/// Rows of a .csv (one row a line, commas between numbers) or .json (array of arrays of numbers) file. Throws
+/// ConfigError at `path`, naming the place in the file.
+Rows read_rows(const std::filesystem::path& file, const std::string& path) {
+  Rows rows;
+  try {
+    rows = parse_rows(read_text(file), file);
+  } catch (const ConfigError& error) {
+    const std::string place = error.path == "/" ? "" : error.path + ": ";
+    throw ConfigError(path, fmt::format("{}: {}{}", file.string(), place, error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(path, error.what());
+  }
+  if (rows.empty()) throw ConfigError(path, fmt::format("{}: has no rows", file.string()));
+  return rows;
+}
+
+BuiltModel make_table(const TableParameters& parameters, const std::string& path, const ModelRequest&) {
+  if (parameters.rows.has_value() == parameters.file.has_value()) {
+    throw ConfigError(path, "a table needs either \"rows\" or \"file\"");
+  }
+  const std::string here = path + (parameters.rows ? "/rows" : "/file");
+  const Rows rows = parameters.rows ? *parameters.rows : read_rows(*parameters.file, here);
+  const std::size_t vocab = rows.front().size();
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].size() != vocab) {
+      throw ConfigError(fmt::format("{}/{}", here, i),
+                        fmt::format("has {} probabilities; the first row has {}", rows[i].size(), vocab));
+    }
+    weights.insert(weights.end(), rows[i].begin(), rows[i].end());
+  }
+  std::int32_t order = 0;
+  try {
+    order = table_order(rows.size(), vocab);
+  } catch (const ModelError& error) {
+    throw ConfigError(here, error.what());
+  }
+  return {TableModel(static_cast<std::int32_t>(vocab), order, std::move(weights))};
+}
+
+std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
+                                     const std::optional<ExactRows>&) {
+  const auto& parameters = *static_cast<const TableParameters*>(selected.parameters.get());
+  if (!parameters.rows) return std::nullopt;
+  ExactRows rows;
+  for (const auto& row : *parameters.rows) {
+    rows.emplace_back();
+    for (const double weight : row) rows.back().emplace_back(decimal_fraction(weight));
+  }
+  normalise_exactly(rows);
+  return rows;
+}
+
+}  // namespace
+
+const ModelKind& table_model() {
+  static const ModelKind kind = [] {
+    ModelKind made = model_kind<TableParameters>(
+        "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
+        {field<&TableParameters::rows>("rows", rows_type(), "The rows; each is normalised."),
+         field<&TableParameters::file>(
+             "file", text(), "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
+        make_table);
+    made.exact_rows = exact_table;
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

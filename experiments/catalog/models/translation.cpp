@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/models/translation_model.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct TranslationParameters : TranslationOptions {
+  int order = 3;
+};
+
+BuiltModel make_translation(const TranslationParameters& parameters, const std::string& path,
+                            const ModelRequest& request) {
+  const std::shared_ptr<const CorpusText> text = request.factory.text(request);
+  if (!text->separator) throw ConfigError(path, "needs a corpus with a \"translation\"");
+  const std::string key = fmt::format("translation {} {}", parameters.order, corpus_key(*request.corpus));
+  const auto trained = request.factory.shared<TranslationModel>(key, [&] {
+    return *train_translation(text->documents, *text->separator, text->vocabulary.size(), parameters.order);
+  });
+  return {Model(trained->with(parameters)), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
+}
+
+}  // namespace
+
+const ModelKind& translation_model() {
+  static const ModelKind kind = model_kind<TranslationParameters>(
+      "translation",
+      "N-gram of translations, lifted towards words that translate the source (IBM Model 1). Contexts are "
+      "source words, \"<sep>\", words of the translation. Needs a corpus with a \"translation\".",
+      {with_unit(integer_field<&TranslationParameters::order>("order", 1, max_ngram_order,
+                                                              "Length of the longest n-gram."),
+                 "tokens"),
+       field<&TranslationParameters::lift, TranslationParameters>(
+           "lift", number(0, 16), "Exponent of the lift; 0 is the n-gram alone."),
+       field<&TranslationParameters::smoothing, TranslationParameters>(
+           "smoothing", number_above(0, 1), "Smoothing of the lexicon by word frequencies."),
+       field<&TranslationParameters::coverage, TranslationParameters>(
+           "coverage", number(0, 1000),
+           "How much less a source word counts for each word that translated it.")},
+      make_translation);
+  return kind;
+}
+
+}  // namespace speclab

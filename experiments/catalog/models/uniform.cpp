@@ -1,0 +1,35 @@
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/models/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct UniformParameters {
+  std::optional<std::int32_t> vocab;
+};
+
+}  // namespace
+
+const ModelKind& uniform_model() {
+  static const ModelKind kind = [] {
+    ModelKind made = model_kind<UniformParameters>(
+        "uniform",
+        "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
+        {vocab_field<&UniformParameters::vocab>()},
+        [](const UniformParameters& parameters, const std::string& path, const ModelRequest& request) {
+          const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+          return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
+        });
+    made.aliases = {"random"};
+    made.exact_rows = [](const SelectedKind&, std::size_t vocab, const std::optional<ExactRows>&) {
+      ExactRows rows(1, std::vector<Rational>(vocab, Rational(1)));
+      normalise_exactly(rows);
+      return std::optional<ExactRows>(std::move(rows));
+    };
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,29 @@
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/models/synthetic.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct ZipfParameters {
+  std::optional<std::int32_t> vocab;
+  double exponent = 1;
+  bool reversed = false;
+};
+
+}  // namespace
+
+const ModelKind& zipf_model() {
+  static const ModelKind kind = model_kind<ZipfParameters>(
+      "zipf", "I.i.d. tokens with probability proportional to 1/rank^exponent.",
+      {vocab_field<&ZipfParameters::vocab>(),
+       field<&ZipfParameters::exponent>("exponent", number(0, 20), "Zipf exponent."),
+       field<&ZipfParameters::reversed>("reversed", boolean(), "Count ranks from the last id.")},
+      [](const ZipfParameters& parameters, const std::string& path, const ModelRequest& request) {
+        const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+        return BuiltModel{TableModel(vocab, 0, zipf_row(vocab, parameters.exponent, parameters.reversed))};
+      });
+  return kind;
+}
+
+}  // namespace speclab

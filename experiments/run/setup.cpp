@@ -1,0 +1,160 @@
+#include "experiments/run/setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/random/philox.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/run/experiment.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The rule's acceptance rate when it is the same in every context of two stored tables.
+std::optional<double> exact_acceptance(const Model& target, const Model& draft, const AnyRule& rule) {
+  if (target.table() == nullptr || draft.table() == nullptr) return std::nullopt;
+  const TableModel& a = *target.table();
+  const TableModel& b = *draft.table();
+  return std::visit(
+      [&](const auto& r) -> std::optional<double> {
+        std::optional<double> alpha;
+        if constexpr (requires(const Row& row) { r.acceptance_rate(row, row); }) {
+          for (std::size_t context = 0; context < std::max(a.contexts(), b.contexts()); ++context) {
+            const double here =
+                r.acceptance_rate(a.row(context % a.contexts()), b.row(context % b.contexts()));
+            if (alpha && std::abs(*alpha - here) > 1e-12) return std::nullopt;
+            alpha = here;
+          }
+        }
+        return alpha;
+      },
+      rule);
+}
+
+/// Whether the rule itself says what plain decoding at temperature 0 means (core/round/verify.hpp,
+/// plain_weights), and so needs the probabilities that temperature 0 would turn into 0 and 1.
+bool takes_argmax(const AnyRule& rule) {
+  return std::visit(
+      [](const auto& r) {
+        return requires(const Row& row) { r.plain(row); };
+      },
+      rule);
+}
+
+std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* vocabulary, std::int32_t vocab) {
+  if (const auto* text = std::get_if<std::string>(&prompt)) {
+    if (vocabulary == nullptr) {
+      throw ConfigError("/simulation/prompt",
+                        "is text, but no model here has a text vocabulary; give a list of token ids");
+    }
+    try {
+      return vocabulary->tokens(*text);
+    } catch (const ModelError& error) {
+      throw ConfigError("/simulation/prompt", error.what());
+    }
+  }
+  const auto& tokens = std::get<std::vector<Token>>(prompt);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < vocab) continue;
+    throw ConfigError(fmt::format("/simulation/prompt/{}", i),
+                      fmt::format("{} is outside the vocabulary of {} tokens", tokens[i], vocab));
+  }
+  return tokens;
+}
+
+bool is_empty(const PromptConfig& prompt) {
+  return std::visit([](const auto& content) { return content.empty(); }, prompt);
+}
+
+}  // namespace
+
+SimulationSize simulation_size(const Config& config) {
+  SimulationSize simulation;
+  simulation.seed = config.seed;
+  simulation.trials = config.simulation.trials;
+  simulation.length = config.simulation.length;
+  simulation.batches = config.simulation.batches;
+  return simulation;
+}
+
+ModelRequest model_request(const Config& config, ModelFactory& factory, const Model* target) {
+  return {.factory = factory,
+          .corpus = config.corpus ? &*config.corpus : nullptr,
+          .corpus_path = "/corpus",
+          .target = target,
+          .default_vocab = {}};
+}
+
+std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory& factory,
+                                              const Vocabulary* vocabulary, std::int32_t vocab) {
+  const auto length = static_cast<std::size_t>(config.simulation.prompt_tokens);
+  if (length == 0) return {one_prompt(config.simulation.prompt, vocabulary, vocab)};
+  if (!is_empty(config.simulation.prompt)) {
+    throw ConfigError("/simulation/prompt_tokens", "stands beside a prompt; give one of the two");
+  }
+  const std::shared_ptr<const CorpusText> text = factory.text(model_request(config, factory, nullptr));
+  if (text->vocabulary.size() != vocab) {
+    throw ConfigError("/simulation/prompt_tokens", "needs a target trained on the corpus");
+  }
+  if (text->tokens.size() <= length) {
+    throw ConfigError("/simulation/prompt_tokens",
+                      fmt::format("{} is not less than the corpus's {} tokens", length, text->tokens.size()));
+  }
+  std::vector<std::vector<Token>> prompts;
+  for (std::uint32_t trial = 0; trial < config.simulation.trials; ++trial) {
+    Philox stream(config.seed, Site{trial, 0, Draw{Use::world, 1}});
+    boost::random::uniform_int_distribution<std::size_t> starts(0, text->tokens.size() - length);
+    const auto start = text->tokens.begin() + static_cast<std::ptrdiff_t>(starts(stream));
+    prompts.emplace_back(start, start + static_cast<std::ptrdiff_t>(length));
+  }
+  return prompts;
+}
+
+Setup build_setup(const Config& config, ModelFactory& factory) {
+  if (!config.models) {
+    throw ConfigError("/models", fmt::format("missing; the experiment \"{}\" needs a target and a draft",
+                                             config.experiment->name()));
+  }
+  const auto& [target_config, draft_config] = *config.models;
+  const BuiltModel target = factory.unadjusted(target_config, model_request(config, factory, nullptr));
+  BuiltModel draft =
+      factory.model(draft_config, model_request(config, factory, &target.model), config.sampling);
+  if (target.model.vocab() != draft.model.vocab()) {
+    throw ConfigError(draft_config.path,
+                      fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree",
+                                  draft.model.vocab(), target.model.vocab()));
+  }
+  check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
+  const Adjustment& sampling = sampling_of(target_config, config.sampling);
+  Model adjusted_target = adjusted(target.model, sampling);
+  SimulationSize simulation = simulation_size(config);
+  simulation.prompts = build_prompts(config, factory, target.vocabulary.get(), target.model.vocab());
+
+  RuleConfig rule = config.rule;
+  if (const auto& measure = rule.entry().measure) {
+    const RulePilot pilot{adjusted_target, draft.model, simulation, config.gamma, config.cost.c};
+    if (auto measured = measure(rule, pilot)) rule.parameters = std::move(measured);
+  }
+  RulePrograms programs = make_rule(rule, config.gamma);
+  const bool argmax_target = sampling.temperature == 0 && takes_argmax(programs.sampled);
+  if (argmax_target) adjusted_target = target.model;
+  const std::optional<double> alpha = exact_acceptance(adjusted_target, draft.model, programs.sampled);
+  return {.target = std::move(adjusted_target),
+          .draft = std::move(draft.model),
+          .rule = std::move(programs),
+          .rule_config = std::move(rule),
+          .vocabulary = target.vocabulary,
+          .simulation = std::move(simulation),
+          .exact_alpha = alpha,
+          .engine = config.engine,
+          .argmax_target = argmax_target};
+}
+
+}  // namespace speclab
