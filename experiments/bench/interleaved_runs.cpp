@@ -60,10 +60,10 @@ void interleave() {
 
 /// By linear interpolation between the sorted values; `at` in [0, 1].
 double quantile(const std::vector<double>& sorted, double at) {
-  const double place = at * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = at * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
 }
 
 }  // namespace

@@ -48,23 +48,22 @@ double LimitJobs::block_ns(const std::vector<Timing>& timings) const {
 }
 
 double LimitJobs::in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const {
-  const auto place = std::lower_bound(sizes_.begin(), sizes_.end(), size) - sizes_.begin();
-  return ns_each(timings[fixed_jobs + 2 * static_cast<std::size_t>(place) + 1], flown_);
+  const auto index = std::lower_bound(sizes_.begin(), sizes_.end(), size) - sizes_.begin();
+  return ns_each(timings[fixed_jobs + 2 * static_cast<std::size_t>(index) + 1], flown_);
 }
 
-Json LimitJobs::json(const std::vector<Timing>& timings) const {
-  Json limits{{"instruction_set", instruction_set()},
-              {"block_ns", block_ns(timings)},
-              {"scalar_block_ns", ns_each(timings[scalar_blocks], blocks_)},
-              {"reads", Json::array()}};
+MachineLimits LimitJobs::limits(const std::vector<Timing>& timings) const {
+  MachineLimits limits;
+  limits.instruction_set = instruction_set();
+  limits.block_ns = block_ns(timings);
+  limits.scalar_block_ns = ns_each(timings[scalar_blocks], blocks_);
   if (!sizes_.empty()) {
-    limits["sequential_bytes"] = memory_.bytes();
-    limits["sequential_bytes_per_second"] = 1e9 / ns_each(timings[in_order], memory_.bytes());
+    limits.sequential_bytes = memory_.bytes();
+    limits.sequential_bytes_per_second = 1e9 / ns_each(timings[in_order], memory_.bytes());
   }
   for (std::size_t size = 0; size < sizes_.size(); ++size) {
-    limits["reads"].push_back({{"bytes", sizes_[size]},
-                               {"latency_ns", ns_each(timings[fixed_jobs + 2 * size], chased_)},
-                               {"in_flight_ns", in_flight_ns(timings, sizes_[size])}});
+    limits.reads.push_back({sizes_[size], ns_each(timings[fixed_jobs + 2 * size], chased_),
+                            in_flight_ns(timings, sizes_[size])});
   }
   return limits;
 }

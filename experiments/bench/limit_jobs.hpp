@@ -7,7 +7,7 @@
 
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/limits.hpp"
-#include "experiments/format/shape.hpp"
+#include "experiments/bench/sim_result.hpp"
 
 namespace speclab {
 
@@ -24,9 +24,7 @@ class LimitJobs {
   double block_ns(const std::vector<Timing>& timings) const;
   /// Nanoseconds a random read with ReadMemory::in_flight of them in flight, on memory of one of the sizes.
   double in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const;
-  /// "instruction_set", "block_ns", "scalar_block_ns", "sequential_bytes_per_second", "sequential_bytes", and
-  /// "reads": by size "bytes", "latency_ns", "in_flight_ns".
-  Json json(const std::vector<Timing>& timings) const;
+  MachineLimits limits(const std::vector<Timing>& timings) const;
 
  private:
   std::vector<std::size_t> sizes_;

@@ -50,7 +50,7 @@ std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
   return sum;
 }
 
-ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : places_(sizes.size()) {
+ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : positions_(sizes.size()) {
   assert(sizes.size() <= most_sizes);
   if (sizes.empty()) return;
   lines_.resize(*std::max_element(sizes.begin(), sizes.end()) / sizeof(Line));
@@ -60,29 +60,29 @@ ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : places_(sizes.si
     const std::vector<std::uint32_t> next = random_cycle(count, size);
     for (std::uint32_t line = 0; line < count; ++line) lines_[line].next[size] = next[line];
     for (std::size_t chain = 0; chain < in_flight; ++chain) {
-      places_[size][chain] = static_cast<std::uint32_t>(chain * count / in_flight);
+      positions_[size][chain] = static_cast<std::uint32_t>(chain * count / in_flight);
     }
   }
 }
 
 std::uint32_t ReadMemory::chase(std::size_t size, std::uint64_t reads) {
-  std::uint32_t& place = places_[size][0];
+  std::uint32_t& position = positions_[size][0];
   const Line* const lines = lines_.data();
-  std::uint32_t at = place;
+  std::uint32_t at = position;
   for (std::uint64_t i = 0; i < reads; ++i) at = lines[at].next[size];
-  return place = at;
+  return position = at;
 }
 
 std::uint32_t ReadMemory::read_in_flight(std::size_t size, std::uint64_t reads) {
-  std::array<std::uint32_t, in_flight> at = places_[size];
+  std::array<std::uint32_t, in_flight> at = positions_[size];
   const Line* const lines = lines_.data();
   for (std::uint64_t turn = 0; turn < reads / in_flight; ++turn) {
-    for (std::uint32_t& place : at) {
-      place = lines[place].next[size];
-      __builtin_prefetch(&lines[place]);
+    for (std::uint32_t& position : at) {
+      position = lines[position].next[size];
+      __builtin_prefetch(&lines[position]);
     }
   }
-  places_[size] = at;
+  positions_[size] = at;
   return std::accumulate(at.begin(), at.end(), 0U);
 }
 

@@ -46,8 +46,8 @@ class ReadMemory {
   };
 
   BigTable<Line> lines_;
-  /// Where the chains stand. Kept between calls, so that short calls do not read the same lines again.
-  std::vector<std::array<std::uint32_t, in_flight>> places_;
+  /// Where the chains are. Kept between calls, so that short calls do not read the same lines again.
+  std::vector<std::array<std::uint32_t, in_flight>> positions_;
 };
 
 }  // namespace speclab

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "sim/models/kneser_ney.hpp"
-#include "sim/text/made_text.hpp"
 #include "sim/models/synthetic.hpp"
+#include "sim/text/made_text.hpp"
 
 namespace speclab {
 

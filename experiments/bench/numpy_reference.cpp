@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -13,7 +15,7 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/bench/npy.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/document.hpp"
+#include "experiments/config/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/data_files.hpp"
@@ -76,7 +78,7 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
 }
 
 /// Why the script cannot run; empty when it can.
-std::optional<std::string> obstacle(const fs::path& script) {
+std::optional<std::string> unsupported_reason(const fs::path& script) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
   const auto python = run_program({"python3", "-c", "import numpy"});
   if (!python) return "python3 is not installed";
@@ -84,14 +86,14 @@ std::optional<std::string> obstacle(const fs::path& script) {
   return std::nullopt;
 }
 
-/// Sequences of the quick engine by what they accept in their last round.
-std::vector<std::uint64_t> last_rounds(const QuickPair& quick, std::uint32_t sequences) {
-  Plan plan;
-  plan.seed = 2;
-  plan.trials = sequences;
-  plan.length = numpy_sequence_rounds;
-  plan.batches = sequences * numpy_sequence_rounds;  // a batch is one round
-  const Outcome outcome = quick.decode(bench_gamma, plan);
+/// Sequences of the fast engine by what they accept in their last round.
+std::vector<std::uint64_t> last_rounds(const QuickPair& tables, std::uint32_t sequences) {
+  Plan simulation;
+  simulation.seed = 2;
+  simulation.trials = sequences;
+  simulation.length = numpy_sequence_rounds;
+  simulation.batches = sequences * numpy_sequence_rounds;  // a batch is one round
+  const Outcome outcome = tables.decode(bench_gamma, simulation);
   Tally last;
   for (std::size_t at = numpy_sequence_rounds - 1; at < outcome.batches.size(); at += numpy_sequence_rounds)
     last += outcome.batches[at];
@@ -106,35 +108,31 @@ void write_bigrams(const fs::path& folder, const NgramModel& target, const Ngram
   write_bigram(folder, "draft", draft);
 }
 
-Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds) {
-  Json result{{"name", "NumPy: " + shape.name}};
+NumpyRow run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds) {
+  NumpyRow row{.name = "NumPy: " + shape.name, .skipped = {}, .measured = {}};
   const fs::path script = data_file("scripts/numpy_reference.py");
-  if (const auto reason = obstacle(script)) {
-    result["skipped"] = *reason;
-    return result;
-  }
+  row.skipped = unsupported_reason(script);
+  if (row.skipped) return row;
   const TemporaryFolder folder;
   write_bigrams(folder.path(), *pair.target.ngram(), *pair.draft.ngram());
   const auto python = run_program(
       {"python3", script.string(), folder.path().string(), "--rounds", fmt::format("{}", rounds), "--gamma",
        fmt::format("{}", bench_gamma), "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
       "", {"OPENBLAS_NUM_THREADS=1"});
-  if (interrupted()) return result;  // the script ends by Ctrl-C as well
+  if (interrupted()) return row;  // the script ends by Ctrl-C as well
   if (!python || python->status != 0) {
     throw std::runtime_error(
         fmt::format("{} failed: {}", script.string(), python ? python->err : std::string("no python3")));
   }
-  result.update(parse_json(python->out));
-  result["tokens_per_second"] = result.at("emitted").get<double>() / result.at("seconds").get<double>();
-
-  const auto theirs = result.at("accepted_lengths").get<std::vector<std::uint64_t>>();
-  const std::vector<std::uint64_t> ours = last_rounds(*pair.quick, 50000);
-  const FitTest test = two_sample_test(theirs, ours);
-  result["test"] = {{"quick_accepted_lengths", ours},
-                    {"pearson", test.pearson},
-                    {"degrees", test.degrees},
-                    {"p", test.pearson_p}};
-  return result;
+  NumpyMeasurement& measured = row.measured.emplace();
+  measured.output = read(numpy_output_type(), parse_json(python->out), "");
+  measured.tokens_per_second = static_cast<double>(measured.output.emitted) / measured.output.seconds;
+  measured.test.fast_accepted_lengths = last_rounds(*pair.tables, 50000);
+  const FitTest test = two_sample_test(measured.output.accepted_lengths, measured.test.fast_accepted_lengths);
+  measured.test.pearson = test.pearson;
+  measured.test.degrees = test.degrees;
+  measured.test.p = test.pearson_p;
+  return row;
 }
 
 }  // namespace speclab

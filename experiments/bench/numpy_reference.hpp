@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "experiments/bench/model_pairs.hpp"
-#include "experiments/format/shape.hpp"
+#include "experiments/bench/sim_result.hpp"
 
 namespace speclab {
 
@@ -19,11 +19,9 @@ inline constexpr std::uint32_t numpy_sequence_rounds = 8;
 /// std::runtime_error when a file cannot be written.
 void write_bigrams(const std::filesystem::path& folder, const NgramModel& target, const NgramModel& draft);
 
-/// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and holds its accepted lengths
-/// against those of the quick engine by a two-sample test. The keys are "name", and "skipped" with the reason
-/// when python3, NumPy or the script are not there; else "rounds", "emitted", "seconds" (processor time of
-/// decoding), "tokens_per_second", "accepted_lengths", "test". After a Ctrl-C "name"
-/// alone. std::runtime_error when the script fails.
-Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds);
+/// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and compares its accepted lengths
+/// with those of the fast engine by a two-sample test. Skipped when python3, NumPy or the script are not
+/// there; after a Ctrl-C nothing is measured. std::runtime_error when the script fails.
+NumpyRow run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds);
 
 }  // namespace speclab

@@ -6,18 +6,16 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/bench/workloads.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
 namespace {
 
-using Row = std::vector<Cell>;
-
 constexpr const char* absent = "-";
 constexpr double mebi = 1048576;
 
-Cell text(std::string words) { return {std::move(words), {}, ""}; }
+Cell text(std::string words) { return text_cell(std::move(words)); }
 
 /// Four significant digits, in whole digits above that.
 std::string digits(double value) {
@@ -26,96 +24,91 @@ std::string digits(double value) {
 }
 
 Cell number(double value) { return {digits(value), value, ""}; }
+Cell number(std::size_t value, double unit) { return number(static_cast<double>(value) / unit); }
 
-/// A key that may be missing, in another unit.
-Cell number(const Json& row, const char* key, double unit = 1) {
-  return row.contains(key) ? number(row.at(key).get<double>() / unit) : text(absent);
-}
+Cell number(const std::optional<double>& value) { return value ? number(*value) : text(absent); }
 
-Table limits_table(const Json& limits) {
+Table limits_table(const MachineLimits& limits) {
   Table table{"limits", "What the machine allows, one thread", {"limit", "value", "unit"}, {}, "", false};
   const auto add = [&](std::string name, double value, const char* unit) {
     table.rows.push_back({text(std::move(name)), number(value), text(unit)});
   };
-  const auto set = limits.at("instruction_set").get<std::string>();
-  for (const auto& [key, name] : {std::pair{"block_ns", "Philox blocks by " + set},
-                                  std::pair{"scalar_block_ns", std::string("Philox blocks, scalar")}}) {
-    const auto ns = limits.at(key).get<double>();
+  for (const auto& [ns, name] : {std::pair{limits.block_ns, "Philox blocks by " + limits.instruction_set},
+                                 std::pair{limits.scalar_block_ns, std::string("Philox blocks, scalar")}}) {
     add(name, 1e3 / ns, "million/s");
     add(name, ns, "ns");
   }
-  if (limits.contains("sequential_bytes")) {
-    add(fmt::format("reads in order, {} MiB", digits(limits.at("sequential_bytes").get<double>() / mebi)),
-        limits.at("sequential_bytes_per_second").get<double>() / 1e9, "GB/s");
+  if (limits.sequential_bytes && limits.sequential_bytes_per_second) {
+    add(fmt::format("reads in order, {} MiB", digits(static_cast<double>(*limits.sequential_bytes) / mebi)),
+        *limits.sequential_bytes_per_second / 1e9, "GB/s");
   }
-  for (const Json& reads : limits.at("reads")) {
-    const std::string size = digits(reads.at("bytes").get<double>() / mebi);
-    add(fmt::format("random read, latency, {} MiB", size), reads.at("latency_ns").get<double>(), "ns");
-    add(fmt::format("random read, 32 in flight, {} MiB", size), reads.at("in_flight_ns").get<double>(), "ns");
+  for (const ReadLimit& read : limits.reads) {
+    const std::string size = digits(static_cast<double>(read.bytes) / mebi);
+    add(fmt::format("random read, latency, {} MiB", size), read.latency_ns, "ns");
+    add(fmt::format("random read, 32 in flight, {} MiB", size), read.in_flight_ns, "ns");
   }
   return table;
 }
 
-Table speed_table(const Json& rows) {
+Table speed_table(const std::vector<WorkloadRow>& rows) {
   Table table{
       "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"},
       {},      "",         false};
-  for (const Json& row : rows) {
-    table.rows.push_back({text(row.at("name")), number(row, "tokens_per_second", 1e6),
-                          number(row, "rounds_per_second", 1e6), number(row, "ns_per_token"),
-                          number(row, "spread", 1e-2)});
+  for (const WorkloadRow& row : rows) {
+    table.rows.push_back({text(row.name), number(row.tokens_per_second / 1e6),
+                          number(row.rounds_per_second / 1e6), number(row.ns_per_token),
+                          number(100 * row.spread)});
   }
   return table;
 }
 
-Table work_table(const Json& rows) {
+Table work_table(const std::vector<WorkloadRow>& rows) {
   Table table{"work",
               "What a token takes",
               {"workload", "numbers", "reads", "passes", "cache misses", "tables MiB", "bytes/context"},
               {},
               "",
               false};
-  for (const Json& row : rows) {
-    if (!row.contains("random_numbers_per_token")) continue;
-    table.rows.push_back({text(row.at("name")), number(row, "random_numbers_per_token"),
-                          number(row, "reads_per_token"), number(row, "passes_per_token"),
-                          number(row, "cache_misses_per_token"), number(row, "table_bytes", mebi),
-                          number(row, "bytes_per_context")});
+  for (const WorkloadRow& row : rows) {
+    if (!row.per_token) continue;
+    const auto& tables = row.tables;
+    table.rows.push_back({text(row.name), number(row.per_token->random_numbers), number(row.per_token->reads),
+                          number(row.per_token->passes), number(row.cache_misses_per_token),
+                          tables ? number(tables->table_bytes, mebi) : text(absent),
+                          tables ? number(tables->bytes_per_context) : text(absent)});
   }
   return table;
 }
 
-Table bound_table(const Json& rows) {
+Table bound_table(const std::vector<WorkloadRow>& rows) {
   Table table{"bound",
               "Time a token beside its bound, ns",
               {"workload", "measured", "numbers", "reads", "bound: sum", "ratio", "larger", "ratio to it"},
               {},
               "",
               false};
-  for (const Json& row : rows) {
-    if (!row.contains("bound")) continue;
-    const Json& bound = row.at("bound");
-    table.rows.push_back({text(row.at("name")), number(row, "ns_per_token"),
-                          number(bound, "random_ns_per_token"), number(bound, "reads_ns_per_token"),
-                          number(bound, "sum_ns_per_token"), number(bound, "ratio_to_sum"),
-                          number(bound, "larger_ns_per_token"), number(bound, "ratio_to_larger")});
+  for (const WorkloadRow& row : rows) {
+    if (!row.bound) continue;
+    const TimeBound& bound = *row.bound;
+    table.rows.push_back({text(row.name), number(row.ns_per_token), number(bound.random_ns_per_token),
+                          number(bound.reads_ns_per_token), number(bound.sum_ns_per_token),
+                          number(bound.ratio_to_sum), number(bound.larger_ns_per_token),
+                          number(bound.ratio_to_larger)});
   }
   return table;
 }
 
-Table comparisons_table(const Json& result) {
+Table comparisons_table(const SimReport& report) {
   Table table{"ratios", "Ratios of tokens/s", {"what", "ratio"}, {}, "", false};
-  for (const Json& row : result.at("comparisons"))
-    table.rows.push_back({text(row.at("name")), number(row, "ratio")});
-  const Json& numpy = result.at("numpy");
-  if (numpy.is_object() && numpy.contains("quick_over_numpy")) {
-    table.rows.push_back({text(numpy.at("name").get<std::string>() + ": quick engine over NumPy"),
-                          number(numpy, "quick_over_numpy")});
+  for (const RatioRow& row : report.comparisons) table.rows.push_back({text(row.name), number(row.ratio)});
+  if (report.numpy && report.numpy->measured && report.numpy->measured->fast_over_numpy) {
+    table.rows.push_back({text(report.numpy->name + ": fast engine over NumPy"),
+                          number(*report.numpy->measured->fast_over_numpy)});
   }
   return table;
 }
 
-Table preparation_table(const Json& rows) {
+Table preparation_table(const std::vector<PreparationRow>& rows) {
   Table table{"preparation",
               "Making the pairs, one thread, each once",
               {"pair", "million tokens", "words to ids s", "training s", "text MB/s", "tables s", "contexts",
@@ -123,20 +116,18 @@ Table preparation_table(const Json& rows) {
               {},
               "",
               false};
-  for (const Json& row : rows) {
-    const bool trained = row.at("text_bytes").get<double>() > 0;
-    const auto of_text = [&](const char* key, double unit = 1) {
-      return trained ? number(row, key, unit) : text(absent);
-    };
-    table.rows.push_back({text(row.at("name")), of_text("tokens", 1e6), of_text("corpus_seconds"),
-                          of_text("training_seconds"), of_text("text_bytes_per_second", 1e6),
-                          number(row, "preparing_seconds"), number(row, "contexts"),
-                          number(row, "table_bytes", mebi)});
+  for (const PreparationRow& row : rows) {
+    const bool trained = row.text_bytes > 0;
+    const auto of_text = [&](double value) { return trained ? number(value) : text(absent); };
+    table.rows.push_back({text(row.name), of_text(static_cast<double>(row.tokens) / 1e6),
+                          of_text(row.corpus_seconds), of_text(row.training_seconds),
+                          of_text(row.text_bytes_per_second.value_or(0) / 1e6), number(row.preparing_seconds),
+                          number(row.contexts, 1), number(row.table_bytes, mebi)});
   }
   return table;
 }
 
-Table lengths_table(const Json& rows) {
+Table lengths_table(const std::vector<LengthRow>& rows) {
   Table table{
       "lengths",
       "Time and memory by the length of the run",
@@ -144,32 +135,33 @@ Table lengths_table(const Json& rows) {
       {},
       "",
       false};
-  for (const Json& row : rows) {
-    const double first = rows[0].at("best_ns_per_token").get<double>();
-    table.rows.push_back({text(row.at("name")), number(row, "tokens"), number(row, "ns_per_token"),
-                          number(row, "best_ns_per_token"), number(row, "best_ns_per_token", first),
-                          number(row, "peak_bytes", mebi), number(row, "repetitions")});
+  for (const LengthRow& row : rows) {
+    table.rows.push_back({text(row.name), number(row.tokens, 1), number(row.ns_per_token),
+                          number(row.best_ns_per_token),
+                          number(row.best_ns_per_token / rows.front().best_ns_per_token),
+                          number(row.peak_bytes, mebi), number(static_cast<double>(row.repetitions))});
   }
   return table;
 }
 
-Table numpy_table(const Json& numpy) {
+Table numpy_table(const std::optional<NumpyRow>& numpy) {
   Table table{"numpy",
               "The same tables decoded by scripts/numpy_reference.py, once, after the other rows",
               {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"},
               {},
               "",
               false};
-  if (!numpy.is_object() || numpy.contains("skipped")) return table;
-  const Json& test = numpy.at("test");
-  table.rows.push_back({text(numpy.at("name")), number(numpy, "rounds"), number(numpy, "emitted"),
-                        number(numpy, "seconds"), number(numpy, "tokens_per_second"), number(test, "pearson"),
-                        number(test, "degrees"), number(test, "p")});
+  if (!numpy || !numpy->measured) return table;
+  const NumpyMeasurement& measured = *numpy->measured;
+  table.rows.push_back({text(numpy->name), number(measured.output.rounds, 1),
+                        number(measured.output.emitted, 1), number(measured.output.seconds),
+                        number(measured.tokens_per_second), number(measured.test.pearson),
+                        number(static_cast<double>(measured.test.degrees)), number(measured.test.p)});
   return table;
 }
 
 /// Tokens per second of each row with a bound, beside what the bound would give.
-Figure speed_figure(const Json& result) {
+Figure speed_figure(const SimReport& report) {
   Figure figure{.id = "speed-figure",
                 .title = "Tokens per second beside their bound",
                 .x_label = "",
@@ -185,15 +177,13 @@ Figure speed_figure(const Json& result) {
                 .caption =
                     "Points: medians, one thread. Lines: what the machine's limits, measured in the "
                     "same run, would allow.",
-                .command = result.at("command")};
-  for (const Json& row : result.at("workloads")) {
-    if (!row.contains("bound")) continue;
-    const Json& bound = row.at("bound");
+                .command = report.command};
+  for (const WorkloadRow& row : report.workloads) {
+    if (!row.bound) continue;
     const auto x = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.at("name"));
-    const std::array<double, 3> rates{row.at("tokens_per_second").get<double>(),
-                                      1e9 / bound.at("sum_ns_per_token").get<double>(),
-                                      1e9 / bound.at("larger_ns_per_token").get<double>()};
+    figure.categories.push_back(row.name);
+    const std::array<double, 3> rates{row.tokens_per_second, 1e9 / row.bound->sum_ns_per_token,
+                                      1e9 / row.bound->larger_ns_per_token};
     for (std::size_t i = 0; i < rates.size(); ++i) {
       figure.series[i].x.push_back(x);
       figure.series[i].y.push_back(rates[i]);
@@ -204,25 +194,24 @@ Figure speed_figure(const Json& result) {
 
 }  // namespace
 
-std::vector<Table> sim_tables(const Json& result) {
+std::vector<Table> sim_tables(const SimReport& report) {
   std::vector<Table> tables;
-  for (Table& table :
-       std::vector<Table>{limits_table(result.at("limits")), speed_table(result.at("workloads")),
-                          work_table(result.at("workloads")), bound_table(result.at("workloads")),
-                          comparisons_table(result), lengths_table(result.at("lengths")),
-                          preparation_table(result.at("preparation")), numpy_table(result.at("numpy"))}) {
+  for (Table& table : std::vector<Table>{limits_table(report.limits), speed_table(report.workloads),
+                                         work_table(report.workloads), bound_table(report.workloads),
+                                         comparisons_table(report), lengths_table(report.lengths),
+                                         preparation_table(report.preparation), numpy_table(report.numpy)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }
   return tables;
 }
 
-std::vector<std::string> sim_notes(const Json& result) {
+std::vector<std::string> sim_notes(const SimReport& report) {
   std::vector<std::string> notes;
   notes.push_back(
       fmt::format("gamma = {}, token verification. Medians of {} repetitions, in random order in one run, "
                   "limits among them; spread is the interquartile range over the median. Processor time, but "
                   "wall clock for rows of several threads.",
-                  result.at("gamma").get<int>(), result.at("repetitions").get<int>()));
+                  report.gamma, report.repetitions));
   notes.emplace_back(
       "numbers are 64-bit random numbers, two a Philox block; passes are residuals drawn by a pass over the "
       "vocabulary, which the bound leaves out; cache misses are of the last cache in user mode, \"-\" where "
@@ -237,28 +226,25 @@ std::vector<std::string> sim_notes(const Json& result) {
   notes.push_back(
       fmt::format("n-grams are Kneser-Ney models of the two halves of {} MB of made text; stored rows are "
                   "Dirichlet(0.3), the draft 0.7 of the target and 0.3 of others.",
-                  digits(result.at("text_bytes").get<double>() / 1e6)));
-  const Json& numpy = result.at("numpy");
-  if (!numpy.is_object()) return notes;
-  notes.push_back(numpy.contains("skipped")
-                      ? fmt::format("{}: skipped: {}.", numpy.at("name").get<std::string>(),
-                                    numpy.at("skipped").get<std::string>())
-                      : "chi-squared: do NumPy and the quick engine accept equally many tokens? Of each "
+                  digits(static_cast<double>(report.text_bytes) / 1e6)));
+  if (!report.numpy) return notes;
+  notes.push_back(report.numpy->skipped
+                      ? fmt::format("{}: skipped: {}.", report.numpy->name, *report.numpy->skipped)
+                      : "chi-squared: do NumPy and the fast engine accept equally many tokens? Of each "
                         "sequence of 8 rounds the last alone is taken: rounds of one sequence depend on each "
                         "other, those of different sequences do not.");
   return notes;
 }
 
-Page sim_page(const Json& result) {
-  Section section{"sim", "The simulator", "", sim_tables(result), {}, {}, sim_notes(result)};
-  const Figure figure = speed_figure(result);
+Page sim_page(const SimReport& report) {
+  Section section{"sim", "The simulator", "", sim_tables(report), {}, {}, sim_notes(report)};
+  const Figure figure = speed_figure(report);
   if (!figure.categories.empty()) section.figures.push_back(draw(figure));
-  return {"speclab: the speed of the simulator",
-          "measured beside what the machine allows",
-          {{"Version", "speclab " + result.at("version").get<std::string>()},
-           {"Machine", result.at("machine")},
-           {"Command", result.at("command")}},
-          {std::move(section)}};
+  return {
+      "speclab: the speed of the simulator",
+      "measured beside what the machine allows",
+      {{"Version", "speclab " + report.version}, {"Machine", report.machine}, {"Command", report.command}},
+      {std::move(section)}};
 }
 
 }  // namespace speclab

@@ -3,111 +3,112 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 namespace speclab {
 
-Json preparation_json(const std::string& name, const ModelPair& pair) {
+namespace {
+
+const WorkloadRow* row_of(const std::vector<WorkloadRow>& rows, const std::string& name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const WorkloadRow& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+}  // namespace
+
+PreparationRow preparation_row(const std::string& name, const ModelPair& pair) {
   const PairCosts& costs = pair.costs;
-  Json row{{"name", name},
-           {"text_bytes", costs.text_bytes},
-           {"tokens", costs.tokens},
-           {"corpus_seconds", costs.corpus_seconds},
-           {"training_seconds", costs.training_seconds},
-           {"preparing_seconds", costs.preparing_seconds},
-           {"contexts", pair.quick->contexts()},
-           {"table_bytes", pair.quick->bytes()}};
+  PreparationRow row{.name = name,
+                     .text_bytes = costs.text_bytes,
+                     .tokens = costs.tokens,
+                     .corpus_seconds = costs.corpus_seconds,
+                     .training_seconds = costs.training_seconds,
+                     .preparing_seconds = costs.preparing_seconds,
+                     .contexts = pair.tables->contexts(),
+                     .table_bytes = pair.tables->bytes(),
+                     .text_bytes_per_second = {}};
   if (costs.text_bytes > 0) {
-    row["text_bytes_per_second"] =
+    row.text_bytes_per_second =
         static_cast<double>(costs.text_bytes) / (costs.corpus_seconds + costs.training_seconds);
   }
   return row;
 }
 
-Json workload_json(const Measured& measured, const Timing& timing) {
+WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   const BenchWorkload& workload = measured.workload;
   const auto tokens = static_cast<double>(measured.tally.emitted);
-  const auto rounds = static_cast<double>(measured.tally.rounds);
   const bool parallel = workload.threads > 1;
-  const auto& times = parallel ? timing.wall_seconds : timing.processor_seconds;
-  const double seconds = median(times);
-  Json row{{"name", workload.name},
-           {"threads", workload.threads},
-           {"clock", parallel ? "wall" : "processor"},
-           {"seconds", times},
-           {"wall_seconds", timing.wall_seconds},
-           {"spread", spread(times)},
-           {"tokens", measured.tally.emitted},
-           {"rounds", measured.tally.rounds},
-           {"tokens_per_second", tokens / seconds},
-           {"rounds_per_second", rounds / seconds},
-           {"ns_per_token", 1e9 * seconds / tokens}};
+  WorkloadRow row;
+  row.name = workload.name;
+  row.threads = workload.threads;
+  row.clock = parallel ? "wall" : "processor";
+  row.seconds = parallel ? timing.wall_seconds : timing.processor_seconds;
+  row.wall_seconds = timing.wall_seconds;
+  row.spread = spread(row.seconds);
+  row.tokens = measured.tally.emitted;
+  row.rounds = measured.tally.rounds;
+  const double seconds = median(row.seconds);
+  row.tokens_per_second = tokens / seconds;
+  row.rounds_per_second = static_cast<double>(row.rounds) / seconds;
+  row.ns_per_token = 1e9 * seconds / tokens;
   if (!parallel && !timing.cache_misses.empty()) {
-    row["cache_misses_per_token"] = median(timing.cache_misses) / tokens;
+    row.cache_misses_per_token = median(timing.cache_misses) / tokens;
   }
   if (workload.engine == BenchEngine::plain) return row;
-  row["random_numbers_per_token"] = 2 * static_cast<double>(measured.work.blocks) / tokens;
-  row["reads_per_token"] = static_cast<double>(measured.work.reads) / tokens;
-  row["passes_per_token"] = static_cast<double>(measured.work.passes) / tokens;
+  row.per_token = TokenCounts{.random_numbers = 2 * static_cast<double>(measured.work.blocks) / tokens,
+                              .reads = static_cast<double>(measured.work.reads) / tokens,
+                              .passes = static_cast<double>(measured.work.passes) / tokens};
   if (measured.pair == nullptr) return row;
-  const QuickPair& quick = *measured.pair->quick;
-  row["lanes"] = workload.lanes;
-  row["table_bytes"] = quick.bytes();
-  row["contexts"] = quick.contexts();
-  row["bytes_per_context"] = static_cast<double>(quick.bytes()) / static_cast<double>(quick.contexts());
+  const QuickPair& tables = *measured.pair->tables;
+  row.tables = TableSizes{
+      .streams = workload.streams,
+      .table_bytes = tables.bytes(),
+      .contexts = tables.contexts(),
+      .bytes_per_context = static_cast<double>(tables.bytes()) / static_cast<double>(tables.contexts())};
   return row;
 }
 
-void add_bound(Json& row, double block_ns, double in_flight_ns) {
-  const double random_ns = row.at("random_numbers_per_token").get<double>() / 2 * block_ns;
-  const double reads_ns = row.at("reads_per_token").get<double>() * in_flight_ns;
-  const double sum_ns = random_ns + reads_ns;
-  const double larger_ns = std::max(random_ns, reads_ns);
-  const auto ns = row.at("ns_per_token").get<double>();
-  row["bound"] = {{"random_ns_per_token", random_ns}, {"reads_ns_per_token", reads_ns},
-                  {"sum_ns_per_token", sum_ns},       {"larger_ns_per_token", larger_ns},
-                  {"ratio_to_sum", ns / sum_ns},      {"ratio_to_larger", ns / larger_ns}};
+TimeBound time_bound(const WorkloadRow& row, double block_ns, double in_flight_ns) {
+  const TokenCounts counts = row.per_token.value();
+  TimeBound bound;
+  bound.random_ns_per_token = counts.random_numbers / 2 * block_ns;
+  bound.reads_ns_per_token = counts.reads * in_flight_ns;
+  bound.sum_ns_per_token = bound.random_ns_per_token + bound.reads_ns_per_token;
+  bound.larger_ns_per_token = std::max(bound.random_ns_per_token, bound.reads_ns_per_token);
+  bound.ratio_to_sum = row.ns_per_token / bound.sum_ns_per_token;
+  bound.ratio_to_larger = row.ns_per_token / bound.larger_ns_per_token;
+  return bound;
 }
 
-double rate_of(const Json& rows, const std::string& name) {
-  for (const Json& row : rows) {
-    if (row.at("name") == name) return row.at("tokens_per_second").get<double>();
-  }
-  return std::nan("");
+std::optional<double> rate_of(const std::vector<WorkloadRow>& rows, const std::string& name) {
+  const WorkloadRow* const row = row_of(rows, name);
+  return row == nullptr ? std::nullopt : std::optional(row->tokens_per_second);
 }
 
-Json comparisons(const Json& rows) {
-  const auto row_of = [&](const std::string& name) {
-    return std::find_if(rows.begin(), rows.end(), [&](const Json& row) { return row.at("name") == name; });
-  };
-  Json all = Json::array();
-  const auto add = [&](std::string name, double ratio) {
-    all.push_back({{"name", std::move(name)}, {"ratio", ratio}});
-  };
-  for (const Json& row : rows) {
-    const auto name = row.at("name").get<std::string>();
-    const std::size_t colon = name.find(": ");
+std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
+  std::vector<RatioRow> all;
+  for (const WorkloadRow& row : rows) {
+    const std::size_t colon = row.name.find(": ");
     if (colon == std::string::npos) continue;
-    const std::string pair = name.substr(0, colon);
-    const auto base = row_of(pair);
-    if (base == rows.end()) continue;
-    if (row.at("threads").get<int>() > 1) {
+    const std::string pair = row.name.substr(0, colon);
+    const WorkloadRow* const base = row_of(rows, pair);
+    if (base == nullptr) continue;
+    if (row.threads > 1) {
       // By the wall clock on both sides: processor time does not shrink with threads. The best of each is
       // what the engine can do; anything else on the machine takes from several threads more than from one.
-      const double tokens = row.at("tokens").get<double>() / base->at("tokens").get<double>();
-      const auto some = row.at("wall_seconds").get<std::vector<double>>();
-      const auto one = base->at("wall_seconds").get<std::vector<double>>();
-      add(name + " over 1, wall clock", tokens * median(one) / median(some));
-      add(name + " over 1, wall clock, the best of each",
-          tokens * *std::min_element(one.begin(), one.end()) / *std::min_element(some.begin(), some.end()));
+      const double tokens = static_cast<double>(row.tokens) / static_cast<double>(base->tokens);
+      all.push_back(
+          {row.name + " over 1, wall clock", tokens * median(base->wall_seconds) / median(row.wall_seconds)});
+      all.push_back({row.name + " over 1, wall clock, the best of each",
+                     tokens * least(base->wall_seconds) / least(row.wall_seconds)});
     } else {
-      const std::string other = name.substr(colon + 2);
+      const std::string other = row.name.substr(colon + 2);
       const std::string what =
-          other == "1 lane" ? fmt::format("{} lanes", default_lanes) : std::string("quick engine");
-      add(fmt::format("{}: {} over {}", pair, what, other),
-          base->at("tokens_per_second").get<double>() / row.at("tokens_per_second").get<double>());
+          other == one_stream ? fmt::format("{} streams", default_lanes) : std::string("fast engine");
+      all.push_back({fmt::format("{}: {} over {}", pair, what, other),
+                     base->tokens_per_second / row.tokens_per_second});
     }
   }
   return all;

@@ -1,16 +1,17 @@
-// What was measured, as rows of `speclab bench sim`'s result.
+// Rows of `speclab bench sim` from what was measured.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/sim_result.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/shape.hpp"
 
 namespace speclab {
 
-/// What making a pair took: seconds, sizes in bytes.
-Json preparation_json(const std::string& name, const ModelPair& pair);
+PreparationRow preparation_row(const std::string& name, const ModelPair& pair);
 
 /// A workload and what it did, which is the same in each repetition.
 struct Measured {
@@ -20,17 +21,17 @@ struct Measured {
   QuickWork work;
 };
 
-/// Rates, counts a token and sizes; keys that do not apply are left out.
-Json workload_json(const Measured& measured, const Timing& timing);
+/// Rates, counts a token and sizes.
+WorkloadRow workload_row(const Measured& measured, const Timing& timing);
 
-/// Adds to a row of one thread of the quick or i.i.d. engine what the limits give for it, in nanoseconds a
-/// token. `in_flight_ns` belongs to tables of this row's size.
-void add_bound(Json& row, double block_ns, double in_flight_ns);
+/// What the limits give for a row of one thread of the fast or i.i.d. engine. `in_flight_ns` belongs to
+/// tables of this row's size.
+TimeBound time_bound(const WorkloadRow& row, double block_ns, double in_flight_ns);
 
-/// Tokens per second of the row of that name; NaN without such a row.
-double rate_of(const Json& rows, const std::string& name);
+/// Tokens per second of the row of that name; none without such a row.
+std::optional<double> rate_of(const std::vector<WorkloadRow>& rows, const std::string& name);
 
-/// Rows that are another with something changed ("PAIR: 1 lane") against that other: "name", "ratio".
-Json comparisons(const Json& rows);
+/// Rows that are another with something changed ("PAIR: 1 stream") against that other.
+std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows);
 
 }  // namespace speclab

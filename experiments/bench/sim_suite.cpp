@@ -1,6 +1,7 @@
 #include "experiments/bench/sim_suite.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,11 +17,11 @@
 #include "experiments/bench/limit_jobs.hpp"
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/sim_rows.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/output.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"
-#include "experiments/version.hpp"
+#include "experiments/support/version.hpp"
 
 namespace speclab {
 
@@ -44,7 +45,7 @@ const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   const ThreadLimit one(1);
   ModelPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
   const double start = thread_seconds();
-  pair.quick = std::make_unique<const QuickPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
+  pair.tables = std::make_unique<const QuickPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
   return pair;
 }
@@ -62,36 +63,35 @@ std::uint64_t peak_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
 }
 
+Control until_interrupted() {
+  return {.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
+}
+
 /// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
 /// falls, and belongs to the rows above as long as nothing else has been held.
-Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
+std::vector<LengthRow> lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   const ThreadLimit one(1);
-  const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-  const Tally probe = pair.quick->decode(bench_gamma, bench_plan(1U << 14U), control).total();
+  const Control control = until_interrupted();
+  const Tally probe = pair.tables->decode(bench_gamma, bench_simulation(1U << 14U), control).total();
   const double per_round = static_cast<double>(probe.emitted) / static_cast<double>(probe.rounds);
 
-  Json rows = Json::array();
+  std::vector<LengthRow> rows;
   std::vector<TimedJob> jobs;
   std::vector<double> tokens;
   for (int at = 0; at < length_count(options); ++at) {
     const int exponent = options.size.least_exponent + at;
-    const Plan plan = bench_plan(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
+    const Plan simulation = bench_simulation(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
     const double start = thread_seconds();
-    const Tally tally = pair.quick->decode(bench_gamma, plan, control).total();
-    const double seconds = thread_seconds() - start;
-    rows.push_back({{"name", length_name(exponent)},
-                    {"tokens", tally.emitted},
-                    {"peak_bytes", peak_bytes()},
-                    {"ns_per_token", 1e9 * seconds / static_cast<double>(tally.emitted)},
-                    {"best_ns_per_token", 1e9 * seconds / static_cast<double>(tally.emitted)},
-                    {"repetitions", 1}});
+    const Tally tally = pair.tables->decode(bench_gamma, simulation, control).total();
+    const double ns = 1e9 * (thread_seconds() - start) / static_cast<double>(tally.emitted);
+    rows.push_back({length_name(exponent), tally.emitted, peak_bytes(), ns, ns, 1});
     if (at >= options.size.lengths) continue;  // minutes long: once is enough
     // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
     const auto runs = std::max(1, static_cast<int>(std::pow(10, options.size.lengths - 1 - at) / 4));
     tokens.push_back(static_cast<double>(runs) * static_cast<double>(tally.emitted));
-    jobs.emplace_back([&pair, plan, control, runs] {
+    jobs.emplace_back([&pair, simulation, control, runs] {
       for (int run = 0; run < runs && !interrupted(); ++run) {
-        static_cast<void>(pair.quick->decode(bench_gamma, plan, control));
+        static_cast<void>(pair.tables->decode(bench_gamma, simulation, control));
       }
     });
   }
@@ -99,63 +99,49 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   for (std::size_t at = 0; at < jobs.size(); ++at) {
     const std::vector<double>& seconds = timings[at].processor_seconds;
     if (seconds.empty()) break;  // interrupted
-    rows[at]["ns_per_token"] = 1e9 * median(seconds) / tokens[at];
-    rows[at]["best_ns_per_token"] = 1e9 * *std::min_element(seconds.begin(), seconds.end()) / tokens[at];
-    rows[at]["repetitions"] = options.repetitions;
+    rows[at].ns_per_token = 1e9 * median(seconds) / tokens[at];
+    rows[at].best_ns_per_token = 1e9 * *std::min_element(seconds.begin(), seconds.end()) / tokens[at];
+    rows[at].repetitions = options.repetitions;
   }
   return rows;
 }
 
-}  // namespace
+/// What --only chooses.
+struct ChosenRows {
+  std::vector<BenchWorkload> workloads;
+  bool lengths = false;  ///< all or none of them: they are compared with each other
+  bool numpy = false;
+};
 
-std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
+/// Throws UsageError when nothing is chosen.
+ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_shape) {
   const auto chosen = [wanted = plain_letters(options.only)](const std::string& name) {
     return plain_letters(name).find(wanted) != std::string::npos;
   };
-  const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
-  // The lengths are measured all or none: they are there to be held against each other.
-  bool with_lengths = false;
+  ChosenRows rows;
   for (int at = 0; at < length_count(options); ++at) {
-    with_lengths = with_lengths || chosen(length_name(options.size.least_exponent + at));
+    rows.lengths = rows.lengths || chosen(length_name(options.size.least_exponent + at));
   }
-  const bool with_numpy = chosen("NumPy: " + numpy_shape.name);
-  std::vector<BenchWorkload> todo;
+  rows.numpy = chosen("NumPy: " + numpy_shape.name);
   std::vector<std::string> names{"NumPy", length_name(options.size.least_exponent)};
   for (const BenchWorkload& workload : bench_workloads(options.size, options.threads)) {
     names.push_back(workload.name);
-    if (chosen(workload.name)) todo.push_back(workload);
+    if (chosen(workload.name)) rows.workloads.push_back(workload);
   }
-  if (todo.empty() && !with_lengths && !with_numpy) {
+  if (rows.workloads.empty() && !rows.lengths && !rows.numpy) {
     throw UsageError(
         fmt::format("--only: no row has \"{}\" in its name; rows: {}", options.only, fmt::join(names, "; ")));
   }
+  return rows;
+}
 
-  Json result{{"suite", "sim"},
-              {"version", version_string()},
-              {"machine", machine_description()},
-              {"command", options.command},
-              {"quick", options.quick},
-              {"gamma", bench_gamma},
-              {"repetitions", options.repetitions},
-              {"text_bytes", options.size.text_bytes}};
-  Pairs pairs;
-  PairMaker maker(options.size.text_bytes);
-  result["lengths"] = Json::array();
-  if (with_lengths) result["lengths"] = lengths(options, prepared(pairs, maker, stored_shape()));
-
-  std::vector<Measured> measured;
-  for (const BenchWorkload& workload : todo) {
-    if (interrupted()) return std::nullopt;
-    measured.push_back({workload, workload.pair ? &prepared(pairs, maker, *workload.pair) : nullptr, {}, {}});
-  }
-  if (with_numpy) prepared(pairs, maker, numpy_shape);
-  result["preparation"] = Json::array();
-  for (const auto& [name, pair] : pairs) result["preparation"].push_back(preparation_json(name, pair));
-
+/// Runs the workloads and the limits' jobs in random order; false after a Ctrl-C.
+bool measure_workloads(const SimSuiteOptions& options, const Pairs& pairs, std::vector<Measured>& measured,
+                       SimReport& report) {
   // Reads are measured on memory of the size of each pair's tables.
   std::vector<std::size_t> sizes;
-  for (const auto& [name, pair] : pairs) sizes.push_back(pair.quick->bytes());
-  LimitJobs limits(sizes, options.quick);
+  for (const auto& [name, pair] : pairs) sizes.push_back(pair.tables->bytes());
+  LimitJobs limits(sizes, options.brief);
   std::vector<TimedJob> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
   for (Measured& one : measured) {
@@ -171,33 +157,59 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
                       options.silent);
     timings = measure_interleaved(jobs, options.repetitions, [&] { progress.advance(); });
   }
-  if (interrupted()) return std::nullopt;
+  if (interrupted()) return false;
   const std::vector<Timing> of_limits(timings.begin(),
                                       timings.begin() + static_cast<std::ptrdiff_t>(first_workload));
-  result["limits"] = limits.json(of_limits);
-  result["workloads"] = Json::array();
+  report.limits = limits.limits(of_limits);
   for (std::size_t at = 0; at < measured.size(); ++at) {
-    Json row = workload_json(measured[at], timings[first_workload + at]);
-    if (measured[at].workload.engine != BenchEngine::plain && measured[at].workload.threads == 1) {
-      add_bound(row, limits.block_ns(of_limits),
-                measured[at].pair != nullptr
-                    ? limits.in_flight_ns(of_limits, measured[at].pair->quick->bytes())
-                    : 0);
+    const Measured& one = measured[at];
+    WorkloadRow row = workload_row(one, timings[first_workload + at]);
+    if (row.per_token && row.threads == 1) {
+      const double in_flight_ns =
+          one.pair == nullptr ? 0 : limits.in_flight_ns(of_limits, one.pair->tables->bytes());
+      row.bound = time_bound(row, report.limits.block_ns, in_flight_ns);
     }
-    result["workloads"].push_back(std::move(row));
+    report.workloads.push_back(std::move(row));
   }
-  result["comparisons"] = comparisons(result.at("workloads"));
-  result["numpy"] = Json();
-  if (with_numpy) {
-    Json numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds);
-    const double quick = rate_of(result.at("workloads"), numpy_shape.name);
-    if (numpy.contains("tokens_per_second") && !std::isnan(quick)) {
-      numpy["quick_over_numpy"] = quick / numpy.at("tokens_per_second").get<double>();
+  return true;
+}
+
+}  // namespace
+
+std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
+  const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
+  const ChosenRows chosen = chosen_rows(options, numpy_shape);
+  SimReport report;
+  report.version = version_string();
+  report.machine = machine_description();
+  report.command = options.command;
+  report.brief = options.brief;
+  report.gamma = bench_gamma;
+  report.repetitions = options.repetitions;
+  report.text_bytes = options.size.text_bytes;
+
+  Pairs pairs;
+  PairMaker maker(options.size.text_bytes);
+  if (chosen.lengths) report.lengths = lengths(options, prepared(pairs, maker, stored_shape()));
+  std::vector<Measured> measured;
+  for (const BenchWorkload& workload : chosen.workloads) {
+    if (interrupted()) return std::nullopt;
+    measured.push_back({workload, workload.pair ? &prepared(pairs, maker, *workload.pair) : nullptr, {}, {}});
+  }
+  if (chosen.numpy) prepared(pairs, maker, numpy_shape);
+  for (const auto& [name, pair] : pairs) report.preparation.push_back(preparation_row(name, pair));
+
+  if (!measure_workloads(options, pairs, measured, report)) return std::nullopt;
+  report.comparisons = comparisons(report.workloads);
+  if (chosen.numpy) {
+    report.numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds);
+    const auto fast = rate_of(report.workloads, numpy_shape.name);
+    if (auto& numpy = report.numpy->measured; numpy && fast) {
+      numpy->fast_over_numpy = *fast / numpy->tokens_per_second;
     }
-    result["numpy"] = std::move(numpy);
   }
   if (interrupted()) return std::nullopt;
-  return result;
+  return report;
 }
 
 }  // namespace speclab

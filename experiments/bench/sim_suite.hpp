@@ -4,24 +4,23 @@
 #include <optional>
 #include <string>
 
+#include "experiments/bench/sim_result.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/shape.hpp"
 
 namespace speclab {
 
 struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
-  bool quick = false;   ///< recorded; `size` says what it means
+  bool brief = false;   ///< recorded; `size` says what it means
   bool longer = false;  ///< lengths go on, two more steps of ten
   int repetitions = 7;  ///< 1 or more
   std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
-  int threads = 2;      ///< of the row that is held against one thread; 1: no such row
+  int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
   std::string command;  ///< recorded
   bool silent = false;  ///< no progress
 };
 
-/// Measures and returns everything as JSON. Throws UsageError
-/// when `only` names no row. Empty after a Ctrl-C: half a comparison is none.
-std::optional<Json> run_sim_suite(const SimSuiteOptions& options);
+/// Throws UsageError when `only` names no row. Empty after a Ctrl-C: half a comparison is none.
+std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options);
 
 }  // namespace speclab

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "experiments/output.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/iid_decode.hpp"
 
@@ -15,28 +16,22 @@ SuiteSize SuiteSize::full() {
   return {.text_bytes = 80'000'000,
           .small_vocab = 32768,
           .large_vocab = 262144,
-          .quick_rounds = 4'000'000,
+          .fast_rounds = 4'000'000,
           .plain_rounds = 320,
           .least_exponent = 6,
           .lengths = 3,
           .numpy_rounds = 8000};
 }
 
-SuiteSize SuiteSize::quick() {
+SuiteSize SuiteSize::brief() {
   return {.text_bytes = 1'000'000,
           .small_vocab = 2048,
           .large_vocab = 16384,
-          .quick_rounds = 64'000,
+          .fast_rounds = 64'000,
           .plain_rounds = 64,
           .least_exponent = 4,
           .lengths = 2,
           .numpy_rounds = 800};
-}
-
-std::string grouped(std::uint64_t number) {
-  constexpr std::uint64_t group = 1000;
-  if (number < group) return fmt::format("{}", number);
-  return fmt::format("{},{:03}", grouped(number / group), number % group);
 }
 
 PairShape stored_shape() { return {"stored bigrams, V = 256", 256, 0, 0}; }
@@ -52,53 +47,54 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   const PairShape fivegram{fmt::format("5-gram target, bigram draft, V = {}",
                                        grouped(static_cast<std::uint64_t>(size.small_vocab))),
                            size.small_vocab, 5, 2};
-  const std::uint64_t rounds = size.quick_rounds;
+  const std::uint64_t rounds = size.fast_rounds;
   std::vector<BenchWorkload> all;
-  const auto quick = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name, BenchEngine::quick, pair, rounds / share, default_lanes, 1});
+  const auto fast = [&](const PairShape& pair, std::uint64_t share) {
+    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_lanes, 1});
   };
-  const auto one_lane = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name + ": 1 lane", BenchEngine::quick, pair, rounds / share, 1, 1});
+  const auto one_at_a_time = [&](const PairShape& pair, std::uint64_t share) {
+    all.push_back(
+        {fmt::format("{}: {}", pair.name, one_stream), BenchEngine::fast, pair, rounds / share, 1, 1});
   };
   const auto plain = [&](const PairShape& pair, std::uint64_t some) {
     all.push_back({pair.name + ": plain program", BenchEngine::plain, pair, some, 1, 1});
   };
-  quick(stored, 1);
-  one_lane(stored, 4);
+  fast(stored, 1);
+  one_at_a_time(stored, 4);
   if (threads > 1) {
-    all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::quick, stored, rounds,
+    all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::fast, stored, rounds,
                    default_lanes, threads});
   }
   plain(stored, 256 * size.plain_rounds);
-  quick(small, 4);
+  fast(small, 4);
   plain(small, size.plain_rounds);
-  quick(large, 4);
-  one_lane(large, 16);
-  quick(fivegram, 8);
+  fast(large, 4);
+  one_at_a_time(large, 16);
+  fast(fivegram, 8);
   all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds, 1, 1});
   return all;
 }
 
-Plan bench_plan(std::uint64_t rounds) {
-  Plan plan;
-  plan.trials = 64;
-  plan.length = static_cast<std::uint32_t>((rounds + plan.trials - 1) / plan.trials);
-  return plan;
+Plan bench_simulation(std::uint64_t rounds) {
+  Plan simulation;
+  simulation.trials = 64;
+  simulation.length = static_cast<std::uint32_t>((rounds + simulation.trials - 1) / simulation.trials);
+  return simulation;
 }
 
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
   const ThreadLimit limit(workload.threads);
   const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-  const Plan plan = bench_plan(workload.rounds);
+  const Plan simulation = bench_simulation(workload.rounds);
   switch (workload.engine) {
-    case BenchEngine::quick:
-      return pair->quick->decode(bench_gamma, plan, control, workload.lanes);
+    case BenchEngine::fast:
+      return pair->tables->decode(bench_gamma, simulation, control, workload.streams);
     case BenchEngine::iid:
-      return decode_iid(0.8, bench_gamma, plan, control);
+      return decode_iid(0.8, bench_gamma, simulation, control);
     case BenchEngine::plain:
       break;
   }
-  return decode_speculatively(pair->target, pair->draft, TokenRule{}, bench_gamma, plan, control);
+  return decode_speculatively(pair->target, pair->draft, TokenRule{}, bench_gamma, simulation, control);
 }
 
 }  // namespace speclab

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/output.hpp"
+#include "experiments/cli/kernel_verbs.hpp"
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 
@@ -19,27 +21,23 @@ namespace po = boost::program_options;
 Usage usage() {
   Usage usage{
       .line = "speclab bench SUITE [options]",
-      .about =
-          "Measures speed on this machine. SUITE is sim: decoding by the simulator, in tokens/s, rounds/s "
-          "and\n"
-          "ns a token, with the random numbers, table reads and cache misses that a token takes, beside the\n"
-          "bound that follows from this machine's own limits, measured in the same run: Philox blocks a\n"
-          "second, and random reads from memory of the size of the tables. Further rows: plain programs, "
-          "one\n"
-          "lane against 32, several threads against one, runs of 10^6 to 10^8 tokens with their peak "
-          "memory,\n"
-          "training, and a plain NumPy program (scripts/numpy_reference.py) on the same tables.\n"
-          "All rows are repeated in random order within one run, so that their ratios hold on a machine "
-          "that\n"
-          "drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.\n"
-          "Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.\n"
-          "The other suite, kernels, has options of its own: speclab bench kernels --help.",
-      .examples =
-          "  speclab bench sim\n"
-          "  speclab bench sim --only \"V = 256\" --repetitions 15\n"
-          "  speclab bench sim --only numpy --json\n"
-          "  speclab bench sim --quick --out out/bench\n"
-          "  speclab bench kernels --dry-run\n",
+      .about = R"(Measures speed on this machine. SUITE is sim: decoding by the simulator, in tokens/s,
+rounds/s and ns a token, with the random numbers, table reads and cache misses that a token takes,
+beside the bound that follows from this machine's own limits, measured in the same run: Philox
+blocks a second, and random reads from memory of the size of the tables. Further rows: plain
+programs, one sequence at a time against 32 interleaved ones, several threads against one, runs of
+10^6 to 10^8 tokens with their peak memory, training, and a plain NumPy program
+(scripts/numpy_reference.py) on the same tables.
+All rows are repeated in random order within one run, so that their ratios hold on a machine that
+drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.
+Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.
+The other suite, kernels, has options of its own: speclab bench kernels --help.)",
+      .examples = R"(  speclab bench sim
+  speclab bench sim --only "V = 256" --repetitions 15
+  speclab bench sim --only numpy --json
+  speclab bench sim --quick --out out/bench
+  speclab bench kernels --dry-run
+)",
       .positional = "suite"};
   usage.options.add_options()("out", po::value<std::string>(),
                               "folder for result.json and report.html (default: none are written)")(
@@ -50,16 +48,16 @@ Usage usage() {
       "only", po::value<std::string>()->default_value(""),
       "rows with this in their names, without regard to case, spaces and commas")(
       "threads", po::value<int>()->default_value(2),
-      "threads of the row that is held against one thread; 1: no such row");
+      "threads of the row that is compared with one thread; 1: no such row");
   return usage;
 }
 
 SimSuiteOptions suite_options(const po::variables_map& values) {
   constexpr int most_repetitions = 1000;
-  constexpr int most_threads = 64;  // the plan's sequences
+  constexpr int most_threads = 64;  // the simulation's sequences
   SimSuiteOptions options;
-  options.quick = values.count("quick") > 0;
-  if (options.quick) options.size = SuiteSize::quick();
+  options.brief = values.count("quick") > 0;
+  if (options.brief) options.size = SuiteSize::brief();
   options.longer = values.count("long") > 0;
   options.repetitions = values["repetitions"].as<int>();
   if (options.repetitions < 1 || options.repetitions > most_repetitions) {
@@ -72,24 +70,24 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   }
   options.only = values["only"].as<std::string>();
   options.command =
-      fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.quick ? " --quick" : "",
+      fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",
                   options.longer ? " --long" : "", options.repetitions, options.threads);
   if (!options.only.empty()) options.command += fmt::format(" --only \"{}\"", options.only);
   return options;
 }
 
-void print(const Json& result) {
-  fmt::print("speclab {}\n{}\n{}\n", result.at("version").get<std::string>(),
-             result.at("machine").get<std::string>(), result.at("command").get<std::string>());
-  for (const Table& table : sim_tables(result)) fmt::print("\n{}", terminal(table));
+void print(const SimReport& report) {
+  fmt::print("speclab {}\n{}\n{}\n", report.version, report.machine, report.command);
+  for (const Table& table : sim_tables(report)) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
-  for (const std::string& note : sim_notes(result)) fmt::print("- {}\n", note);
+  for (const std::string& note : sim_notes(report)) fmt::print("- {}\n", note);
 }
 
 }  // namespace
 
 int bench_verb(const std::vector<std::string>& arguments) {
-  if (about_kernels(arguments)) return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
+  if (!arguments.empty() && arguments.front() == "kernels")
+    return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
   Usage how = usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
@@ -103,19 +101,21 @@ int bench_verb(const std::vector<std::string>& arguments) {
   if (writes) refuse_unwritable(out);
 
   const InterruptGuard guard;
-  const auto result = run_sim_suite(options);
-  if (!result) {
+  const auto report = run_sim_suite(options);
+  if (!report) {
     fmt::print(stderr, "interrupted: nothing was measured to its end\n");
     return exit_interrupted;
   }
+  Json json;
+  write(sim_report_type(), *report, json);
   if (writes) {
-    write_file_atomically(out / "result.json", result->dump(1) + "\n");
-    write_file_atomically(out / "report.html", html(sim_page(*result)));
+    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    write_file_atomically(out / "report.html", html(sim_page(*report)));
   }
   if (values->count("json") > 0) {
-    fmt::print("{}\n", result->dump(1));
+    fmt::print("{}\n", json.dump(1));
   } else {
-    print(*result);
+    print(*report);
     if (writes) fmt::print("report: {}\n", (out / "report.html").string());
   }
   return exit_ok;
