@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <variant>
 
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "core/rules/position_rules.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
@@ -40,7 +38,7 @@ std::optional<double> stated_alpha(const Config& config) {
 
 /// What one gamma shows of acceptance at a position holds for another only if the rule looks no further.
 void require_positions(const AnyRule& rule) {
-  if (std::visit([]<class Rule>(const Rule&) { return PositionRule<Rule>; }, rule)) return;
+  if (rule->decides_by_position()) return;
   throw ConfigError("/rule/kind",
                     "a plan needs a rule of one draft that decides position by position, such as \"token\"; "
                     "compare others with experiment \"rules\"");
