@@ -1,9 +1,12 @@
 // The verification rules that a config or the command line can name: one file a rule, one line in
-// all_rules.cpp. Whatever is compiled for one rule (decoding, enumeration) is compiled in that file.
+// all_rules.cpp. Whatever is compiled for one rule (decoding, enumeration) is compiled in that file, by
+// rule_entry.hpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +43,15 @@ struct RulePilot {
   double c;  ///< time of a draft run, in target runs
 };
 
+/// A choice of parameters that `speclab prove --all` examines.
+struct SurveyedRule {
+  std::string label;
+  /// The parameters, for rules of several drafts with that many.
+  std::function<std::shared_ptr<const void>(std::int32_t drafts)> parameters;
+  /// For lenient rules l: of the first token's probability it is counted how often it is at most p/l.
+  std::optional<double> lenience = std::nullopt;
+};
+
 /// One verification rule. `make` throws ConfigError at or below selected.path.
 struct RuleKind : KindInfo {
   struct Common {};
@@ -51,11 +63,11 @@ struct RuleKind : KindInfo {
   /// filled in; null when nothing had to be measured.
   std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
       nullptr;
-  /// Exceptions to `expected_lossless` by parameters (lenient at l = 1 is token verification).
+  /// Instead of `expected_lossless`, for rules where the parameters decide (lenient at l = 1 is token
+  /// verification).
   std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
-  /// Labels and parameters, as JSON text without "kind" and "drafts", that `prove --all` examines; none for
-  /// planted faults.
-  std::vector<std::pair<std::string, std::string>> surveyed = {};
+  /// What `prove --all` examines; nothing of planted faults.
+  std::vector<SurveyedRule> surveyed = {};
 };
 
 using RuleConfig = Selected<RuleKind>;
@@ -69,26 +81,5 @@ bool expected_lossless(const RuleConfig& rule, double temperature);
 
 /// The programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-
-/// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
-/// core/rules.
-template <class P, class Make>
-RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected,
-                   std::vector<Field> fields, Make make) {
-  RuleKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  if (expected != ExpectedLossless::never) kind.surveyed = {{name, "{}"}};
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
-  kind.expected_lossless = expected;
-  kind.make = [make](const SelectedKind& selected, const RuleRequest& request) {
-    const auto rule = make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
-    return RulePrograms{AnyRule(rule), EnumerableRule(rule)};
-  };
-  return kind;
-}
-
-/// Parameters of rules that have none.
-struct NoParameters {};
 
 }  // namespace speclab

@@ -1,0 +1,58 @@
+// Every verification rule: one line each, in the order of `speclab list`.
+#include "experiments/catalog/rules/rule_kind.hpp"
+
+// clang-format off
+#define SPECLAB_RULES(ENTRY)     \
+  ENTRY(token)                   \
+  ENTRY(match)                   \
+  ENTRY(gumbel)                  \
+  ENTRY(rejection)               \
+  ENTRY(greedy)                  \
+  ENTRY(block)                   \
+  ENTRY(lenient)                 \
+  ENTRY(lenient_greedy)          \
+  ENTRY(typical)                 \
+  ENTRY(cascade)                 \
+  ENTRY(sigmoid)                 \
+  ENTRY(recursive)               \
+  ENTRY(without_replacement)     \
+  ENTRY(k_seq)                   \
+  ENTRY(importance)              \
+  ENTRY(tree)                    \
+  ENTRY(traversal)               \
+  ENTRY(fault_accept_all)        \
+  ENTRY(fault_resample_target)   \
+  ENTRY(fault_swapped_residual)  \
+  ENTRY(fault_shared_noise)      \
+  ENTRY(fault_unwritten_bonus)   \
+  ENTRY(fault_draft_bonus)       \
+  ENTRY(fault_closed_comparison) \
+  ENTRY(fault_late_context)      \
+  ENTRY(fault_block_prefix)      \
+  ENTRY(fault_stale_siblings)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_RULE(name) const RuleKind& name##_rule();
+SPECLAB_RULES(SPECLAB_DECLARE_RULE)
+
+Family<RuleKind>& rule_family() {
+#define SPECLAB_ADD_RULE(name) all.add(name##_rule());
+  static Family<RuleKind> family("rule", "Rules", nullptr,
+                                 [](Family<RuleKind>& all) { SPECLAB_RULES(SPECLAB_ADD_RULE) });
+  return family;
+}
+
+bool expected_lossless(const RuleConfig& rule, double temperature) {
+  const RuleKind& kind = rule.entry();
+  if (kind.lossless_by_parameters) return kind.lossless_by_parameters(rule);
+  return kind.expected_lossless == ExpectedLossless::always ||
+         (kind.expected_lossless == ExpectedLossless::at_temperature_zero && temperature == 0);
+}
+
+RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma) {
+  return rule.entry().make(rule, RuleRequest{gamma});
+}
+
+}  // namespace speclab

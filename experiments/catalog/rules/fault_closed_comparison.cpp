@@ -1,0 +1,32 @@
+#include "core/rules/faults.hpp"
+
+#include "experiments/catalog/rules/rule_entry.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Levels {
+  std::int32_t levels = 1 << 24;
+};
+
+RuleKind make_kind() {
+  RuleKind kind = planted_fault(rule_kind<Levels>(
+      "fault-closed-comparison", "Planted fault: accepts at u <= p/q with uniforms that can be 0.",
+      ExpectedLossless::never,
+      {integer_field<&Levels::levels>("levels", 1, 1 << 24, "Uniforms are multiples of 1/levels.")},
+      [](const Levels& parameters, const std::string&, const RuleRequest&) {
+        return ClosedCoinFault(parameters.levels);
+      }));
+  kind.aliases = {"fault-closed-coin"};
+  return kind;
+}
+
+}  // namespace
+
+const RuleKind& fault_closed_comparison_rule() {
+  static const RuleKind kind = make_kind();
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,32 @@
+#include "core/rules/lenience.hpp"
+
+#include "experiments/catalog/rules/rule_entry.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Lenience {
+  double lenience = 1;
+};
+
+RuleKind make_kind() {
+  RuleKind kind = rule_kind<Lenience>(
+      "lenient-greedy",
+      "A.5 at temperature 0, over the target's unadjusted row: accept iff p(x) >= l max p. Lossy.",
+      ExpectedLossless::never, {field<&Lenience::lenience>("lenience", number_above(0, 1), "l in (0, 1].")},
+      [](const Lenience& parameters, const std::string&, const RuleRequest&) {
+        return GreedyLenienceRule{parameters.lenience};
+      });
+  kind.surveyed = {surveyed_rule("lenient-greedy l=0.5", Lenience{0.5})};
+  return kind;
+}
+
+}  // namespace
+
+const RuleKind& lenient_greedy_rule() {
+  static const RuleKind kind = make_kind();
+  return kind;
+}
+
+}  // namespace speclab

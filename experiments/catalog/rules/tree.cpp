@@ -1,0 +1,140 @@
+#include "core/rules/tree.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "analysis/theory/optimal_tree.hpp"
+#include "core/random/philox.hpp"
+#include "core/rules/grown_tree.hpp"
+#include "experiments/catalog/rules/rule_entry.hpp"
+#include "experiments/catalog/rules/tree_shapes.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/rank_acceptance.hpp"
+
+namespace speclab {
+
+namespace {
+
+enum class Growth { fixed, optimal, dynamic };
+
+struct TreeParameters {
+  std::int32_t drafts = 2;
+  std::optional<std::vector<std::int32_t>> branching;
+  Growth growth = Growth::fixed;
+  std::int32_t nodes = 16;
+  std::optional<std::vector<double>> rank_acceptance;
+  std::optional<double> node_cost;
+};
+
+const TreeParameters& parameters_of(const SelectedKind& selected) {
+  return *static_cast<const TreeParameters*>(selected.parameters.get());
+}
+
+DraftTree optimal_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
+  if (!parameters.rank_acceptance) {
+    throw ConfigError(path + "/rank_acceptance",
+                      "missing; an optimal tree needs the acceptance of each sibling, and there is nothing "
+                      "here to measure it on");
+  }
+  const std::vector<double>& ranks = *parameters.rank_acceptance;
+  if (std::accumulate(ranks.begin(), ranks.end(), 0.0) > 1 + 1e-12) {
+    throw ConfigError(
+        path + "/rank_acceptance",
+        fmt::format("[{}] sums to more than 1: only one sibling can be accepted", fmt::join(ranks, ",")));
+  }
+  return DraftTree(optimal_tree(parameters.nodes, gamma, ranks).parents);
+}
+
+DraftTree static_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
+  if (parameters.growth == Growth::optimal) return optimal_tree_of(parameters, gamma, path);
+  return tree_of(
+      branching_of(parameters.branching ? &*parameters.branching : nullptr, parameters.drafts, gamma, path),
+      path);
+}
+
+/// Acceptance by rank where the config leaves it out, and the size of the tree where its cost is given. The
+/// pilot measurement has random numbers of its own.
+std::shared_ptr<const void> measured(const SelectedKind& selected, const RulePilot& pilot) {
+  /// Contexts of the pilot: P within about 0.01, which moves the tree's value by less.
+  constexpr std::uint32_t pilot_trials = 64;
+  constexpr std::uint32_t pilot_length = 64;
+  const TreeParameters& given = parameters_of(selected);
+  if (given.growth != Growth::optimal || (given.rank_acceptance && !given.node_cost)) return nullptr;
+  auto parameters = std::make_shared<TreeParameters>(given);
+  if (!parameters->rank_acceptance) {
+    SimulationSize simulation = pilot.simulation;
+    simulation.seed = Philox(simulation.seed, Site{0, 0, Draw{Use::world, 3}})();
+    simulation.trials = pilot_trials;
+    simulation.length = pilot_length;
+    const auto siblings = std::min(parameters->drafts, pilot.draft.vocab());
+    parameters->rank_acceptance = measure_rank_acceptance(pilot.target, pilot.draft, siblings, simulation);
+  }
+  if (const auto node_cost = parameters->node_cost) {
+    const TreeChoice choice =
+        best_tree_size(parameters->nodes, pilot.gamma, *parameters->rank_acceptance, pilot.c,
+                       [&](std::int32_t nodes) { return 1 + *node_cost * nodes; });
+    parameters->nodes = static_cast<std::int32_t>(choice.tree.parents.size());
+  }
+  return parameters;
+}
+
+std::vector<Field> tree_fields() {
+  using P = TreeParameters;
+  const auto growth =
+      choice<Growth>({{"static", Growth::fixed}, {"optimal", Growth::optimal}, {"dynamic", Growth::dynamic}});
+  return {drafts_field<P>(
+              "Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued at "
+              "each depth (\"dynamic\")."),
+          field<&P::branching>("branching", list(integer<std::int32_t>(1, 1024), 1, 64),
+                               "Children of a node at each depth, instead of \"drafts\" at every one."),
+          field<&P::growth>("growth", growth,
+                            "\"static\": this shape; \"optimal\": the best shape of so many nodes for the "
+                            "acceptance by rank (Sequoia); \"dynamic\": grown each round from the draft's "
+                            "likeliest tokens (EAGLE-2)."),
+          integer_field<&P::nodes>("nodes", 1, 4096, "Nodes of an optimal or dynamic tree."),
+          field<&P::rank_acceptance>("rank_acceptance", list(number(0, 1), 1, 64),
+                                     "Of an optimal tree: acceptance by sibling; measured when left out."),
+          field<&P::node_cost>(
+              "node_cost", number(0, 1000),
+              "Time of one more verified node, in target runs: an optimal tree then has the size "
+              "up to \"nodes\" that is fastest.")};
+}
+
+RuleKind make_kind() {
+  RuleKind kind;
+  kind.name = "tree";
+  kind.sentence =
+      "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.";
+  kind.parameters = object<TreeParameters>(kind.name, kind.sentence, tree_fields()).type;
+  kind.expected_lossless = ExpectedLossless::always;
+  kind.make = [](const SelectedKind& selected, const RuleRequest& request) {
+    const TreeParameters& parameters = parameters_of(selected);
+    const auto programs = [](const auto& rule) { return RulePrograms{AnyRule(rule), EnumerableRule(rule)}; };
+    if (parameters.growth == Growth::dynamic) {
+      return programs(GrownTreeRule(parameters.drafts, parameters.nodes));
+    }
+    return programs(TreeRule(static_tree_of(parameters, request.gamma, selected.path)));
+  };
+  kind.depends_on_gamma = true;
+  kind.measure = measured;
+  kind.surveyed = {surveyed_rule("tree", TreeParameters{}),
+                   surveyed_rule("tree, dynamic", TreeParameters{.branching = std::nullopt,
+                                                                 .growth = Growth::dynamic,
+                                                                 .nodes = 4,
+                                                                 .rank_acceptance = std::nullopt,
+                                                                 .node_cost = std::nullopt})};
+  return kind;
+}
+
+}  // namespace
+
+const RuleKind& tree_rule() {
+  static const RuleKind kind = make_kind();
+  return kind;
+}
+
+}  // namespace speclab

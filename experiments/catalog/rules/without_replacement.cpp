@@ -1,0 +1,30 @@
+#include "core/rules/tree.hpp"
+#include "experiments/catalog/rules/rule_entry.hpp"
+#include "experiments/catalog/rules/tree_shapes.hpp"
+
+namespace speclab {
+
+namespace {
+
+RuleKind make_kind() {
+  RuleKind kind = rule_kind<SeveralDrafts>(
+      "without-replacement", "Recursive rejection over paths that begin with different tokens. Lossless.",
+      ExpectedLossless::always, {drafted_paths_field()},
+      [](const SeveralDrafts& parameters, const std::string& path, const RuleRequest& request) {
+        // Chains that part at the root.
+        std::vector<std::int32_t> branching(static_cast<std::size_t>(request.gamma), 1);
+        if (request.gamma > 0) branching.front() = parameters.drafts;
+        return TreeRule(tree_of(branching, path));
+      });
+  kind.depends_on_gamma = true;
+  return kind;
+}
+
+}  // namespace
+
+const RuleKind& without_replacement_rule() {
+  static const RuleKind kind = make_kind();
+  return kind;
+}
+
+}  // namespace speclab
