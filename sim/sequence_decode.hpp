@@ -5,14 +5,17 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <functional>
 #include <vector>
 
-#include "sim/adaptive_drafting.hpp"
-#include "sim/decode.hpp"
-#include "sim/policies/oracle.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/control.hpp"
+#include "sim/drafters/any_drafter.hpp"
+#include "sim/models/model.hpp"
+#include "sim/policies/any_policy.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 
@@ -35,86 +38,20 @@ struct SequencePlan {
   }
 };
 
-/// `decode(index, sequence, tally)` for every sequence, in parallel. Progress counts tokens of finished
-/// sequences.
-template <class Decode>
-Outcome run_sequences(const SequencePlan& plan, const Control& control, const Decode& decode) {
-  Outcome outcome;
-  outcome.batches.resize(plan.batch_count());
-  std::mutex mutex;
-  std::atomic<bool> stopped{false};
-  for_each_index(plan.sequences.size(), [&](std::size_t index) {
-    if (stopped || control.stop()) {
-      stopped = true;
-      return;
-    }
-    Tally tally;
-    decode(index, plan.sequences[index], tally);
-    control.progress(plan.sequences[index].tokens);
-    const std::scoped_lock lock(mutex);
-    outcome.batches[plan.batch_of(index)] += tally;
-  });
-  outcome.partial = stopped;
-  return outcome;
-}
+/// The target of each sequence: one model for all, or each sequence's own text
+/// (sim/text/text_target.hpp).
+using TargetOf = std::function<Model(std::size_t sequence)>;
 
-/// Whether a policy's rounds are charged as an oracle would have played them.
-template <class Policy>
-bool foresees(const Policy& policy) {
-  if constexpr (requires { policy.foresees(); }) {
-    return policy.foresees();
-  } else {
-    return false;
-  }
-}
-
-/// Speculative decoding of every sequence by a rule of one draft. `target_of(index)` is the target of one
-/// sequence, a Model or what converts to one.
-template <class TargetOf, class Drafter, GammaPolicy Policy>
-Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
-                         const Policy& policy, const AnyRule& rule, const Control& control = {}) {
-  return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
-    const Model& target = target_of(index);
-    std::vector<Token> context = sequence.prompt;
-    typename Drafter::Memory memory;
-    typename Policy::Memory learned;
-    RoundScratch<double> scratch;
-    const AdaptiveDrafting<Drafter, Policy> drafting{drafter, memory, policy, learned};
-    while (context.size() < sequence.prompt.size() + sequence.tokens) {
-      const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
-      SampledChance chance = sampled_chance(plan.seed, static_cast<std::uint32_t>(index), position);
-      Round round =
-          rule->drafted_round(target, DraftingRef(drafting), context, chance, scratch, RoundWatch());
-      if (round.next < 0) throw_damaged_row();
-      if (foresees(policy)) round = OraclePolicy::foreseen(round, drafter.runs(round.accepted));
-      tally.add_round(round);
-      policy.learn(learned, round);
-    }
-  });
-}
+/// Speculative decoding of every sequence, by a rule of one drafted sequence (std::logic_error for others).
+/// Progress counts tokens of finished sequences. Rounds of a policy that foresees count as foreseen_round.
+/// Throws ModelError for an invalid row.
+Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
+                         const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
 /// Section 4.2's alpha for a drafter: along text that the target generates plainly, the overlap of the
 /// target's row and the row that a round would draft its first token from, 0 where there is none. Tallied as
 /// overlaps; `drafted` counts the contexts where something was proposed.
-template <class TargetOf, class Drafter>
-Outcome measure_first_overlap(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
-                              const AnyRule& rule, const Control& control = {}) {
-  return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
-    const Model& target = target_of(index);
-    std::vector<Token> context = sequence.prompt;
-    typename Drafter::Memory memory;
-    std::vector<double> target_storage;
-    std::vector<double> draft_storage;
-    for (std::uint32_t position = 0; position < sequence.tokens; ++position) {
-      const Row target_row = target.next(context, target_storage);
-      drafter.read(memory, context);
-      const Row draft_row = drafter.propose(memory, context, 0, draft_storage);
-      record_overlap(tally, draft_row.size == 0 ? 0 : rule->context_acceptance(target_row, draft_row));
-      tally.drafted += draft_row.size == 0 ? 0 : 1;
-      context.push_back(
-          plain_token(rule, target_row, plan.seed, static_cast<std::uint32_t>(index), position));
-    }
-  });
-}
+Outcome measure_first_overlap(const SequencePlan& simulation, const TargetOf& target_of,
+                              const AnyDrafter& drafter, const Control& control = {});
 
 }  // namespace speclab

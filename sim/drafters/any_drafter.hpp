@@ -1,120 +1,100 @@
-// Any drafter, as one value: a closed set, held in a variant. What a hierarchy drafts with may be a
-// hierarchy.
+// Any drafter, as one value. What a hierarchy drafts with may be a hierarchy.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "sim/drafters/aligned_copy.hpp"
-#include "sim/drafters/heads.hpp"
-#include "sim/drafters/hierarchical.hpp"
-#include "sim/drafters/lookahead.hpp"
-#include "sim/drafters/lookup.hpp"
-#include "sim/drafters/model_drafter.hpp"
-#include "sim/drafters/suffix_drafter.hpp"
-#include "sim/models/model.hpp"
+#include "core/random/random_source.hpp"
+#include "sim/adaptive_drafting.hpp"
+#include "sim/any_memory.hpp"
+#include "sim/drafters/drafter.hpp"
+#include "sim/drafters/nested_random_source.hpp"
 
 namespace speclab {
 
-class Hierarchy;
-struct HierarchyMemory;
-
-/// Visited at every token: a row costs far more. A model that a drafter points to must outlive it.
+/// Satisfies RowDrafter and ExtendingDrafter. A drafter costs one virtual call a token, where a row costs far
+/// more. Whatever a drafter points to must outlive it.
 class AnyDrafter {
  public:
-  using Kind = std::variant<ModelDrafter<Model>, LookupDrafter, SuffixDrafter, LookaheadDrafter<Model>,
-                            HeadsDrafter, AlignedCopy, std::shared_ptr<const Hierarchy>>;
+  using Memory = AnyMemory;
 
-  /// Of all kinds; the one in use fills its own.
-  struct Memory {
-    std::tuple<ModelDrafter<Model>::Memory, LookupDrafter::Memory, SuffixDrafter::Memory,
-               LookaheadDrafter<Model>::Memory, HeadsDrafter::Memory, AlignedCopy::Memory>
-        of;
-    std::vector<HierarchyMemory> of_hierarchy;  ///< one, once it is used
+  template <class Drafter>
+  requires(!std::same_as<Drafter, AnyDrafter> && RowDrafter<Drafter>)
+      // NOLINTNEXTLINE(google-explicit-constructor): a drafter of any type is an AnyDrafter
+      AnyDrafter(Drafter drafter)
+      : held_(std::make_shared<const Held<Drafter>>(std::move(drafter))) {}
+
+  std::int32_t vocab() const { return held_->vocab(); }
+  void read(Memory& memory, std::span<const Token> context) const { held_->read(memory, context); }
+  Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
+              std::vector<double>& storage) const {
+    return held_->propose(memory, context, position, storage);
+  }
+  std::int32_t runs(std::int32_t drafted) const { return held_->runs(drafted); }
+  /// Whether `runs` knows the runs of a round; of hierarchies they are only known once it was played.
+  bool foretells_runs() const { return held_->foretells_runs(); }
+
+  /// For the simulator's random source, and for rounds within its rounds.
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<double>& scratch,
+              Drafted& done) const {
+    held_->extend(memory, context, random, scratch, done);
+  }
+
+ private:
+  using Outer = SampledChance;
+  using Inner = NestedChance<SampledChance>;
+
+  struct Base {
+    Base() = default;
+    Base(const Base&) = delete;
+    Base& operator=(const Base&) = delete;
+    virtual ~Base() = default;
+    virtual std::int32_t vocab() const = 0;
+    virtual void read(Memory& memory, std::span<const Token> context) const = 0;
+    virtual Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
+                        std::vector<double>& storage) const = 0;
+    virtual std::int32_t runs(std::int32_t drafted) const = 0;
+    virtual bool foretells_runs() const = 0;
+    virtual void extend(Memory& memory, std::vector<Token>& context, Outer& random,
+                        RoundScratch<double>& scratch, Drafted& done) const = 0;
+    virtual void extend(Memory& memory, std::vector<Token>& context, Inner& random,
+                        RoundScratch<double>& scratch, Drafted& done) const = 0;
   };
 
   template <class Drafter>
-  requires(!std::same_as<Drafter, AnyDrafter> && std::constructible_from<Kind, Drafter>)
-      // NOLINTNEXTLINE(google-explicit-constructor): a drafter of any kind is an AnyDrafter
-      AnyDrafter(Drafter drafter)
-      : kind_(std::move(drafter)) {}
+  struct Held final : Base {
+    using Own = typename Drafter::Memory;
 
-  std::int32_t vocab() const;
-  void read(Memory& memory, std::span<const Token> context) const;
-  Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
-              std::vector<double>& storage) const;
-  std::int32_t runs(std::int32_t drafted) const;
-  bool hierarchical() const { return std::holds_alternative<std::shared_ptr<const Hierarchy>>(kind_); }
+    explicit Held(Drafter made) : drafter(std::move(made)) {}
 
-  template <class Chance>
-  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<double>& scratch,
-              Drafted& done) const;
+    std::int32_t vocab() const override { return drafter.vocab(); }
+    void read(Memory& memory, std::span<const Token> context) const override {
+      drafter.read(memory.as<Own>(), context);
+    }
+    Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
+                std::vector<double>& storage) const override {
+      return drafter.propose(memory.as<Own>(), context, position, storage);
+    }
+    std::int32_t runs(std::int32_t drafted) const override { return drafter.runs(drafted); }
+    bool foretells_runs() const override { return !ExtendingDrafter<Drafter, double, Outer>; }
+    void extend(Memory& memory, std::vector<Token>& context, Outer& random, RoundScratch<double>& scratch,
+                Drafted& done) const override {
+      draft_more(drafter, memory.as<Own>(), context, random, scratch, done);
+    }
+    void extend(Memory& memory, std::vector<Token>& context, Inner& random, RoundScratch<double>& scratch,
+                Drafted& done) const override {
+      draft_more(drafter, memory.as<Own>(), context, random, scratch, done);
+    }
 
- private:
-  template <class Drafter>
-  static const Drafter& held(const Drafter& drafter) {
-    return drafter;
-  }
-  static const Hierarchy& held(const std::shared_ptr<const Hierarchy>& hierarchy) { return *hierarchy; }
+    Drafter drafter;
+  };
 
-  /// `use(drafter, memory)` for the kind at hand.
-  template <class Use>
-  decltype(auto) with(Memory& memory, const Use& use) const;
-
-  Kind kind_;
+  std::shared_ptr<const Base> held_;
 };
-
-class Hierarchy : public HierarchicalDrafter<Model, AnyDrafter> {
- public:
-  using HierarchicalDrafter::HierarchicalDrafter;
-};
-
-struct HierarchyMemory : Hierarchy::Memory {};
-
-template <class Use>
-decltype(auto) AnyDrafter::with(Memory& memory, const Use& use) const {
-  return std::visit(
-      [&]<class Drafter>(const Drafter& drafter) -> decltype(auto) {
-        if constexpr (std::same_as<Drafter, std::shared_ptr<const Hierarchy>>) {
-          memory.of_hierarchy.resize(1);
-          return use(*drafter, memory.of_hierarchy.front());
-        } else {
-          return use(drafter, std::get<typename Drafter::Memory>(memory.of));
-        }
-      },
-      kind_);
-}
-
-inline std::int32_t AnyDrafter::vocab() const {
-  return std::visit([](const auto& drafter) { return held(drafter).vocab(); }, kind_);
-}
-
-inline void AnyDrafter::read(Memory& memory, std::span<const Token> context) const {
-  with(memory, [&](const auto& drafter, auto& its) { drafter.read(its, context); });
-}
-
-inline Row AnyDrafter::propose(Memory& memory, std::span<const Token> context, std::int32_t position,
-                               std::vector<double>& storage) const {
-  return with(memory, [&](const auto& drafter, auto& its) {
-    return drafter.propose(its, context, position, storage);
-  });
-}
-
-inline std::int32_t AnyDrafter::runs(std::int32_t drafted) const {
-  return std::visit([&](const auto& drafter) { return held(drafter).runs(drafted); }, kind_);
-}
-
-template <class Chance>
-void AnyDrafter::extend(Memory& memory, std::vector<Token>& context, Chance& chance,
-                        RoundScratch<double>& scratch, Drafted& done) const {
-  with(memory,
-       [&](const auto& drafter, auto& its) { draft_more(drafter, its, context, chance, scratch, done); });
-}
 
 }  // namespace speclab

@@ -3,67 +3,18 @@
 // hierarchies). The inner drafter may be hierarchical again.
 #pragma once
 
-#include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/rules/token.hpp"
 #include "sim/adaptive_drafting.hpp"
+#include "sim/drafters/nested_random_source.hpp"
 #include "sim/policies/fixed.hpp"
 
 namespace speclab {
-
-/// Chance for a round within a round: the same verbs at addresses of their own. Nesting it again gives the
-/// same type one level further down.
-template <class Chance>
-class NestedChance {
- public:
-  static constexpr std::uint32_t most_rounds = 128;  ///< within one round of the level above
-
-  NestedChance(Chance& outermost, std::uint32_t number) : NestedChance(outermost, 1, number) {
-    assert(number < most_rounds);
-  }
-  NestedChance deeper(std::uint32_t number) const {
-    assert(number < most_rounds && depth_ < most_inner_levels);
-    return NestedChance(outermost_, depth_ + 1, path_ * most_rounds + number);
-  }
-
-  template <class Real>
-  bool flip(Draw draw, const Real& probability) {
-    return outermost_.flip(moved(draw), probability);
-  }
-  template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
-    return outermost_.pick(moved(draw), weights);
-  }
-
- private:
-  static constexpr std::uint32_t slots_of_a_level = 4096;
-
-  NestedChance(Chance& outermost, std::uint32_t depth, std::uint32_t path)
-      : outermost_(outermost), depth_(depth), path_(path) {}
-
-  Draw moved(Draw draw) const {
-    assert(draw.slot < slots_of_a_level && draw.attempt == 0);
-    return {draw.use, static_cast<std::uint16_t>(draw.slot + depth_ * slots_of_a_level), path_};
-  }
-
-  Chance& outermost_;
-  std::uint32_t depth_;
-  std::uint32_t path_;  ///< numbers of the rounds that this one lies in, one digit a level
-};
-
-template <class Chance>
-NestedChance<Chance> nested_chance(Chance& chance, std::uint32_t number) {
-  return NestedChance<Chance>(chance, number);
-}
-template <class Chance>
-NestedChance<Chance> nested_chance(NestedChance<Chance>& chance, std::uint32_t number) {
-  return chance.deeper(number);
-}
 
 /// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
 /// model's law and its rows are the middle model's. A round is one run of the middle model. All tokens of a
@@ -91,8 +42,7 @@ class HierarchicalDrafter {
     return middle_.next(context, storage);
   }
 
-  /// Not known from the number of tokens: `extend` counts. An oracle would draft a hierarchy's tokens for
-  /// free.
+  /// Not known from the number of tokens: `extend` counts.
   std::int32_t runs(std::int32_t) const { return 0; }
 
   template <class Chance>

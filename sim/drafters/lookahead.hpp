@@ -59,9 +59,9 @@ class LookaheadDrafter {
     std::vector<Token> chain;  ///< of this round
   };
 
-  /// Keeps a pointer to `model`. window >= 1, ngram >= 2, candidates >= 1.
-  explicit LookaheadDrafter(const Model& model, const LookaheadOptions& options = {})
-      : model_(&model), options_(options), points_(model.vocab()) {
+  /// window >= 1, ngram >= 2, candidates >= 1.
+  explicit LookaheadDrafter(Model model, const LookaheadOptions& options = {})
+      : model_(std::move(model)), options_(options), points_(model_.vocab()) {
     assert(options.window >= 1 && options.ngram >= 2 && options.candidates >= 1);
   }
 
@@ -133,7 +133,7 @@ class LookaheadDrafter {
       for (std::size_t level = 1; level < levels(); ++level) {
         text.push_back(memory.guesses[level * window() + column]);
       }
-      const Token token = argmax(model_->next(text, scratch));
+      const Token token = argmax(model_.next(text, scratch));
       if (token < 0) throw ModelError("a model produced a row that holds NaN");
       memory.guesses.push_back(token);
       text.resize(settled + column);
@@ -172,7 +172,7 @@ class LookaheadDrafter {
     memory.chain.assign(found->second.end() - static_cast<std::ptrdiff_t>(levels()), found->second.end());
   }
 
-  const Model* model_;
+  Model model_;
   LookaheadOptions options_;
   PointRows points_;
 };

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/round/round.hpp"
@@ -16,23 +17,23 @@ class ModelDrafter {
  public:
   struct Memory {};
 
-  /// Keeps a pointer to `model`. At most `length` tokens a round; 0 sets no limit.
-  explicit ModelDrafter(const Model& model, std::int32_t length = 0) : model_(&model), length_(length) {
+  /// At most `length` tokens a round; 0 sets no limit.
+  explicit ModelDrafter(Model model, std::int32_t length = 0) : model_(std::move(model)), length_(length) {
     assert(length >= 0);
   }
 
-  std::int32_t vocab() const { return model_->vocab(); }
+  std::int32_t vocab() const { return model_.vocab(); }
   void read(Memory&, std::span<const Token>) const {}
   Row propose(Memory&, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const {
     if (length_ > 0 && position >= length_) return {};
-    return model_->next(context, storage);
+    return model_.next(context, storage);
   }
   /// One run a token.
   std::int32_t runs(std::int32_t drafted) const { return drafted; }
 
  private:
-  const Model* model_;
+  Model model_;
   std::int32_t length_;
 };
 

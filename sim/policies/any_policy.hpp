@@ -2,57 +2,61 @@
 #pragma once
 
 #include <concepts>
-#include <tuple>
+#include <memory>
 #include <utility>
-#include <variant>
 
-#include "sim/policies/bandit.hpp"
-#include "sim/policies/confidence.hpp"
-#include "sim/policies/adaedl.hpp"
-#include "sim/policies/fixed.hpp"
-#include "sim/policies/goodput.hpp"
-#include "sim/policies/heuristic.hpp"
-#include "sim/policies/oracle.hpp"
-#include "sim/policies/specdec_pp.hpp"
+#include "sim/any_memory.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 
-/// Satisfies GammaPolicy. Visited at every question: a row costs far more.
+/// Satisfies GammaPolicy. A question costs one virtual call, where a row costs far more.
 class AnyPolicy {
  public:
-  using Kind = std::variant<FixedPolicy, HeuristicPolicy, ConfidencePolicy, EntropyPolicy, ProductPolicy,
-                            GoodputPolicy, BanditPolicy, OraclePolicy>;
-  /// Of all kinds; the one in use fills its own.
-  using Memory = std::tuple<Forgetful::Memory, HeuristicPolicy::Memory, ProductPolicy::Memory,
-                            GoodputPolicy::Memory, BanditPolicy::Memory>;
+  using Memory = AnyMemory;
 
   template <class Policy>
-  requires(!std::same_as<Policy, AnyPolicy> && std::constructible_from<Kind, Policy>)
-      // NOLINTNEXTLINE(google-explicit-constructor): a policy of any kind is an AnyPolicy
+  requires(!std::same_as<Policy, AnyPolicy> && GammaPolicy<Policy>)
+      // NOLINTNEXTLINE(google-explicit-constructor): a policy of any type is an AnyPolicy
       AnyPolicy(Policy policy)
-      : kind_(std::move(policy)) {}
+      : held_(std::make_shared<const Held<Policy>>(std::move(policy))) {}
 
-  std::int32_t most() const {
-    return std::visit([](const auto& policy) { return policy.most(); }, kind_);
+  std::int32_t most() const { return held_->most(); }
+  bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<double>& last) const {
+    return held_->goes_on(memory, drafted, last);
   }
-  template <class Real>
-  bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>& last) const {
-    return std::visit(
-        [&]<class Policy>(const Policy& policy) {
-          return policy.goes_on(std::get<typename Policy::Memory>(memory), drafted, last);
-        },
-        kind_);
-  }
-  void learn(Memory& memory, const Round& round) const {
-    std::visit([&]<class Policy>(
-                   const Policy& policy) { policy.learn(std::get<typename Policy::Memory>(memory), round); },
-               kind_);
-  }
-  /// Whether rounds are to be charged as the oracle would have played them.
-  bool foresees() const { return std::holds_alternative<OraclePolicy>(kind_); }
+  void learn(Memory& memory, const Round& round) const { held_->learn(memory, round); }
+  bool foresees() const { return held_->foresees(); }
 
  private:
-  Kind kind_;
+  struct Base {
+    Base() = default;
+    Base(const Base&) = delete;
+    Base& operator=(const Base&) = delete;
+    virtual ~Base() = default;
+    virtual std::int32_t most() const = 0;
+    virtual bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<double>& last) const = 0;
+    virtual void learn(Memory& memory, const Round& round) const = 0;
+    virtual bool foresees() const = 0;
+  };
+
+  template <class Policy>
+  struct Held final : Base {
+    using Own = typename Policy::Memory;
+
+    explicit Held(Policy made) : policy(std::move(made)) {}
+
+    std::int32_t most() const override { return policy.most(); }
+    bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<double>& last) const override {
+      return policy.goes_on(memory.as<Own>(), drafted, last);
+    }
+    void learn(Memory& memory, const Round& round) const override { policy.learn(memory.as<Own>(), round); }
+    bool foresees() const override { return speclab::foresees(policy); }
+
+    Policy policy;
+  };
+
+  std::shared_ptr<const Base> held_;
 };
 
 }  // namespace speclab

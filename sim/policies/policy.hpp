@@ -26,6 +26,24 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
   policy.learn(memory, round);
 };
 
+/// Whether a policy knows beforehand how many tokens will be accepted, so that its rounds count as
+/// `foreseen_round`. Policies that do say so by `foresees()`.
+template <class Policy>
+bool foresees(const Policy& policy) {
+  if constexpr (requires { policy.foresees(); }) {
+    return policy.foresees();
+  } else {
+    return false;
+  }
+}
+
+/// A round in which only the accepted tokens were drafted, given the draft runs that those take.
+inline Round foreseen_round(Round round, std::int32_t runs_of_accepted) {
+  round.drafted = round.examined = round.accepted;
+  round.draft_runs = runs_of_accepted;
+  return round;
+}
+
 /// What policies have in common that do not look back.
 struct Forgetful {
   struct Memory {};

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 

@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "tests/bounds.hpp"
-#include "sim/models/model.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 

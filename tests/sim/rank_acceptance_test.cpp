@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 

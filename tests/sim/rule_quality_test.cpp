@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/random/enumerated_random_source.hpp"
 #include "core/distribution/ratio_order.hpp"
+#include "core/random/enumerated_random_source.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 

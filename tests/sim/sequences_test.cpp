@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "sim/models/model.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 
 // Whether these sequences have the right law: tests/analysis/losslessness_slow_test.cpp.

@@ -15,8 +15,8 @@
 #include "sim/policies/fixed.hpp"
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
-#include "sim/policies/oracle.hpp"
 #include "sim/policies/specdec_pp.hpp"
+#include "sim/policies/upper_bound.hpp"
 
 using namespace speclab;
 
@@ -112,7 +112,7 @@ TEST_CASE("every policy leaves the law of a token, to the last digit") {
   CHECK(distance(drafter, ProductPolicy(0.3, 3)) == 0);
   CHECK(distance(drafter, GoodputPolicy(times, 3)) == 0);
   CHECK(distance(drafter, BanditPolicy(times, 3, 1)) == 0);
-  CHECK(distance(drafter, OraclePolicy(3)) == 0);
+  CHECK(distance(drafter, UpperBoundPolicy(3)) == 0);
 }
 
 TEST_CASE("and block verification goes with stopping early, too") {

@@ -1,0 +1,55 @@
+// What a drafter or a policy of any type remembers of one sequence, as one value.
+#pragma once
+
+#include <cassert>
+#include <memory>
+#include <typeinfo>
+
+namespace speclab {
+
+/// Empty until whoever it belongs to uses it for the first time. Copies are independent; assigning a memory
+/// to one of the same type reuses its buffers.
+class AnyMemory {
+ public:
+  AnyMemory() = default;
+  AnyMemory(const AnyMemory& other) : held_(other.held_ ? other.held_->copy() : nullptr) {}
+  AnyMemory(AnyMemory&&) noexcept = default;
+  AnyMemory& operator=(const AnyMemory& other) {
+    if (held_ && other.held_ && typeid(*held_) == typeid(*other.held_)) {
+      held_->assign(*other.held_);
+    } else {
+      held_ = other.held_ ? other.held_->copy() : nullptr;
+    }
+    return *this;
+  }
+  AnyMemory& operator=(AnyMemory&&) noexcept = default;
+  ~AnyMemory() = default;
+
+  /// The memory, default-constructed at first use. Always asked for by the same type.
+  template <class T>
+  T& as() {
+    if (!held_) held_ = std::make_unique<Held<T>>();
+    assert(typeid(*held_) == typeid(Held<T>));
+    return static_cast<Held<T>&>(*held_).value;
+  }
+
+ private:
+  struct Base {
+    Base() = default;
+    Base(const Base&) = default;
+    Base& operator=(const Base&) = default;
+    virtual ~Base() = default;
+    virtual std::unique_ptr<Base> copy() const = 0;
+    virtual void assign(const Base& other) = 0;
+  };
+  template <class T>
+  struct Held final : Base {
+    T value{};
+    std::unique_ptr<Base> copy() const override { return std::make_unique<Held>(*this); }
+    void assign(const Base& other) override { value = static_cast<const Held&>(other).value; }
+  };
+
+  std::unique_ptr<Base> held_;
+};
+
+}  // namespace speclab

@@ -1,0 +1,24 @@
+// The bound on every policy: it knows how many of the tokens to come will be accepted, and drafts exactly
+// those (the oracle of Leviathan et al. 2023, section 3.4). No program can; the simulator can, by drafting
+// far and counting only what was accepted. With drafting paid, the time includes the runs that draft those
+// tokens; with drafting free it does not: both are times of the same rounds.
+#pragma once
+
+#include "sim/policies/policy.hpp"
+
+namespace speclab {
+
+struct UpperBoundPolicy : Forgetful {
+  std::int32_t cap;  ///< knows this many tokens ahead
+
+  explicit UpperBoundPolicy(std::int32_t farthest) : cap(farthest) {}
+
+  std::int32_t most() const { return cap; }
+  template <class Real>
+  bool goes_on(Memory&, std::int32_t, const LastDrafted<Real>&) const {
+    return true;
+  }
+  bool foresees() const { return true; }
+};
+
+}  // namespace speclab

@@ -1,0 +1,81 @@
+#include "sim/sequence_decode.hpp"
+
+#include <atomic>
+#include <mutex>
+
+#include "core/rules/token.hpp"
+#include "sim/adaptive_drafting.hpp"
+#include "sim/decode.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// `decode(index, sequence, tally)` for every sequence, in parallel.
+template <class Decode>
+Outcome run_sequences(const SequencePlan& simulation, const Control& control, const Decode& decode) {
+  Outcome outcome;
+  outcome.batches.resize(simulation.batch_count());
+  std::mutex mutex;
+  std::atomic<bool> stopped{false};
+  for_each_index(simulation.sequences.size(), [&](std::size_t index) {
+    if (stopped || control.stop()) {
+      stopped = true;
+      return;
+    }
+    Tally tally;
+    decode(index, simulation.sequences[index], tally);
+    control.progress(simulation.sequences[index].tokens);
+    const std::scoped_lock lock(mutex);
+    outcome.batches[simulation.batch_of(index)] += tally;
+  });
+  outcome.partial = stopped;
+  return outcome;
+}
+
+}  // namespace
+
+Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
+                         const AnyPolicy& policy, const AnyRule& rule, const Control& control) {
+  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+    const Model target = target_of(index);
+    std::vector<Token> context = sequence.prompt;
+    AnyDrafter::Memory memory;
+    AnyPolicy::Memory learned;
+    RoundScratch<double> scratch;
+    const AdaptiveDrafting<AnyDrafter, AnyPolicy> drafting{drafter, memory, policy, learned};
+    while (context.size() < sequence.prompt.size() + sequence.tokens) {
+      const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
+      SampledChance random = sampled_chance(simulation.seed, static_cast<std::uint32_t>(index), position);
+      Round round = rule->drafted_round(target, DraftingRef(drafting), context, random, scratch, {});
+      if (round.next < 0) throw_damaged_row();
+      if (policy.foresees()) round = foreseen_round(round, drafter.runs(round.accepted));
+      tally.add_round(round);
+      policy.learn(learned, round);
+    }
+  });
+}
+
+Outcome measure_first_overlap(const SequencePlan& simulation, const TargetOf& target_of,
+                              const AnyDrafter& drafter, const Control& control) {
+  const AnyRule rule = TokenRule{};
+  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+    const Model target = target_of(index);
+    std::vector<Token> context = sequence.prompt;
+    AnyDrafter::Memory memory;
+    std::vector<double> target_storage;
+    std::vector<double> draft_storage;
+    for (std::uint32_t position = 0; position < sequence.tokens; ++position) {
+      const Row target_row = target.next(context, target_storage);
+      drafter.read(memory, context);
+      const Row draft_row = drafter.propose(memory, context, 0, draft_storage);
+      record_overlap(tally, draft_row.size == 0 ? 0 : rule->context_acceptance(target_row, draft_row));
+      tally.drafted += draft_row.size == 0 ? 0 : 1;
+      context.push_back(
+          plain_token(rule, target_row, simulation.seed, static_cast<std::uint32_t>(index), position));
+    }
+  });
+}
+
+}  // namespace speclab
