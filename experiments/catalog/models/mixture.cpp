@@ -133,6 +133,9 @@ const ModelKind& mixture_model() {
          field<&MixtureParameters::alpha>("alpha", number(0, 1), "Overlap with the base.")},
         make_mixture);
     made.exact_rows = exact_mixture;
+    made.needs_target = [](const SelectedKind& selected) {
+      return !static_cast<const MixtureParameters*>(selected.parameters.get())->base.model;
+    };
     return made;
   }();
   return kind;

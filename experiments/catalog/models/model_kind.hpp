@@ -51,6 +51,8 @@ struct ModelKind : KindInfo {
   std::function<std::optional<ExactRows>(const SelectedKind& selected, std::size_t vocab,
                                          const std::optional<ExactRows>& target)>
       exact_rows = nullptr;
+  /// Whether a draft of these parameters refers to the target; empty for kinds that never do.
+  std::function<bool(const SelectedKind& selected)> needs_target = nullptr;
 };
 
 using ModelConfig = Selected<ModelKind>;

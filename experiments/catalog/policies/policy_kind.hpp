@@ -1,13 +1,16 @@
 // The gamma policies that the experiment "compare" can name: one file a policy, one line in all_policies.cpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "experiments/catalog/most_tokens_drafted.hpp"
 #include "experiments/config/family.hpp"
 #include "sim/policies/any_policy.hpp"
+#include "sim/policies/round_times.hpp"
 
 namespace speclab {
 
@@ -15,6 +18,9 @@ namespace speclab {
 /// target runs.
 struct PolicyRequest {
   std::function<double(std::int32_t drafted)> round_time;
+
+  /// Of rounds with 0 to `most` drafted tokens.
+  RoundTimes round_times(std::int32_t most) const;
 };
 
 struct PolicyKind : KindInfo {
@@ -27,16 +33,29 @@ struct PolicyKind : KindInfo {
 
 using PolicyConfig = Selected<PolicyKind>;
 
+/// Every policy; tests and other programs may add some.
 Family<PolicyKind>& policy_family();
 
+/// The name of a policy in tables.
+const std::string& label_of(const PolicyConfig& policy);
+
+AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
+
+/// The parameter "most" of adaptive policies.
+template <auto Member>
+Field most_field() {
+  return integer_field<Member>("most", 1, most_tokens_drafted, "Most tokens drafted in a round.");
+}
+
+/// An entry whose factory takes its parameters as P.
 template <class P, class Make>
 PolicyKind policy_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
   PolicyKind kind;
   kind.parameters = object<P>(name, sentence, std::move(fields)).type;
   kind.name = std::move(name);
   kind.sentence = std::move(sentence);
-  kind.make = [make](const SelectedKind& selected, const PolicyRequest& request) {
-    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
+  kind.make = [make](const SelectedKind& selected, const PolicyRequest& request) -> AnyPolicy {
+    return make(*static_cast<const P*>(selected.parameters.get()), request);
   };
   return kind;
 }

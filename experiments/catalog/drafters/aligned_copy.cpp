@@ -1,0 +1,39 @@
+// The drafter "aligned-copy".
+#include "sim/drafters/aligned_copy.hpp"
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/models/corpus_text.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Of a config: other defaults than AlignedCopyOptions has.
+struct Parameters : AlignedCopyOptions {
+  Parameters() {
+    match = 2;
+    length = 10;
+    realign = Realign::nearest;
+  }
+};
+
+MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+  return {AlignedCopy(request.text.vocabulary.size(), own)};
+}
+
+}  // namespace
+
+const DrafterKind& aligned_copy_drafter() {
+  static const DrafterKind kind = drafter_kind<Parameters>(
+      "aligned-copy",
+      "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
+      {integer_field<&Parameters::match, Parameters>("match", 1, 64, "Output tokens that align again."),
+       integer_field<&Parameters::length, Parameters>("length", 1, most_tokens_drafted,
+                                                      "Most tokens drafted in a round."),
+       field<&Parameters::realign, Parameters>(
+           "realign", choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
+           "Which position in the prompt.")},
+      make);
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,78 @@
+// Every drafter: one line each; and what drafters share.
+#include <fmt/format.h>
+
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/error.hpp"
+
+// clang-format off
+#define SPECLAB_DRAFTERS(ENTRY) \
+  ENTRY(model)                  \
+  ENTRY(lookup)                 \
+  ENTRY(suffix)                 \
+  ENTRY(lookahead)              \
+  ENTRY(heads)                  \
+  ENTRY(aligned_copy)           \
+  ENTRY(hierarchical)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_DRAFTER(name) const DrafterKind& name##_drafter();
+SPECLAB_DRAFTERS(SPECLAB_DECLARE_DRAFTER)
+
+Family<DrafterKind>& drafter_family() {
+  using Common = DrafterKind::Common;
+  static const auto common = object<Common>(
+      "drafter", "Keys of every drafter.",
+      {field<&Common::label>("name", text(), "Its name in tables; the kind when empty."),
+       with_unit(field<&Common::c>(
+                     "c", number(0, 1000),
+                     "Time of one of its runs: a run drafts one token, or all for kinds that say so."),
+                 "target runs"),
+       formerly(field<&Common::rule>("rule", kind_of(rule_family()),
+                                     "How its tokens are verified; without it the config's rule."),
+                {"verifier"})});
+  static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
+#define SPECLAB_ADD_DRAFTER(name) all.add(name##_drafter());
+    SPECLAB_DRAFTERS(SPECLAB_ADD_DRAFTER)
+  });
+  return family;
+}
+
+const std::string& label_of(const DrafterConfig& drafter) {
+  return drafter.label.empty() ? drafter.name() : drafter.label;
+}
+
+MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& request) {
+  try {
+    MadeDrafter made = drafter.entry().make(drafter, request);
+    made.costs.insert(made.costs.begin(), drafter.c);
+    return made;
+  } catch (const ModelError& error) {
+    throw ConfigError(drafter.path, error.what());
+  }
+}
+
+DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request) {
+  const ModelKind& kind = model.entry();
+  if (request.target == nullptr && kind.needs_target && kind.needs_target(model)) {
+    return {std::nullopt, "needs a target that is a model, and the text itself is none"};
+  }
+  const std::int32_t vocab = request.text.vocabulary.size();
+  const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
+  Model made = request.factory.model(model, from, request.sampling).model;
+  if (made.vocab() != vocab) {
+    throw ConfigError(model.path,
+                      fmt::format("has a vocabulary of {}; the task's text has {}", made.vocab(), vocab));
+  }
+  return {std::move(made)};
+}
+
+void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {
+  if (min_match <= max_match) return;
+  throw ConfigError(path + "/min_match", fmt::format("{} is above max_match {}", min_match, max_match));
+}
+
+}  // namespace speclab

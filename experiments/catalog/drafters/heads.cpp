@@ -1,0 +1,36 @@
+// The drafter "heads".
+#include "sim/drafters/heads.hpp"
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/models/corpus_text.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  std::int32_t heads = 4;
+  std::int32_t first_order = 2;
+  double temperature = 1;
+};
+
+MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+  return {fit_heads(request.text.tokens, request.text.vocabulary.size(), own.heads, own.first_order,
+                    {.temperature = own.temperature})};
+}
+
+}  // namespace
+
+const DrafterKind& heads_drafter() {
+  static const DrafterKind kind = drafter_kind<Parameters>(
+      "heads",
+      "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the "
+      "others. One run a round.",
+      {integer_field<&Parameters::heads>("heads", 1, 16, "Tokens drafted in a round, at most."),
+       integer_field<&Parameters::first_order>("first_order", 1, 5, "Order of the first head's n-gram."),
+       field<&Parameters::temperature>("temperature", number(0, 100),
+                                       "Of every head; 0 is blockwise parallel decoding's argmax.")},
+      make);
+  return kind;
+}
+
+}  // namespace speclab

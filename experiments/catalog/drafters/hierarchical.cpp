@@ -1,0 +1,54 @@
+// The drafter "hierarchical".
+#include "sim/drafters/hierarchical.hpp"
+
+#include <fmt/format.h>
+
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  ModelConfig middle;
+  DrafterConfig inner;
+  std::int32_t gamma = 3;
+};
+
+MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRequest& request) {
+  if (request.level >= most_inner_levels) {
+    throw ConfigError(path, fmt::format("has a drafter below it at level {}; at most {} levels are counted",
+                                        request.level + 2, most_inner_levels + 1));
+  }
+  if (own.inner.rule) {
+    throw ConfigError(path + "/inner/rule",
+                      "a middle model verifies by token verification; only the target's rule can be chosen");
+  }
+  DraftModel middle = make_draft_model(own.middle, request);
+  if (!middle.model) return {std::nullopt, middle.unsupported_reason};
+  DrafterRequest below = request;
+  ++below.level;
+  MadeDrafter inner = make_drafter(own.inner, below);
+  if (!inner.drafter) return inner;
+  return {
+      HierarchicalDrafter<Model, AnyDrafter>(*std::move(middle.model), *std::move(inner.drafter), own.gamma),
+      {},
+      std::move(inner.costs)};
+}
+
+}  // namespace
+
+const DrafterKind& hierarchical_drafter() {
+  static const DrafterKind kind = drafter_kind<Parameters>(
+      "hierarchical",
+      "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
+      {required(field<&Parameters::middle>("middle", kind_of(model_family()), "The middle model.")),
+       required(field<&Parameters::inner>("inner", kind_of(drafter_family()), "What drafts for it.")),
+       integer_field<&Parameters::gamma>("gamma", 1, most_tokens_drafted,
+                                         "Tokens that the inner drafter drafts at a time.")},
+      make);
+  return kind;
+}
+
+}  // namespace speclab

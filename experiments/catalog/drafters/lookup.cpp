@@ -1,0 +1,32 @@
+// The drafter "lookup".
+#include "sim/drafters/lookup.hpp"
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/models/corpus_text.hpp"
+
+namespace speclab {
+
+namespace {
+
+MadeDrafter make(const LookupOptions& own, const std::string& path, const DrafterRequest& request) {
+  check_matches(own.min_match, own.max_match, path);
+  return {LookupDrafter(request.text.vocabulary.size(), own)};
+}
+
+}  // namespace
+
+const DrafterKind& lookup_drafter() {
+  static const DrafterKind kind = drafter_kind<LookupOptions>(
+      "lookup",
+      "Prompt lookup: what followed the longest earlier match of the context's end. One run a round.",
+      {integer_field<&LookupOptions::min_match>("min_match", 1, 64, "Shortest match."),
+       integer_field<&LookupOptions::max_match>("max_match", 1, 64, "Longest match."),
+       integer_field<&LookupOptions::length>("length", 1, most_tokens_drafted,
+                                             "Most tokens drafted in a round."),
+       field<&LookupOptions::occurrence>(
+           "occurrence", choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
+           "Which of the matches of one length.")},
+      make);
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,31 @@
+// The drafter "model".
+#include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "sim/drafters/model_drafter.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  ModelConfig model;
+};
+
+MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+  DraftModel built = make_draft_model(own.model, request);
+  if (!built.model) return {std::nullopt, built.unsupported_reason};
+  return {ModelDrafter<Model>(*std::move(built.model))};
+}
+
+}  // namespace
+
+const DrafterKind& model_drafter() {
+  static const DrafterKind kind =
+      drafter_kind<Parameters>("model", "A model, run once for each token.",
+                               {required(field<&Parameters::model>(
+                                   "model", kind_of(model_family()),
+                                   "The model; \"base\": \"target\" in a mixture is the task's target."))},
+                               make);
+  return kind;
+}
+
+}  // namespace speclab

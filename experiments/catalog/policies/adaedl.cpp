@@ -1,0 +1,32 @@
+// The policy "adaedl".
+#include "sim/policies/adaedl.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  double kappa = 0.2;
+  double least = 0.3;
+  std::int32_t most = 20;
+};
+
+}  // namespace
+
+const PolicyKind& adaedl_policy() {
+  static const PolicyKind kind = [] {
+    PolicyKind made = policy_kind<Parameters>(
+        "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
+        {with_unit(field<&Parameters::kappa>("kappa", number(0, 100), "Factor of the entropy."), "1/nat"),
+         field<&Parameters::least>("least", number(0, 1), "The bound."), most_field<&Parameters::most>()},
+        [](const Parameters& own, const PolicyRequest&) {
+          return EntropyPolicy(own.kappa, own.least, own.most);
+        });
+    made.aliases = {"entropy"};
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,28 @@
+// The policy "bandit".
+#include "sim/policies/bandit.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  double width = 0.2;
+  std::int32_t most = 10;
+};
+
+}  // namespace
+
+const PolicyKind& bandit_policy() {
+  static const PolicyKind kind = policy_kind<Parameters>(
+      "bandit", "Every gamma an arm, tokens per time the reward: upper confidence bounds.",
+      {field<&Parameters::width>("width", number(0, 100),
+                                 "Width of the bounds, in largest rewards; UCB1 has 1.414."),
+       most_field<&Parameters::most>()},
+      [](const Parameters& own, const PolicyRequest& request) {
+        return BanditPolicy(request.round_times(own.most), own.most, own.width);
+      });
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,31 @@
+// The policy "confidence".
+#include "sim/policies/confidence.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  double threshold = 0.4;
+  Confidence of = Confidence::top;
+  std::int32_t most = 20;
+};
+
+}  // namespace
+
+const PolicyKind& confidence_policy() {
+  static const PolicyKind kind = policy_kind<Parameters>(
+      "confidence", "Goes on while the draft gives a token enough probability.",
+      {field<&Parameters::threshold>("threshold", number(0, 1), "Least probability."),
+       field<&Parameters::of>(
+           "of", choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
+           "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),
+       most_field<&Parameters::most>()},
+      [](const Parameters& own, const PolicyRequest&) {
+        return ConfidencePolicy(own.threshold, own.of, own.most);
+      });
+  return kind;
+}
+
+}  // namespace speclab

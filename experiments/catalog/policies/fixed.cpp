@@ -1,0 +1,23 @@
+// The policy "fixed".
+#include "sim/policies/fixed.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  std::int32_t gamma = 0;
+};
+
+}  // namespace
+
+const PolicyKind& fixed_policy() {
+  static const PolicyKind kind = policy_kind<Parameters>(
+      "fixed", "The same number of drafted tokens every round.",
+      {required(integer_field<&Parameters::gamma>("gamma", 0, most_tokens_drafted, "Tokens."))},
+      [](const Parameters& own, const PolicyRequest&) { return FixedPolicy(own.gamma); });
+  return kind;
+}
+
+}  // namespace speclab

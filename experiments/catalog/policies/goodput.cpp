@@ -1,0 +1,24 @@
+// The policy "goodput".
+#include "sim/policies/goodput.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  std::int32_t most = 20;
+};
+
+}  // namespace
+
+const PolicyKind& goodput_policy() {
+  static const PolicyKind kind = policy_kind<Parameters>(
+      "goodput", "The gamma of most expected tokens per time, by acceptance rates by position so far.",
+      {most_field<&Parameters::most>()}, [](const Parameters& own, const PolicyRequest& request) {
+        return GoodputPolicy(request.round_times(own.most), own.most);
+      });
+  return kind;
+}
+
+}  // namespace speclab

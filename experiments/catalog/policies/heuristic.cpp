@@ -1,0 +1,25 @@
+// The policy "heuristic".
+#include "sim/policies/heuristic.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  std::int32_t start = 5;
+  std::int32_t most = 20;
+};
+
+}  // namespace
+
+const PolicyKind& heuristic_policy() {
+  static const PolicyKind kind = policy_kind<Parameters>(
+      "heuristic", "Two more after a round that accepted everything, else one fewer (Hugging Face).",
+      {integer_field<&Parameters::start>("start", 1, most_tokens_drafted, "Tokens in the first round."),
+       most_field<&Parameters::most>()},
+      [](const Parameters& own, const PolicyRequest&) { return HeuristicPolicy(own.start, own.most); });
+  return kind;
+}
+
+}  // namespace speclab
