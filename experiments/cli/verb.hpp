@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/json.hpp"
+#include "experiments/config/type.hpp"
 
 namespace speclab {
 
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
 
 struct Verb {
-  const char* name;
+  const char* name;  ///< one word, or two: "bench kernels" goes before "bench"
   const char* sentence;
   int (*run)(const std::vector<std::string>& arguments);
 };
@@ -49,7 +49,10 @@ void add_backend_option(boost::program_options::options_description& options);
 int thread_option(const boost::program_options::variables_map& values);
 /// The --set options as they were typed, each after a space: for the command that redraws a figure.
 std::string set_arguments(const boost::program_options::variables_map& values);
-/// The config of a file with --seed and --set applied, with present names, not yet checked.
+/// The config of a file with --seed and --set applied, with present names, not yet checked. `uses` receives
+/// the former names that were replaced.
+Json load_config(const std::string& file, const boost::program_options::variables_map& values,
+                 std::vector<RenamedUse>& uses);
 Json load_config(const std::string& file, const boost::program_options::variables_map& values);
 
 }  // namespace speclab

@@ -98,7 +98,8 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
   }
 }
 
-void apply_assignment(Json& document, const std::string& assignment) {
+void apply_assignment(Json& document, const std::string& assignment,
+                      const std::function<std::string(const std::string&)>& present) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw UsageError(
@@ -109,6 +110,7 @@ void apply_assignment(Json& document, const std::string& assignment) {
     std::replace(path.begin(), path.end(), '.', '/');
     path.insert(path.begin(), '/');
   }
+  path = present(path);
   const std::string text = assignment.substr(equals + 1);
   if (text == "null") {
     // Setting first refuses what is not a path, as for any other value.

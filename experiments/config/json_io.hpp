@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "experiments/config/json.hpp"
@@ -20,7 +21,12 @@ std::string read_text(const std::filesystem::path& file);
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
 /// "path=value" of --set: the path with or without a leading slash, dots or slashes between names; the value
-/// as JSON, or as text when it is not JSON; null removes the key. Throws UsageError without "=".
-void apply_assignment(Json& document, const std::string& assignment);
+/// as JSON, or as text when it is not JSON; null removes the key. `present` gives the path that a path stands
+/// for. Throws UsageError without "=".
+void apply_assignment(
+    Json& document, const std::string& assignment,
+    const std::function<std::string(const std::string&)>& present = [](const std::string& path) {
+      return path;
+    });
 
 }  // namespace speclab

@@ -1,43 +1,72 @@
-#include "experiments/verbs/verb.hpp"
+#include "experiments/cli/verb.hpp"
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 
 namespace speclab {
 
 namespace po = boost::program_options;
 
-const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all{
-      {"run", "run one experiment from a config file", run_verb},
-      {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce",
-       reproduce_verb},
-      {"sweep", "run a config over a grid of values", sweep_verb},
-      {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", compare_verb},
-      {"predict", "closed forms for an acceptance rate: tokens, speed, operations, the optimal gamma",
-       predict_verb},
-      {"plan",
-       "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
-       plan_verb},
-      {"prove", "decide exactly whether a verifier is lossless, by following every branch", prove_verb},
-      {"check", "test that speculative decoding, or a GPU kernel, has the target's law", check_verb},
-      {"exact", "exact values for models with context, beside the i.i.d. formulas and a simulation",
-       exact_verb},
-      {"bench", "measure the speed of the simulator or of GPU kernels, beside what the machine allows",
-       bench_verb},
-      {"list", "what there is: models, drafters, verifiers, policies, experiments", list_verb},
-      {"validate", "check a config without running it", validate_verb},
-      {"schema", "the config format as JSON Schema", schema_verb},
-      {"version", "what this program was built from", version_verb}};
-  return all;
+namespace {
+
+void print_help() {
+  fmt::print("speclab: a laboratory for speculative decoding\n\nusage: speclab VERB [arguments]\n\nVerbs:\n");
+  for (const Verb& verb : verbs()) fmt::print("  {:<15}{}\n", verb.name, verb.sentence);
+  fmt::print(R"(
+"speclab VERB --help" explains one. Exit codes: 0, 1 for a failed check, 2 for bad input, 130 interrupted.
+Example:
+  speclab predict --alpha 0.8 --c 0.05
+)");
 }
 
-bool about_kernels(const std::vector<std::string>& arguments) {
-  return !arguments.empty() && arguments.front() == "kernels";
+/// The verb of the first words, and how many of them name it; null for none.
+std::pair<const Verb*, std::size_t> find_verb(const std::vector<std::string>& words) {
+  const std::string two = words.size() > 1 ? words[0] + " " + words[1] : "";
+  for (const auto& [name, count] : {std::pair<std::string, std::size_t>{two, 2}, {words[0], 1}}) {
+    for (const Verb& verb : verbs()) {
+      if (verb.name == name) return {&verb, count};
+    }
+  }
+  return {nullptr, 0};
+}
+
+int dispatch(std::vector<std::string> words) {
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    print_help();
+    return words.empty() ? exit_bad_input : exit_ok;
+  }
+  if (words[0] == "--version") words[0] = "version";
+  const auto [verb, used] = find_verb(words);
+  if (verb != nullptr) return verb->run({words.begin() + static_cast<std::ptrdiff_t>(used), words.end()});
+  std::vector<std::string> names;
+  for (const Verb& known : verbs()) names.emplace_back(known.name);
+  throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  try {
+    return dispatch(words);
+  } catch (const ConfigError& error) {
+    fmt::print(stderr, "error: {}\n", error.sentence());
+  } catch (const po::error& error) {
+    fmt::print(stderr, "error: {} (see speclab {} --help)\n", error.what(), words[0]);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+  }
+  return exit_bad_input;
 }
 
 std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::string>& arguments) {
@@ -56,8 +85,7 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
   if (values.count("help") > 0) {
     std::ostringstream options;
     options << usage.options;
-    fmt::print("usage: {}\n\n{}\n\n{}\nExamples:\n{}", usage.line, usage.about, options.str(),
-               usage.examples);
+    fmt::print("usage: {}\n\n{}\n{}\nExamples:\n{}", usage.line, usage.about, options.str(), usage.examples);
     return std::nullopt;
   }
   po::notify(values);
@@ -102,16 +130,23 @@ std::string set_arguments(const po::variables_map& values) {
 }
 
 Json load_config(const std::string& file, const po::variables_map& values) {
+  std::vector<RenamedUse> uses;
+  return load_config(file, values, uses);
+}
+
+Json load_config(const std::string& file, const po::variables_map& values, std::vector<RenamedUse>& uses) {
   return in_file(file, [&] {
     Json document = parse_json(read_text(file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
+    document = with_present_names(document, uses);
     if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
     if (values.count("set") > 0) {
       for (const std::string& assignment : values["set"].as<std::vector<std::string>>()) {
-        apply_assignment(document, assignment);
+        apply_assignment(document, assignment,
+                         [](const std::string& path) { return with_present_names(path); });
       }
     }
-    return document;
+    return with_present_names(document, uses);
   });
 }
 

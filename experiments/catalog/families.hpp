@@ -1,0 +1,12 @@
+// Every family of kinds, for `speclab list`, `schema` and the reference page.
+#pragma once
+
+#include <vector>
+
+#include "experiments/config/family.hpp"
+
+namespace speclab {
+
+const std::vector<const FamilyBase*>& families();
+
+}  // namespace speclab

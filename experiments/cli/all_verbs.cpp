@@ -1,0 +1,27 @@
+// Every verb, in the order of help: one line each.
+#include "experiments/cli/verb.hpp"
+
+// clang-format off
+#define SPECLAB_VERBS(ENTRY) \
+  ENTRY(run)                 \
+  ENTRY(reproduce)           \
+  ENTRY(sweep)               \
+  ENTRY(predict)             \
+  ENTRY(list)                \
+  ENTRY(validate)            \
+  ENTRY(schema)              \
+  ENTRY(version)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_VERB(name) Verb name##_verb();
+SPECLAB_VERBS(SPECLAB_DECLARE_VERB)
+
+std::vector<Verb>& verbs() {
+#define SPECLAB_LIST_VERB(name) name##_verb(),
+  static std::vector<Verb> all{SPECLAB_VERBS(SPECLAB_LIST_VERB)};
+  return all;
+}
+
+}  // namespace speclab

@@ -1,0 +1,31 @@
+#include "experiments/cli/run_and_write.hpp"
+
+namespace speclab {
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab run CONFIG.json [options]",
+      .about = R"(Runs the experiment that the config describes, with its cases and its sweep, and writes
+result.json, results.csv, timings.json and report.html. result.json depends on the config and the seed
+alone. After Ctrl-C the results so far are written, marked partial (exit code 130); the same command goes
+on from them. --backend cuda simulates independent acceptances (iid), and decode and optimal_gamma over
+stored rows, on a GPU, with the same bytes of result.json.
+)",
+      .examples = R"(  speclab run configs/first.json
+  speclab run configs/first.json --set gamma=3 --set models.draft.alpha=0.9 --out out/g3
+  speclab run configs/first.json --set simulation.trials=100000 --backend cuda --out out/gpu
+)",
+      .positional = "config"};
+  add_run_options(usage.options);
+  add_backend_option(usage.options);
+  const auto values = parse(usage, arguments);
+  return values ? run_and_write(*values, "run", [](const Config&) {}) : exit_ok;
+}
+
+}  // namespace
+
+Verb run_verb() { return {"run", "run one experiment from a config file", run}; }
+
+}  // namespace speclab

@@ -1,0 +1,28 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/catalog/families.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/schema.hpp"
+
+namespace speclab {
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab schema",
+      .about = "Prints the config format as JSON Schema (draft 2020-12), for editors and other tools.\n",
+      .examples = "  speclab schema > speclab.schema.json\n",
+      .positional = ""};
+  if (!parse(usage, arguments)) return exit_ok;
+  fmt::print("{}\n", json_schema(families()).dump(2));
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb schema_verb() { return {"schema", "the config format as JSON Schema", run}; }
+
+}  // namespace speclab

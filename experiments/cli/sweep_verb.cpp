@@ -1,0 +1,36 @@
+#include "experiments/cli/run_and_write.hpp"
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab sweep CONFIG.json [options]",
+      .about =
+          R"(Runs every cell of the grid that the config's "sweep" describes: lists or ranges of values by
+path, as a Cartesian product, in parallel. results.csv has one row a cell; report.html has curves or a heat
+map. Cells share random numbers, so that they can be compared pair by pair. --backend cuda simulates them on
+a GPU, as run does.
+)",
+      .examples = R"(  speclab sweep configs/sweep_alpha_gamma.json
+  speclab sweep configs/sweep_formula.json --set cost.c_hat=0.1 --out out/chat
+  speclab sweep configs/iid_grid.json --backend cuda
+)",
+      .positional = "config"};
+  add_run_options(usage.options);
+  add_backend_option(usage.options);
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  return run_and_write(*values, "sweep", [](const Config& config) {
+    if (config.sweep) return;
+    throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
+  });
+}
+
+}  // namespace
+
+Verb sweep_verb() { return {"sweep", "run a config over a grid of values", run}; }
+
+}  // namespace speclab

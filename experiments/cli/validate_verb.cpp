@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/run_config.hpp"
+
+namespace speclab {
+
+namespace po = boost::program_options;
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab validate CONFIG.json [--set path=value]...",
+      .about = R"(Checks a config whole, builds its models, says how much it would run, and lists former names
+of keys and kinds with their present ones.
+)",
+      .examples = "  speclab validate configs/first.json\n",
+      .positional = "config"};
+  usage.options.add_options()("set", po::value<std::vector<std::string>>()->composing(),
+                              "path=value: change the config");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const auto file = (*values)["config"].as<std::string>();
+  std::vector<RenamedUse> uses;
+  const Json config = load_config(file, *values, uses);
+  const Workload workload = in_file(file, [&] { return measure_workload(config); });
+  fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
+             workload.cells == 1 ? "cell" : "cells", workload.steps);
+  for (const RenamedUse& use : uses)
+    fmt::print("{}: {}: \"{}\" is now called \"{}\"\n", file, use.path, use.old_name, use.new_name);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb validate_verb() { return {"validate", "check a config without running it", run}; }
+
+}  // namespace speclab

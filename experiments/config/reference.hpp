@@ -1,0 +1,17 @@
+// The config format for people: what `speclab list` prints, and docs/reference.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/config/family.hpp"
+
+namespace speclab {
+
+/// Every kind of the families and every experiment, with its keys, a line each.
+std::string list_text(const std::vector<const FamilyBase*>& families);
+
+/// The whole format in Markdown: keys, ranges, units, defaults and former names.
+std::string reference_markdown(const std::vector<const FamilyBase*>& families);
+
+}  // namespace speclab

@@ -1,0 +1,34 @@
+#include "experiments/presentation/result_section.hpp"
+
+#include <fmt/format.h>
+
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+Section result_section(const Result& result, const Timings& timings, const std::string& id,
+                       const std::string& command) {
+  const Config& config = result.config;
+  const Experiment& experiment = *config.experiment;
+  Section section;
+  section.id = id;
+  section.title = result.title;
+  section.intro = config.about;
+  if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
+  section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
+  if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
+  section.tables = experiment.tables(result, timings, id);
+  std::vector<Figure> figures = experiment.figures(result);
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    figures[i].id = fmt::format("{}-figure-{}", id, i + 1);
+    figures[i].command = command;
+    section.figures.push_back(draw(figures[i]));
+  }
+  section.passages = experiment.passages(result, id);
+  for (const CellResult& cell : result.cells) {
+    if (!cell.note.empty()) section.notes.push_back(cell.label + ": " + cell.note);
+  }
+  return section;
+}
+
+}  // namespace speclab

@@ -1,0 +1,17 @@
+// The section of a report about one result.
+#pragma once
+
+#include <string>
+
+#include "experiments/report/page.hpp"
+#include "experiments/run/result.hpp"
+#include "experiments/run/timings.hpp"
+
+namespace speclab {
+
+/// Introduction, tables, figures and passages, as the result's experiment presents them. `command` redraws
+/// it.
+Section result_section(const Result& result, const Timings& timings, const std::string& id,
+                       const std::string& command);
+
+}  // namespace speclab
