@@ -4,7 +4,7 @@
 #   test          adds what the tests and the formatter need
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
-#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.lm.bin
+#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (110 MB)
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboo
   gnuplot-nox fonts-dejavu-core python3 ca-certificates"
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
-  test) packages="$packages doctest-dev python3-numpy chromium clang-format sphinxbase-utils" ;;
+  test) packages="$packages doctest-dev python3-numpy chromium clang-format" ;;
   *) echo "setup.sh: \"$1\" is not run, test, tasks or pocketsphinx" >&2; exit 2 ;;
 esac
 
@@ -74,8 +74,9 @@ headers() { python3 scripts/extract_texts.py headers /usr/include/boost data/hea
 descriptions() { fetch_descriptions && python3 scripts/extract_texts.py descriptions "$folder/lists" data/descriptions.txt; }
 pocketsphinx() {
   unpack pocketsphinx-en-us &&
-    cp "$folder/pocketsphinx-en-us/usr/share/pocketsphinx/model/en-us/en-us.lm.bin" data/en-us.lm.bin.part &&
-    mv data/en-us.lm.bin.part data/en-us.lm.bin
+    python3 scripts/sphinx_to_arpa.py "$folder/pocketsphinx-en-us/usr/share/pocketsphinx/model/en-us/en-us.lm.bin" \
+      data/en-us.arpa.part &&
+    mv data/en-us.arpa.part data/en-us.arpa
 }
 
 # make FUNCTION SOURCE FILE...: makes the files unless all are there.
@@ -106,6 +107,6 @@ case ${1:-run} in
     make headers "the package libboost-dev" data/headers.txt
     make descriptions "Debian's package descriptions" data/descriptions.txt
     ;;
-  pocketsphinx) make pocketsphinx "the package pocketsphinx-en-us" data/en-us.lm.bin ;;
+  pocketsphinx) make pocketsphinx "the package pocketsphinx-en-us" data/en-us.arpa ;;
 esac
 [ "$failures" -eq 0 ]
