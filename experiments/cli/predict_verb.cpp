@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/verbs/verb.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/fields.hpp"
 
 namespace speclab {
 
@@ -18,57 +21,99 @@ double checked(const char* name, double value, double most) {
   return value;
 }
 
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+/// Closed forms at one acceptance rate; a field is empty where there is no finite value.
+struct Prediction {
+  double alpha = 0;
+  std::optional<int> gamma;
+  double c = 0;
+  double c_hat = 0;
+  std::optional<double> tokens_per_target_step, speedup, operations;
+  std::optional<int> optimal_gamma;
+  std::optional<double> best_speedup, best_operations, bound_free, bound_paid;
+  std::string reason;
+  std::optional<double> speedup_limit;
+};
 
-Json prediction(double alpha, double c, double c_hat, const std::optional<int>& asked) {
+const Typed<Prediction>& prediction_type() {
+  using P = Prediction;
+  const auto value = any_number();
+  static const auto type = object<P>(
+      "prediction", "Closed forms of Leviathan et al. 2023 under independent acceptances.",
+      {field<&P::alpha>("alpha", value, "Acceptance rate."),
+       integer_field<&P::gamma>("gamma", 0, 1e9, "Drafted tokens per round."),
+       field<&P::c>("c", value, "Time of a draft run, in target runs."),
+       field<&P::c_hat>("c_hat", value, "The same for arithmetic operations."),
+       field<&P::tokens_per_target_step>("tokens_per_target_step", value, "Equation 1."),
+       field<&P::speedup>("speedup", value, "Theorem 3.8."),
+       field<&P::operations>("operations", value, "Theorem 3.11."),
+       integer_field<&P::optimal_gamma>("optimal_gamma", 0, 1e9, "The maximiser of Theorem 3.8."),
+       field<&P::best_speedup>("best_speedup", value, "Speedup at the optimal gamma."),
+       field<&P::best_operations>("operations_at_optimum", value, "Operations at the optimal gamma."),
+       field<&P::bound_free>("upper_bound_drafting_free", value,
+                             "Upper bound on the speedup, drafting free."),
+       field<&P::bound_paid>("upper_bound_drafting_paid", value,
+                             "Upper bound on the speedup, drafting paid."),
+       field<&P::reason>("reason", text(), "Why this gamma."),
+       field<&P::speedup_limit>("speedup_limit", value,
+                                "The limit as gamma grows, where no gamma is best.")});
+  return type;
+}
+
+Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& asked) {
   const OptimalGamma best = optimal_gamma(alpha, c);
-  const std::optional<int> gamma = asked ? asked : best.gamma;
-  Json out{{"alpha", alpha}, {"gamma", gamma ? Json(*gamma) : Json()}, {"c", c}, {"c_hat", c_hat}};
-  out["tokens_per_round"] = gamma ? Json(expected_tokens(alpha, *gamma)) : Json();
-  out["speed"] = gamma ? Json(speed(alpha, *gamma, c)) : Json();
-  out["operations"] = gamma ? Json(operations(alpha, *gamma, c_hat)) : Json();
-  out["optimal_gamma"] = best.gamma ? Json(*best.gamma) : Json();
-  out["speed_at_optimum"] = best.gamma ? optional_json(best.speed) : Json();
-  out["operations_at_optimum"] = best.gamma ? Json(operations(alpha, *best.gamma, c_hat)) : Json();
-  out["oracle_speed_uncharged"] = optional_json(oracle_speed_uncharged(alpha));
-  out["oracle_speed_charged"] = optional_json(oracle_speed_charged(alpha, c));
-  out["reason"] = best.reason;
-  if (!best.gamma) out["speed_limit"] = optional_json(best.speed);
+  Prediction out;
+  out.alpha = alpha;
+  out.gamma = asked ? asked : best.gamma;
+  out.c = c;
+  out.c_hat = c_hat;
+  if (out.gamma) {
+    out.tokens_per_target_step = expected_tokens(alpha, *out.gamma);
+    out.speedup = speedup(alpha, *out.gamma, c);
+    out.operations = operations(alpha, *out.gamma, c_hat);
+  }
+  out.optimal_gamma = best.gamma;
+  if (best.gamma) {
+    out.best_speedup = best.speedup;
+    out.best_operations = operations(alpha, *best.gamma, c_hat);
+  } else {
+    out.speedup_limit = best.speedup;
+  }
+  out.bound_free = oracle_speedup_uncharged(alpha);
+  out.bound_paid = oracle_speedup_charged(alpha, c);
+  out.reason = best.reason;
   return out;
 }
 
-void print_for_people(const Json& out) {
-  const auto line = [&](const char* label, const char* key) {
-    const Json& value = out.at(key);
-    fmt::print("{:<28}{}\n", label, value.is_null() ? "–" : fmt::format("{:.6g}", value.get<double>()));
+void print_for_people(const Prediction& out) {
+  const auto line = [](const char* label, const std::optional<double>& value) {
+    fmt::print("{:<40}{}\n", label, value ? fmt::format("{:.6g}", *value) : "–");
   };
-  line("α", "alpha");
-  line("γ", "gamma");
-  line("c", "c");
-  line("ĉ", "c_hat");
-  line("tokens per target run", "tokens_per_round");
-  line("speed-up (Thm 3.8)", "speed");
-  line("operations × (Thm 3.11)", "operations");
-  line("optimal γ", "optimal_gamma");
-  line("speed-up at optimal γ", "speed_at_optimum");
-  line("operations × at optimal γ", "operations_at_optimum");
-  line("oracle speed-up, uncharged", "oracle_speed_uncharged");
-  line("oracle speed-up, charged", "oracle_speed_charged");
-  fmt::print("{}\n", out.at("reason").get<std::string>());
+  line("α", out.alpha);
+  line("γ", out.gamma);
+  line("c", out.c);
+  line("ĉ", out.c_hat);
+  line("tokens per target step (Eq. 1)", out.tokens_per_target_step);
+  line("speedup (Thm 3.8)", out.speedup);
+  line("arithmetic vs plain decoding (Thm 3.11)", out.operations);
+  line("optimal γ", out.optimal_gamma);
+  line("speedup at optimal γ", out.best_speedup);
+  line("arithmetic at optimal γ", out.best_operations);
+  line("upper bound on speedup, drafting free", out.bound_free);
+  line("upper bound on speedup, drafting paid", out.bound_paid);
+  fmt::print("{}\n", out.reason);
 }
 
-}  // namespace
-
-int predict_verb(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab predict --alpha A [--c C] [--c-hat H] [--gamma G] [--json]",
       .about =
-          "Closed forms of Leviathan et al. 2023 under their i.i.d. assumption. Without --gamma, at the\n"
-          "gamma that maximises Theorem 3.8. With alpha = 1 or c = 0 there is no finite optimum: the\n"
-          "fields are then null (–) and \"reason\" says why.",
-      .examples =
-          "  speclab predict --alpha 0.8 --c 0.05\n"
-          "  speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json\n",
+          R"(Closed forms of Leviathan et al. 2023, which assume independent acceptances. Without --gamma, at
+the gamma that maximises Theorem 3.8. With alpha = 1 or c = 0 there is no finite optimum: the fields are
+then left out (–) and "reason" says why.
+)",
+      .examples = R"(  speclab predict --alpha 0.8 --c 0.05
+  speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json
+)",
       .positional = ""};
   usage.options.add_options()("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1")(
       "c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run")(
@@ -82,15 +127,24 @@ int predict_verb(const std::vector<std::string>& arguments) {
   if (values->count("gamma") > 0) {
     gamma = static_cast<int>(checked("gamma", (*values)["gamma"].as<int>(), largest_gamma));
   }
-  const Json out = prediction(checked("alpha", (*values)["alpha"].as<double>(), 1),
-                              checked("c", (*values)["c"].as<double>(), largest_cost),
-                              checked("c-hat", (*values)["c-hat"].as<double>(), largest_cost), gamma);
+  const Prediction out = predict(checked("alpha", (*values)["alpha"].as<double>(), 1),
+                                 checked("c", (*values)["c"].as<double>(), largest_cost),
+                                 checked("c-hat", (*values)["c-hat"].as<double>(), largest_cost), gamma);
   if (values->count("json") > 0) {
-    fmt::print("{}\n", out.dump(1));
+    Json json;
+    write(prediction_type(), out, json);
+    fmt::print("{}\n", json.dump(1));
   } else {
     print_for_people(out);
   }
   return exit_ok;
+}
+
+}  // namespace
+
+Verb predict_verb() {
+  return {"predict", "closed forms for an acceptance rate: tokens, speedup, arithmetic, the optimal gamma",
+          run};
 }
 
 }  // namespace speclab

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/output.hpp"
-#include "experiments/presentation.hpp"
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/presentation/metric_tables.hpp"
+#include "experiments/presentation/result_section.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/verbs/verb.hpp"
+#include "experiments/support/machine.hpp"
 
 namespace speclab {
 
@@ -71,17 +76,41 @@ std::string summary_csv(const Table& table) {
   return csv(table.columns, rows);
 }
 
-}  // namespace
+/// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
+/// asks for.
+int reproduce(const Entry& entry, const po::variables_map& values, const fs::path& out, Page& page,
+              std::vector<std::vector<Cell>>& summary) {
+  const bool quiet = values.count("quiet") > 0;
+  const RunResult run = in_file(entry.file.string(), [&] {
+    return run_watched(load_config(entry.file.string(), values), entry.name, quiet,
+                       earlier_result(out / entry.name));
+  });
+  write_data(out / entry.name, run);
+  Section section = result_section(run.result, run.timings, entry.name,
+                                   "speclab reproduce --only " + entry.name + set_arguments(values));
+  write_figures(out / entry.name, section);
+  if (!quiet) {
+    for (const Passage& passage : section.passages)
+      fmt::print("{}\n", terminal(passage, writes_to_terminal()));
+  }
+  page.sections.push_back(std::move(section));
+  for (auto& row : summary_rows(run.result, entry.name)) summary.push_back(std::move(row));
+  const Agreement found = agreement(run.result);
+  return found.held < found.compared ? exit_failed_check : exit_ok;
+}
 
-int reproduce_verb(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab reproduce [--only table1,figure3,...] [--out DIR]",
       .about =
-          "Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated\n"
-          "beside its formula and its printed value, and writes one report. A printed value that does\n"
-          "not reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a\n"
-          "simulated interval, 2 when a config could not run.",
-      .examples = "  speclab reproduce\n  speclab reproduce --only table1,figure3 --out out/some\n",
+          R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
+and compared with its formula and its printed value, and writes one report. A printed value that does not
+reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a simulated interval, 2 when
+a config could not run.
+)",
+      .examples = R"(  speclab reproduce
+  speclab reproduce --only table1,figure3 --out out/some
+)",
       .positional = ""};
   usage.options.add_options()("only", po::value<std::string>()->default_value(""),
                               "comma-separated names; default all")(
@@ -99,9 +128,8 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   const auto only = (*values)["only"].as<std::string>();
   const std::vector<Entry> todo = chosen(entries((*values)["configs"].as<std::string>()), only);
   refuse_unwritable(out);
-  const std::string changes = set_arguments(*values);
   const std::string command =
-      (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + changes;
+      (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + set_arguments(*values);
 
   const InterruptGuard guard;
   Page page{"speclab: the paper's tables and figures",
@@ -113,25 +141,9 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   for (const Entry& entry : todo) {
     if (interrupted()) break;
     try {
-      const Findings findings = in_file(entry.file.string(), [&] {
-        return run_watched(load_config(entry.file.string(), *values), entry.name, quiet,
-                           earlier_result(out / entry.name).value_or(Json()));
-      });
-      write_data(out / entry.name, findings);
-      Section section = result_section(findings.result, findings.timings, entry.name,
-                                       "speclab reproduce --only " + entry.name + changes);
-      write_figures(out / entry.name, section);
-      if (!quiet) {
-        for (const Passage& passage : section.passages) {
-          fmt::print("{}\n", terminal(passage, writes_to_terminal()));
-        }
-      }
-      page.sections.push_back(std::move(section));
-      for (auto& row : summary_rows(findings.result, entry.name)) summary.push_back(std::move(row));
-      const Agreement agreement = result_agreement(findings.result);
-      if (agreement.held < agreement.judged) code = std::max<int>(code, exit_failed_check);
+      code = std::max(code, reproduce(entry, *values, out, page, summary));
     } catch (const ConfigError& error) {
-      summary.push_back({{entry.name, {}, ""}, {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
+      summary.push_back({text_cell(entry.name), {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
       fmt::print(stderr, "error: {}\n", error.sentence());
       code = exit_bad_input;
     }
@@ -144,6 +156,12 @@ int reproduce_verb(const std::vector<std::string>& arguments) {
   write_file_atomically(out / "summary.csv", summary_csv(table));
   if (!quiet) fmt::print("{}\nreport: {}\n", terminal(table), (out / "report.html").string());
   return interrupted() ? exit_interrupted : code;
+}
+
+}  // namespace
+
+Verb reproduce_verb() {
+  return {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce", run};
 }
 
 }  // namespace speclab
