@@ -1,4 +1,4 @@
-#include "experiments/check/kernel_laws.hpp"
+#include "experiments/kernel_check/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,7 @@ class Sampler {
   void run(const BatchRunner& runner, Implementation implementation, std::uint64_t first,
            std::int32_t count) {
     const auto start = static_cast<std::uint32_t>(first);
-    HostBatch host({count, law_.gamma, law_.vocab, law_.dtype}, law_.seed, start);
+    RequestBatch host({count, law_.gamma, law_.vocab, law_.dtype}, law_.seed, start);
     host.batch.rule = law_.rule;
     std::vector<double> scratch;
     for (std::int32_t request = 0; request < count; ++request) {
@@ -124,7 +124,7 @@ class Sampler {
  private:
   std::size_t length() const { return static_cast<std::size_t>(law_.gamma) + 1; }
 
-  void keep(HostBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
+  void keep(RequestBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
     const std::uint64_t at = first + static_cast<std::uint64_t>(request);
     const bool good =
         result.accepted >= 0 && result.accepted <= law_.gamma && result.next >= 0 && result.next < law_.vocab;

@@ -1,4 +1,4 @@
-#include "experiments/check/kernel_check.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/check/kernel_laws.hpp"
-#include "experiments/check/rule_names.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/distributions.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/version.hpp"
+#include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/check/host_batch.hpp"
 #include "experiments/format/shape.hpp"
+#include "experiments/kernel_check/request_batch.hpp"
 
 namespace speclab {
 
