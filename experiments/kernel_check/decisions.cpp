@@ -1,9 +1,10 @@
 // Decisions against the reference, and the same bits wherever they are made.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/kernel_result.hpp"
 #include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/kernel_check.hpp"
 #include "kernels/verify/batch_part.hpp"
@@ -23,8 +24,7 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
   for (const ImplementationInfo& info : options.implementations) {
     for (const Dtype dtype : options.dtypes) {
       for (const VerifyRule& rule : checked_rules()) {
-        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype_name(dtype),
-                           CheckOutcome::left_out, ""};
+        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
         DecisionAgreement all;
         for (const std::int32_t vocab : {1, 7, 64, 1000, 20001}) {
           for (const std::int32_t gamma : {0, 1, 4}) {
@@ -62,8 +62,7 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
         constexpr std::int32_t requests = 9;
         RequestBatch host({requests, 3, 9001, dtype}, 17);
         host.batch.rule = rule;
-        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype_name(dtype),
-                           CheckOutcome::left_out, ""};
+        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
         if (const auto why = obstacle(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/kernel_result.hpp"
 #include "experiments/kernel_check/kernel_check.hpp"
 
 namespace speclab {
@@ -277,7 +277,7 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options) {
         RequestBatch host(shape, 13);
         Room room;
         edge.prepare(host, room);
-        KernelCheckRow row{"edge: " + edge.name, info.name, dtype_name(dtype), CheckOutcome::left_out, ""};
+        KernelCheckRow row{"edge: " + edge.name, info.name, dtype, CheckOutcome::left_out, ""};
         if (const auto why = obstacle(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));
