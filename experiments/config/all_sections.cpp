@@ -3,7 +3,10 @@
 
 // clang-format off
 #define SPECLAB_SECTIONS(ENTRY) \
-  ENTRY(search)
+  ENTRY(search) \
+  ENTRY(compare) \
+  ENTRY(trace) \
+  ENTRY(walltime)
 // clang-format on
 
 namespace speclab {

@@ -7,7 +7,10 @@
   ENTRY(iid)                       \
   ENTRY(acceptance)                \
   ENTRY(predict)                   \
-  ENTRY(optimal_gamma)
+  ENTRY(optimal_gamma) \
+  ENTRY(compare) \
+  ENTRY(trace) \
+  ENTRY(walltime)
 // clang-format on
 
 namespace speclab {
