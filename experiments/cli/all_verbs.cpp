@@ -6,6 +6,7 @@
   ENTRY(run)                 \
   ENTRY(reproduce)           \
   ENTRY(sweep)               \
+  ENTRY(compare)             \
   ENTRY(predict)             \
   ENTRY(list)                \
   ENTRY(validate)            \
