@@ -14,6 +14,12 @@ const std::vector<std::pair<std::string, Dtype>>& dtype_names() {
   return names;
 }
 
+/// Every key that is not for an optional value has to be there.
+std::vector<Field> all_required(std::vector<Field> fields) {
+  for (Field& field : fields) field.required = !field.optional();
+  return fields;
+}
+
 const Typed<KernelSize>& size_type() {
   static const auto type =
       object<KernelSize>("size", "The shape of a batch.",
@@ -33,7 +39,8 @@ const Typed<VerificationRow>& verification_type() {
                                                {"floor", MethodKind::floor}});
   static const auto type = object<Row>(
       "verification", "One method at one size.",
-      joined(inherited<Row>(size_type()),
+      all_required(joined(
+          inherited<Row>(size_type()),
              {field<&Row::realised_alpha>("realised_alpha", any_number(), "Overlap of the made rows."),
               field<&Row::accepted>("accepted", any_number(), "Tokens a request, mean."),
               field<&Row::cache>("cache", cache, "The second-level cache before."),
@@ -49,7 +56,7 @@ const Typed<VerificationRow>& verification_type() {
               field<&Row::times_wagner_exact>("times_wagner-exact", any_number(), "Its time over this."),
               field<&Row::times_wagner_sigmoid>("times_wagner-sigmoid", any_number(), "Its time over this."),
               field<&Row::total_variation>("total_variation", any_number(),
-                                           "Of the first token to the target.")}));
+                                           "Of the first token to the target.")})));
   return type;
 }
 

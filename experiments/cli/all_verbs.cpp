@@ -8,6 +8,8 @@
   ENTRY(sweep)               \
   ENTRY(compare)             \
   ENTRY(predict)             \
+  ENTRY(plan)                \
+  ENTRY(bench)               \
   ENTRY(list)                \
   ENTRY(validate)            \
   ENTRY(schema)              \
