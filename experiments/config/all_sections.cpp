@@ -3,10 +3,12 @@
 
 // clang-format off
 #define SPECLAB_SECTIONS(ENTRY) \
-  ENTRY(search) \
-  ENTRY(compare) \
-  ENTRY(trace) \
-  ENTRY(walltime)
+  ENTRY(search)                 \
+  ENTRY(compare)                \
+  ENTRY(trace)                  \
+  ENTRY(walltime)               \
+  ENTRY(beam)                   \
+  ENTRY(schedules)
 // clang-format on
 
 namespace speclab {

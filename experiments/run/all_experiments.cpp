@@ -7,10 +7,12 @@
   ENTRY(iid)                       \
   ENTRY(acceptance)                \
   ENTRY(predict)                   \
-  ENTRY(optimal_gamma) \
-  ENTRY(compare) \
-  ENTRY(trace) \
-  ENTRY(walltime)
+  ENTRY(optimal_gamma)             \
+  ENTRY(compare)                   \
+  ENTRY(trace)                     \
+  ENTRY(walltime)                  \
+  ENTRY(beam)                      \
+  ENTRY(schedules)
 // clang-format on
 
 namespace speclab {

@@ -20,15 +20,15 @@ namespace speclab {
 SPECLAB_SCHEDULES(SPECLAB_DECLARE_SCHEDULE)
 
 Family<ScheduleKind>& schedule_family() {
-  static Family<ScheduleKind> family = [] {
-    const auto common = object<ScheduleKind::Common>(
-        "schedule", "Keys of every schedule.",
-        {field<&ScheduleKind::Common::label>("label", text(), "Name of the row.")});
-    Family<ScheduleKind> made("schedule", "Schedules", common.type);
+  static Family<ScheduleKind> family(
+      "schedule", "Schedules",
+      object<ScheduleKind::Common>("schedule", "Keys of every schedule.",
+                                   {field<&ScheduleKind::Common::label>("label", text(), "Name of the row.")})
+          .type,
+      [](Family<ScheduleKind>& made) {
 #define SPECLAB_ADD_SCHEDULE(name) made.add(name##_schedule());
-    SPECLAB_SCHEDULES(SPECLAB_ADD_SCHEDULE)
-    return made;
-  }();
+        SPECLAB_SCHEDULES(SPECLAB_ADD_SCHEDULE)
+      });
   return family;
 }
 
