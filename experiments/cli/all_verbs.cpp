@@ -10,6 +10,7 @@
   ENTRY(predict)             \
   ENTRY(plan)                \
   ENTRY(bench)               \
+  ENTRY(exact)               \
   ENTRY(list)                \
   ENTRY(validate)            \
   ENTRY(schema)              \

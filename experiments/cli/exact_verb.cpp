@@ -9,7 +9,9 @@
 
 namespace speclab {
 
-int exact_verb(const std::vector<std::string>& arguments) {
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab exact CONFIG.json [options]",
       .about =
@@ -18,7 +20,8 @@ acceptances of models with memory depend on one another, which the closed forms 
 the i.i.d. formulas at the exact alpha, the exact values, a simulation of the config's size with
 intervals, and the error of the formulas. Models must read a bounded number of tokens; with order
 3 and more, sampling top_k keeps the number of transitions finite. "search": {"max_gamma": G}
-bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.)",
+bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.
+)",
       .examples = R"(  speclab exact configs/exact_markov.json
   speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation
 )",
@@ -46,6 +49,13 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
       seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config.gamma, seconds.search_seconds,
       seconds.simulation_seconds);
   return exit_ok;
+}
+
+}  // namespace
+
+Verb exact_verb() {
+  return {"exact", "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
+          run};
 }
 
 }  // namespace speclab
