@@ -70,16 +70,16 @@ TEST_CASE("the numbers of a cell follow from its counts, and all beams are ident
 
   const double rounds = as_double(counts.rounds);
   const double plain_rows = as_double(counts.plain_rows);
-  const double target_rows = as_double(counts.target_rows);
+  const double rows_of_target = as_double(counts.target_rows);
   CHECK(estimate(cell, accepted_per_target_step) == doctest::Approx(as_double(counts.accepted) / rounds));
   CHECK(estimate(cell, tokens_per_target_step) == doctest::Approx(as_double(counts.emitted) / rounds));
   CHECK(estimate(cell, alpha_examined) ==
         doctest::Approx(as_double(counts.accepted) / as_double(counts.examined)));
   CHECK(estimate(cell, speedup) ==
         doctest::Approx(as_double(counts.emitted) / (rounds + 0.1 * as_double(counts.drafted))));
-  CHECK(estimate(cell, Metric::target_rows) == doctest::Approx(target_rows / plain_rows));
+  CHECK(estimate(cell, Metric::target_rows) == doctest::Approx(rows_of_target / plain_rows));
   CHECK(estimate(cell, operations) ==
-        doctest::Approx((target_rows + 0.2 * as_double(counts.draft_rows)) / plain_rows));
+        doctest::Approx((rows_of_target + 0.2 * as_double(counts.draft_rows)) / plain_rows));
   CHECK(cell.positions.size() == 3);
 }
 
