@@ -41,22 +41,22 @@ const Typed<VerificationRow>& verification_type() {
       "verification", "One method at one size.",
       all_required(joined(
           inherited<Row>(size_type()),
-             {field<&Row::realised_alpha>("realised_alpha", any_number(), "Overlap of the made rows."),
-              field<&Row::accepted>("accepted", any_number(), "Tokens a request, mean."),
-              field<&Row::cache>("cache", cache, "The second-level cache before."),
-              field<&Row::method>("method", text(), "Its name."),
-              field<&Row::kind>("kind", kind, "What the method is."),
-              integer_field<&Row::repetitions>("repetitions", 0, many, "Measured."),
-              field<&Row::median_us>("median_us", any_number(), "Microseconds."),
-              field<&Row::p99_us>("p99_us", any_number(), "Microseconds."),
-              field<&Row::bytes>("bytes", any_number(), "That the method has to move."),
-              field<&Row::gb_per_s>("gb_per_s", any_number(), "Of these bytes."),
-              field<&Row::of_copy>("of_copy", any_number(), "Over the rate of the faster copy."),
-              field<&Row::times_baseline>("times_baseline", any_number(), "The baseline's time over this."),
-              field<&Row::times_wagner_exact>("times_wagner-exact", any_number(), "Its time over this."),
-              field<&Row::times_wagner_sigmoid>("times_wagner-sigmoid", any_number(), "Its time over this."),
-              field<&Row::total_variation>("total_variation", any_number(),
-                                           "Of the first token to the target.")})));
+          {field<&Row::realised_alpha>("realised_alpha", any_number(), "Overlap of the made rows."),
+           field<&Row::accepted>("accepted", any_number(), "Tokens a request, mean."),
+           field<&Row::cache>("cache", cache, "The second-level cache before."),
+           field<&Row::method>("method", text(), "Its name."),
+           field<&Row::kind>("kind", kind, "What the method is."),
+           integer_field<&Row::repetitions>("repetitions", 0, many, "Measured."),
+           field<&Row::median_us>("median_us", any_number(), "Microseconds."),
+           field<&Row::p99_us>("p99_us", any_number(), "Microseconds."),
+           field<&Row::bytes>("bytes", any_number(), "That the method has to move."),
+           field<&Row::gb_per_s>("gb_per_s", any_number(), "Of these bytes."),
+           field<&Row::of_copy>("of_copy", any_number(), "Over the rate of the faster copy."),
+           field<&Row::times_baseline>("times_baseline", any_number(), "The baseline's time over this."),
+           field<&Row::times_wagner_exact>("times_wagner-exact", any_number(), "Its time over this."),
+           field<&Row::times_wagner_sigmoid>("times_wagner-sigmoid", any_number(), "Its time over this."),
+           field<&Row::total_variation>("total_variation", any_number(),
+                                        "Of the first token to the target.")})));
   return type;
 }
 

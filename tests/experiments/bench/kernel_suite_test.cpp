@@ -113,9 +113,8 @@ TEST_CASE("sizes, formats and alphas are read, or refused with what is allowed")
   CHECK(sizes[0].requests == 32);
   CHECK(sizes[0].vocab == 128256);
   CHECK(sizes[1].gamma == 0);
-  for (const char* const bad :
-       {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,65,7", "1,-1,7", "1,4,0",
-        "1,4,3000000", "1,4,99999999999", "a,4,7", "1.0,4,7"}) {
+  for (const char* const bad : {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,65,7",
+                                "1,-1,7", "1,4,0", "1,4,3000000", "1,4,99999999999", "a,4,7", "1.0,4,7"}) {
     CAPTURE(bad);
     const std::string error = usage_error_of([&] { parse_sizes(bad); });
     CHECK(error.find("expected requests,gamma,vocabulary, such as 32,4,128256") != std::string::npos);
@@ -182,9 +181,7 @@ TEST_CASE("what does not fit is listed, and the bound follows the bandwidth") {
   const auto bound = [](const DryRunReport& report) { return report.points[0].methods[0].bound_us; };
   CHECK(bound(fast) == doctest::Approx(bound(small) / 2));
   const MethodLayout& method = small.points[0].methods[0];
-  CHECK(bound(small) ==
-        doctest::Approx((method.bytes_read + method.bytes_written) /
-                        4300e9 * 1e6));
+  CHECK(bound(small) == doctest::Approx((method.bytes_read + method.bytes_written) / 4300e9 * 1e6));
 }
 
 TEST_CASE("launches beyond a device's limits are found") {
@@ -228,13 +225,13 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(fused.total_variation == 1e-7);
   CHECK(fused.accepted == 2);
   const auto row_of = [&](const char* name) {
-    return *std::find_if(rows.begin(), rows.end(), [&](const VerificationRow& row) { return row.method == name; });
+    return *std::find_if(rows.begin(), rows.end(),
+                         [&](const VerificationRow& row) { return row.method == name; });
   };
   // The kernel's copy comes before the other and is faster here: it is the measure.
   const VerificationRow copy = row_of(ceiling::copy);
   CHECK(copy.of_copy == doctest::Approx(1));
-  CHECK(fused.of_copy ==
-        doctest::Approx(fused.gb_per_s / copy.gb_per_s));
+  CHECK(fused.of_copy == doctest::Approx(fused.gb_per_s / copy.gb_per_s));
   CHECK(row_of(ceiling::skip).total_variation.value() == doctest::Approx(0.31));
   CHECK(row_of(ceiling::skip).accepted == 4);
   CHECK(row_of(ceiling::empty).kind == MethodKind::ceiling);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/made_overlap.hpp"
-#include "experiments/kernel_check/kernel_check.hpp"
-#include "experiments/kernel_check/distributions.hpp"
 #include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/distributions.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 

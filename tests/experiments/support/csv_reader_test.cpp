@@ -27,7 +27,8 @@ TEST_CASE("rows of numbers, with or without a header") {
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].numbers == std::vector<double>{1, 2});
   CHECK(rows[1].where == "f:4");
-  CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f", false), "f:1: \"a\" is not a number", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f", false), "f:1: \"a\" is not a number",
+                       std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f", true), "f:2: \"a\" is not a number",
                        std::invalid_argument);
   CHECK_THROWS_AS(read_numbers("a,b\nc,d\n", "f", true), std::invalid_argument);
