@@ -9,6 +9,8 @@
   ENTRY(compare)             \
   ENTRY(predict)             \
   ENTRY(plan)                \
+  ENTRY(prove)               \
+  ENTRY(check)               \
   ENTRY(bench)               \
   ENTRY(exact)               \
   ENTRY(list)                \

@@ -179,13 +179,17 @@ int prove_every(const Values& values) {
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
-}  // namespace
-
-int prove_verb(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments) {
   Usage how = usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   return values->count("all") > 0 ? prove_every(*values) : prove_one(*values);
+}
+
+}  // namespace
+
+Verb prove_verb() {
+  return {"prove", "decide exactly whether a rule is lossless, by following every branch", run};
 }
 
 }  // namespace speclab

@@ -4,11 +4,13 @@
 // clang-format off
 #define SPECLAB_SECTIONS(ENTRY) \
   ENTRY(search)                 \
-  ENTRY(compare)                \
+  ENTRY(check)                  \
   ENTRY(trace)                  \
   ENTRY(walltime)               \
+  ENTRY(rules)                  \
   ENTRY(beam)                   \
-  ENTRY(schedules)
+  ENTRY(schedules)              \
+  ENTRY(compare)
 // clang-format on
 
 namespace speclab {

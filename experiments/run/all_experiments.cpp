@@ -8,11 +8,12 @@
   ENTRY(acceptance)                \
   ENTRY(predict)                   \
   ENTRY(optimal_gamma)             \
-  ENTRY(compare)                   \
   ENTRY(trace)                     \
   ENTRY(walltime)                  \
+  ENTRY(rules)                     \
   ENTRY(beam)                      \
-  ENTRY(schedules)
+  ENTRY(schedules)                 \
+  ENTRY(compare)
 // clang-format on
 
 namespace speclab {
