@@ -30,7 +30,7 @@ inline constexpr std::size_t step_parts = 3;
 
 /// Room for making slots; reuse it to avoid allocation.
 struct StepScratch {
-  AliasScratch scratch;
+  AliasScratch build;
   std::vector<AliasSlot> alias;
   std::vector<double> weights;
 };
@@ -40,7 +40,7 @@ template <class Coin>
 void fill_step_slots(std::span<const double> weights, const Coin& coin, std::span<StepSlot> slots,
                      StepScratch& room) {
   room.alias.resize(slots.size());
-  build_alias(weights, room.alias, room.scratch);
+  build_alias(weights, room.alias, room.build);
   const auto upper = [&](std::uint32_t item) {
     return item < weights.size() ? coin_bits(coin(static_cast<Token>(item))) : 0;
   };

@@ -47,16 +47,16 @@ struct DraftedTree {
 };
 
 /// What a rule for trees sees.
-template <class Mass, class Target>
+template <class Number, class Target>
 class TreeView {
  public:
-  using Real = Mass;
+  using Real = Number;
 
-  TreeView(const Target& target, const DraftedTree<Mass>& drafted, std::vector<Token>& context,
-           RoundScratch<Mass>& scratch)
+  TreeView(const Target& target, const DraftedTree<Number>& drafted, std::vector<Token>& context,
+           RoundScratch<Number>& scratch)
       : target_(target), drafted_(drafted), context_(context), start_(context.size()), scratch_(scratch) {
     scratch.reserve(0, drafted.rows.size());
-    std::fill(scratch.targets.begin(), scratch.targets.end(), BasicRow<Mass>{});
+    std::fill(scratch.targets.begin(), scratch.targets.end(), BasicRow<Number>{});
   }
 
   std::int32_t size() const { return drafted_.shape.size(); }
@@ -64,10 +64,10 @@ class TreeView {
   std::int32_t depth(std::int32_t node) const { return drafted_.shape.depth(node); }
   std::span<const std::int32_t> children(std::int32_t node) const { return drafted_.children(node); }
   Token token(std::int32_t node) const { return drafted_.tokens[static_cast<std::size_t>(node)]; }
-  BasicRow<Mass> draft(std::int32_t node) const { return drafted_.rows[place_of(node)]; }
+  BasicRow<Number> draft(std::int32_t node) const { return drafted_.rows[place_of(node)]; }
 
   /// The target's row after `node`; the target is asked once.
-  BasicRow<Mass> target(std::int32_t node) {
+  BasicRow<Number> target(std::int32_t node) {
     const auto at = place_of(node);
     if (scratch_.targets[at].mass == nullptr) {
       drafted_.follow(node, start_, context_);
@@ -79,10 +79,10 @@ class TreeView {
 
  private:
   const Target& target_;
-  const DraftedTree<Mass>& drafted_;
+  const DraftedTree<Number>& drafted_;
   std::vector<Token>& context_;
   std::size_t start_;
-  RoundScratch<Mass>& scratch_;
+  RoundScratch<Number>& scratch_;
 };
 
 /// Draws the tokens of a tree down to `depth`, siblings without replacement. False when a row is damaged.

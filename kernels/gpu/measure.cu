@@ -93,13 +93,13 @@ void count_kept(const BenchShape& shape, const Tensors& tensors, BenchTimes& fou
   std::vector<std::int32_t> accepted(tensors.requests);
   SPECLAB_CUDA(cudaMemcpy(accepted.data(), tensors.accepted.get(), accepted.size() * sizeof(std::int32_t),
                           cudaMemcpyDeviceToHost));
-  double kept = 0;
+  double sum = 0;
   double rejecting = 0;
   for (const std::int32_t each : accepted) {
-    kept += each;
+    sum += each;
     rejecting += each < shape.gamma ? 1 : 0;
   }
-  found.accepted = kept / shape.requests;
+  found.accepted = sum / shape.requests;
   found.rejecting = rejecting / shape.requests;
 }
 

@@ -119,7 +119,7 @@ struct Accumulate {
     if (args.choices[at.request].position < 0) return;
     const int lane = simt::thread_index() % simt::warp_size;
     const int warp = simt::thread_index() / simt::warp_size;
-    auto& room = simt::shared<Room>();
+    auto& shared = simt::shared<Room>();
     HeldWeights mine = load_weights(args.weights.at(at.request, 0), args.batch.vocab, at.tile);
     double below[Shape::steps];
     SPECLAB_UNROLL
@@ -128,25 +128,25 @@ struct Accumulate {
       SPECLAB_UNROLL
       for (int k = 0; k < Shape::width; ++k) own += static_cast<double>(mine.weight[s * Shape::width + k]);
       const double in_stretch = simt::warp_inclusive_sum(own);
-      if (lane == simt::warp_size - 1) room.of_stretch[s * tile_warps + warp] = in_stretch;
+      if (lane == simt::warp_size - 1) shared.of_stretch[s * tile_warps + warp] = in_stretch;
       below[s] = in_stretch - own;
     }
     simt::sync();
     if (warp == 0) {
       // Each stretch's sum gives way to that of the stretches before it.
       static_assert(stretches == 2 * simt::warp_size);
-      const double first = room.of_stretch[2 * lane];
-      const double both = first + room.of_stretch[2 * lane + 1];
+      const double first = shared.of_stretch[2 * lane];
+      const double both = first + shared.of_stretch[2 * lane + 1];
       const double before = simt::warp_inclusive_sum(both) - both;
-      room.of_stretch[2 * lane] = before;
-      room.of_stretch[2 * lane + 1] = before + first;
+      shared.of_stretch[2 * lane] = before;
+      shared.of_stretch[2 * lane + 1] = before + first;
     }
     double base = 0;
     for (std::int32_t t = 0; t < at.tile; ++t) base += args.sums[at.request * args.tiles + t];
     simt::sync();
     SPECLAB_UNROLL
     for (int s = 0; s < Shape::steps; ++s) {
-      below[s] += base + room.of_stretch[s * tile_warps + warp];
+      below[s] += base + shared.of_stretch[s * tile_warps + warp];
       SPECLAB_UNROLL
       for (int k = 0; k < Shape::width; ++k) {
         float& weight = mine.weight[s * Shape::width + k];

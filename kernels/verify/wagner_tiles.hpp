@@ -66,12 +66,12 @@ struct Tiles {
       args.residual.at(at.request, at.position)[id] = residual;
     }
     // Parallel reduction (Harris 2007): within warps by shuffles, between them in shared memory.
-    auto& room = simt::shared<Room>();
+    auto& shared = simt::shared<Room>();
     const float in_warp = simt::warp_sum(residual);
-    if (thread % simt::warp_size == 0) room.of_warp[thread / simt::warp_size] = in_warp;
+    if (thread % simt::warp_size == 0) shared.of_warp[thread / simt::warp_size] = in_warp;
     simt::sync();
     if (thread >= simt::warp_size) return;
-    const float sum = simt::warp_sum(room.of_warp[thread]);
+    const float sum = simt::warp_sum(shared.of_warp[thread]);
     if (thread == 0) {
       args.partials[(at.request * batch.gamma + at.position) * args.tiles + at.tile] =
           static_cast<double>(sum);

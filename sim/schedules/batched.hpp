@@ -60,13 +60,13 @@ Elapsed run_schedule(const BatchedOver<Cost>& schedule, const Acceptances& text,
     }
     if (active.empty() || (schedule.replaced && active.size() < schedule.sequences)) break;
     const auto count = static_cast<double>(active.size());
-    std::uint64_t accepted = 0;
+    std::uint64_t accepted_in_batch = 0;
     for (Place& place : active) {
       const std::uint64_t kept = text.leading(place.first + place.emitted, schedule.gamma);
       const std::uint64_t emitted = std::min(kept + 1, schedule.goal - place.emitted);
       place.emitted += emitted;
       elapsed.tokens += emitted;
-      accepted += kept;
+      accepted_in_batch += kept;
     }
     const double draft_run = schedule.c * schedule.cost(count);
     const double verification = schedule.cost(count * (gamma + 1));
@@ -82,7 +82,7 @@ Elapsed run_schedule(const BatchedOver<Cost>& schedule, const Acceptances& text,
                   {LaneKind::target},
                   EventKind::target_run,
                   drafts * static_cast<std::int64_t>(schedule.gamma),
-                  static_cast<std::int64_t>(accepted)});
+                  static_cast<std::int64_t>(accepted_in_batch)});
     }
     elapsed.time += draft_run * gamma + verification;
     std::erase_if(active, [&](const Place& place) { return place.emitted == schedule.goal; });

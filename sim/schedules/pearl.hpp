@@ -50,13 +50,13 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
     const std::uint64_t first = text.leading(emitted, 1);
     report(1, first);
     emitted += first;
-    bool accepted = first == 1;
+    bool all_accepted = first == 1;
     std::uint64_t unsettled = schedule.next_row ? schedule.gamma : schedule.gamma - 1;
-    while (accepted) {
+    while (all_accepted) {
       const std::uint64_t kept = text.leading(emitted, unsettled);
       report(unsettled, kept);
       emitted += kept;
-      accepted = kept == unsettled;
+      all_accepted = kept == unsettled;
       unsettled = schedule.gamma;
     }
     emitted += 1;

@@ -167,7 +167,7 @@ RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
   RoundCounts counts = empty_counts(shape, true);
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
   RoundScratch<double> scratch;
-  std::vector<double> room;
+  std::vector<double> row_scratch;
   for (std::uint32_t trial = 0; trial < shape.trials; ++trial) {
     std::vector<Token> context = pair.prompts[trial % pair.prompts.size()];
     for (std::uint32_t number = 0; number < shape.length; ++number) {
@@ -181,8 +181,8 @@ RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
       counts.blocks += static_cast<std::uint64_t>(round.examined) + 1;
       const std::span<const Token> all(context);
       for (std::size_t at = start; at < context.size(); ++at) {
-        const Row p = pair.target.next(all.first(at), room);
-        const Row q = pair.draft.next(all.first(at), room);
+        const Row p = pair.target.next(all.first(at), row_scratch);
+        const Row q = pair.draft.next(all.first(at), row_scratch);
         counts.overlap[batch] += PreparedPair<Rule>::quanta(pair.rule.acceptance_rate(p, q));
       }
     }

@@ -24,14 +24,14 @@ Outcome reference(const TableModel& target, const TableModel& draft, const Rule&
                     [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
                         RoundScratch<double>& scratch) {
                       BlockChance chance(plan.seed, trial, number);
-                      std::vector<double> room;
+                      std::vector<double> row_scratch;
                       const std::size_t start = context.size();
                       const Round round =
                           quick_round(target, draft, rule, gamma, 0, context, chance, scratch);
                       const std::span<const Token> all(context);
                       for (std::size_t at = start; at < context.size(); ++at) {
-                        const Row p = target.next(all.first(at), room);
-                        tally.add_overlap(rule.acceptance_rate(p, draft.next(all.first(at), room)));
+                        const Row p = target.next(all.first(at), row_scratch);
+                        tally.add_overlap(rule.acceptance_rate(p, draft.next(all.first(at), row_scratch)));
                       }
                       tally.add_round(round);
                     });
