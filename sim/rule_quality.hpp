@@ -91,7 +91,7 @@ Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, s
       plan, control,
       [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
-        thread_local JudgeScratch room;
+        thread_local JudgeScratch quality_scratch;
         bool at_start = true;
         const auto add = [](ContextSum& sum, double value) {
           if (!(value >= 0)) throw_damaged_row();
@@ -101,9 +101,9 @@ Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, s
           if (draft_row == nullptr) return;
           Row wanted = target_row;
           if (how.argmax_target) {
-            room.wanted.assign(static_cast<std::size_t>(target_row.size), 0.0);
-            room.wanted[static_cast<std::size_t>(std::max(argmax(target_row), 0))] = 1;
-            wanted.mass = room.wanted.data();
+            quality_scratch.wanted.assign(static_cast<std::size_t>(target_row.size), 0.0);
+            quality_scratch.wanted[static_cast<std::size_t>(std::max(argmax(target_row), 0))] = 1;
+            wanted.mass = quality_scratch.wanted.data();
           }
           if (at_start) add(tally.judgement.optimum, quick_transport_acceptance(wanted, *draft_row, drafts));
           at_start = false;
@@ -111,7 +111,7 @@ Outcome judge_rule(const Target& target, const Draft& draft, const Rule& rule, s
             add(tally.judgement.divergence, total_variation(wanted, *draft_row));
           } else if constexpr (CoinRule<Rule>) {
             add(tally.judgement.distance,
-                total_variation(emitted_law(rule, target_row, *draft_row, room), wanted));
+                total_variation(emitted_law(rule, target_row, *draft_row, quality_scratch), wanted));
           }
         };
         SampledChance chance = sampled_chance(plan.seed, trial, number);
