@@ -59,8 +59,8 @@ std::vector<std::pair<std::string, double>> formulas(const FormulaInputs& in) {
     all.emplace_back("oracle_speed_" + kind, *oracle);
     if (best.gamma && best.speed) all.emplace_back("oracle_gain_" + kind, *oracle / *best.speed);
   };
-  add_oracle("uncharged", oracle_speed_uncharged(in.alpha));
-  add_oracle("charged", oracle_speed_charged(in.alpha, in.c));
+  add_oracle("uncharged", speedup_bound_drafting_free(in.alpha));
+  add_oracle("charged", speedup_bound_drafting_paid(in.alpha, in.c));
   return all;
 }
 

@@ -57,7 +57,8 @@ std::vector<Batches> batches_of(const ScheduleRuns& runs, std::size_t schedules,
   return all;
 }
 
-Interval measured_alpha(const ScheduleRuns& runs, const Plan& plan, std::size_t batches, double confidence) {
+Interval measured_alpha(const ScheduleRuns& runs, const SimulationSize& plan, std::size_t batches,
+                        double confidence) {
   std::vector<double> accepted(batches);
   std::vector<double> positions(batches);
   for (std::size_t trial = 0; trial < runs.accepted.size(); ++trial) {
@@ -76,7 +77,7 @@ bool holds(const Interval& interval, double value) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-std::string lane_name(const Lane& lane, bool numbered) {
+std::string lane_name(const Track& lane, bool numbered) {
   static constexpr const char* names[]{"draft", "target", "f", "g", "stand-in for f"};
   const std::string name = names[static_cast<std::size_t>(lane.kind)];
   return numbered ? fmt::format("{} {}", name, lane.number + 1) : name;
@@ -96,7 +97,7 @@ std::string label_of(const Event& event) {
 
 /// Lanes in the order of their kinds and numbers, so that drawings have them so.
 Json trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint64_t tokens,
-              const Plan& plan) {
+              const SimulationSize& plan) {
   EventLog log{static_cast<double>(tokens)};
   run_schedule(named.schedule, Acceptances{bits, std::max(tokens, named.least_tokens), plan.seed, 0}, log);
   const auto before = [](const Event& a, const Event& b) {
@@ -163,7 +164,7 @@ int schedule_intervals(const Json& config) {
 void describe_schedules(Json& out, const Setup* setup, const Json& config, double confidence,
                         const Control& control) {
   const std::vector<NamedSchedule> named = schedules_of(config);
-  const Plan plan = setup != nullptr ? setup->plan : build_plan(config);
+  const SimulationSize plan = setup != nullptr ? setup->plan : build_plan(config);
   std::optional<double> exact;
   if (setup != nullptr) {
     exact = setup->exact_alpha;

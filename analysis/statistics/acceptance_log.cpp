@@ -39,8 +39,8 @@ double crossing(double accepted, double rejected, double level, double inside, d
 
 LogTest chi_squared(double statistic, int degrees) {
   if (degrees < 1) return {};
-  const boost::math::chi_squared_distribution<double> law(degrees);
-  return {statistic, degrees, boost::math::cdf(boost::math::complement(law, statistic))};
+  const boost::math::chi_squared_distribution<double> distribution(degrees);
+  return {statistic, degrees, boost::math::cdf(boost::math::complement(distribution, statistic))};
 }
 
 }  // namespace
@@ -92,13 +92,13 @@ std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int s
   const auto batches = static_cast<std::size_t>(stretches);
   if (log.size() < 2 * batches) return std::nullopt;
   std::vector<double> accepted(batches);
-  std::vector<double> coins(batches);
+  std::vector<double> examined_in(batches);
   for (std::size_t i = 0; i < log.size(); ++i) {
     const std::size_t batch = i * batches / log.size();
     accepted[batch] += log[i].accepted;
-    coins[batch] += examined(log[i]);
+    examined_in[batch] += examined(log[i]);
   }
-  return ratio_interval(accepted, coins, confidence);
+  return ratio_interval(accepted, examined_in, confidence);
 }
 
 LogTest position_test(const PositionCounts& counts) {

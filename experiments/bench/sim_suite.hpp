@@ -11,11 +11,11 @@ namespace speclab {
 
 struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
-  bool quick = false;   ///< recorded; `size` says what it means
+  bool fast = false;    ///< recorded; `size` says what it means
   bool longer = false;  ///< lengths go on, two more steps of ten
   int repetitions = 7;  ///< 1 or more
   std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
-  int threads = 2;      ///< of the row that is held against one thread; 1: no such row
+  int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
   std::string command;  ///< recorded
   bool silent = false;  ///< no progress
 };

@@ -227,7 +227,7 @@ Json batch_rows(const std::vector<BatchRange>& batches) {
     rows.push_back({{"first", range.first},
                     {"last", range.last},
                     {"gamma", range.gamma},
-                    {"least_speed", range.least_speed}});
+                    {"least_speed", range.least_speedup}});
   }
   return rows;
 }
@@ -278,7 +278,7 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.
   const bool closed = fixed_costs && !by_positions;
-  const auto charged = oracle_speed_charged(known.alpha.estimate, c);
+  const auto charged = speedup_bound_drafting_paid(known.alpha.estimate, c);
   // An oracle may also draft nothing.
   const double oracle = closed && charged ? std::max(*charged, 1.0) : oracle_speed(curve, drafter, settings);
   const double gain = std::max(oracle / best - 1, 0.0);
@@ -319,9 +319,9 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   plan["gammas"] = gamma_rows(curve, choice.gamma, drafter, settings);
   plan["bounds"] =
-      Json{{"guaranteed", closed ? optional_json(guaranteed_speed(known.alpha.estimate, c)) : Json()},
+      Json{{"guaranteed", closed ? optional_json(guaranteed_speedup(known.alpha.estimate, c)) : Json()},
            {"oracle_uncharged",
-            by_positions ? Json() : optional_json(oracle_speed_uncharged(known.alpha.estimate))},
+            by_positions ? Json() : optional_json(speedup_bound_drafting_free(known.alpha.estimate))},
            {"oracle_charged", oracle},
            {"adaptive_gain", gain}};
   plan["advice"] = advice(gain, choice.gamma, by_positions, findings);

@@ -58,8 +58,8 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   constexpr int most_repetitions = 1000;
   constexpr int most_threads = 64;  // the plan's sequences
   SimSuiteOptions options;
-  options.quick = values.count("quick") > 0;
-  if (options.quick) options.size = SuiteSize::quick();
+  options.fast = values.count("quick") > 0;
+  if (options.fast) options.size = SuiteSize::fast();
   options.longer = values.count("long") > 0;
   options.repetitions = values["repetitions"].as<int>();
   if (options.repetitions < 1 || options.repetitions > most_repetitions) {
@@ -72,7 +72,7 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   }
   options.only = values["only"].as<std::string>();
   options.command =
-      fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.quick ? " --quick" : "",
+      fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.fast ? " --quick" : "",
                   options.longer ? " --long" : "", options.repetitions, options.threads);
   if (!options.only.empty()) options.command += fmt::format(" --only \"{}\"", options.only);
   return options;

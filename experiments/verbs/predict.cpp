@@ -30,8 +30,8 @@ Json prediction(double alpha, double c, double c_hat, const std::optional<int>& 
   out["optimal_gamma"] = best.gamma ? Json(*best.gamma) : Json();
   out["speed_at_optimum"] = best.gamma ? optional_json(best.speed) : Json();
   out["operations_at_optimum"] = best.gamma ? Json(operations(alpha, *best.gamma, c_hat)) : Json();
-  out["oracle_speed_uncharged"] = optional_json(oracle_speed_uncharged(alpha));
-  out["oracle_speed_charged"] = optional_json(oracle_speed_charged(alpha, c));
+  out["oracle_speed_uncharged"] = optional_json(speedup_bound_drafting_free(alpha));
+  out["oracle_speed_charged"] = optional_json(speedup_bound_drafting_paid(alpha, c));
   out["reason"] = best.reason;
   if (!best.gamma) out["speed_limit"] = optional_json(best.speed);
   return out;

@@ -23,9 +23,9 @@ struct FusedKernels {
   static constexpr ImplementationInfo info{Implementation::fused, "fused",
                                            "exact, tile statistics and one row pair more, ours", true};
 
-  static std::optional<std::string> obstacle(const VerifyBatch&) { return std::nullopt; }
+  static std::optional<std::string> unsupported_reason(const VerifyBatch&) { return std::nullopt; }
   static std::size_t workspace_bytes(const VerifyBatch& batch) {
-    return fused_plan(batch, nullptr).workspace_bytes;
+    return fused_layout(batch, nullptr).workspace_bytes;
   }
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     return fused_traffic(batch, outcome.rejecting);
@@ -40,7 +40,9 @@ struct ClusterKernels {
   static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
                                            "exact, rows behind a rejection are not read, ours", true, 90};
 
-  static std::optional<std::string> obstacle(const VerifyBatch& batch) { return cluster_obstacle(batch); }
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    return cluster_unsupported_reason(batch);
+  }
   static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     return cluster_traffic(batch, outcome.accepted, outcome.rejecting);
@@ -95,8 +97,8 @@ template <class Work>
 decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
                                        const Work& work) {
   return with_implementation(implementation, [&](auto kernels) {
-    if (const auto obstacle = kernels.obstacle(batch)) {
-      throw std::invalid_argument(std::string(kernels.info.name) + ": " + *obstacle);
+    if (const auto unsupported_reason = kernels.unsupported_reason(batch)) {
+      throw std::invalid_argument(std::string(kernels.info.name) + ": " + *unsupported_reason);
     }
     return work(kernels);
   });

@@ -40,7 +40,7 @@ using D32 = hn::ScalableTag<std::uint32_t>;
 using D64 = hn::ScalableTag<std::uint64_t>;
 using V32 = hn::Vec<D32>;
 
-/// Both halves of the 64-bit products, lane by lane.
+/// Both halves of the 64-bit products, stream by stream.
 HWY_INLINE void multiply(V32 a, V32 by, V32& high, V32& low) {
   const D32 d32;
   const D64 d64;

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "sim/text/corpus.hpp"
 #include "sim/models/ngram_model.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 
@@ -19,7 +19,7 @@ struct SphinxModel {
 /// Keeps n-grams of up to `order` tokens, 1..max_ngram_order; what they back off to is as in the file. Token
 /// ids are the file's. "<s>" has probability 0, as in `read_arpa`. Logarithms are to the base 1.0001, the
 /// default of sphinxbase, which the format does not state. Throws ModelError for other formats, naming the
-/// program that converts them, and for damaged files.
+/// program that converts them, and for invalid files.
 SphinxModel read_sphinx(const std::filesystem::path& file, int order = max_ngram_order);
 
 }  // namespace speclab

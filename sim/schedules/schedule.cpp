@@ -8,8 +8,8 @@
 
 namespace speclab {
 
-ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Plan& plan, const MakeBits& bits,
-                           const Control& control) {
+ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const SimulationSize& plan,
+                           const MakeBits& bits, const Control& control) {
   ScheduleRuns runs;
   runs.trials.resize(plan.trials);
   runs.accepted.resize(plan.trials);

@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-using AnySchedule =
-    std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl, TwoFunctions, Batched>;
+using AnySchedule = std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl,
+                                 SpeculativeFunctionExecution, Batched>;
 
 /// Plays a schedule over one sequence until it has text.tokens tokens. `events` is NoEvents or an EventLog.
 template <class Events>
@@ -37,7 +37,7 @@ using MakeBits = std::function<AcceptanceBits(std::uint32_t trial)>;
 /// Every schedule over the same plan.trials sequences of plan.length tokens, in parallel over trials. `bits`
 /// gives at least plan.length positions; what schedules read beyond them counts as rejected. Progress counts
 /// tokens times schedules.
-ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Plan& plan, const MakeBits& bits,
-                           const Control& control = {});
+ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const SimulationSize& plan,
+                           const MakeBits& bits, const Control& control = {});
 
 }  // namespace speclab

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/format/document.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
@@ -145,8 +145,8 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
 
 TEST_CASE("rounds that remember their start say so") {
   // Greedy lenience: 0 keeps 1 and comes back (N = 2); 2 rejects and goes to 3, which keeps 4 and comes back
-  // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its law puts 1/3 on the first and 2/3 on
-  // the second.
+  // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its distribution puts 1/3 on the first and
+  // 2/3 on the second.
   const Json one =
       only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "lenient-greedy", "lenience": 0.5},
       "sampling": {"temperature": 0}, "plan": {"trials": 16, "length": 200, "prompt": [2]}, "models": {

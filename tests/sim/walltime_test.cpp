@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 // Durations depend on the machine and what else it does, so nothing here holds one against another.
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -110,7 +110,8 @@ TEST_CASE("tests of a log: false alarms at their level, planted departures found
   }
   CHECK(count_agrees(position_alarms, repeats, 0.05));
   CHECK(count_agrees(neighbour_alarms, repeats, 0.05));
-  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has a chance below 1e-5, ten of 300 have none.
+  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has probability below 1e-5, ten of 300 have
+  // none.
   CHECK(decay_found > 290);
   CHECK(runs_found > 290);
 }
@@ -144,7 +145,7 @@ TEST_CASE("tokens per round from positions: at the log's own gamma the plain mea
 TEST_CASE("the delta method's errors cover, also when acceptance decays") {
   const auto rate = [](int position, const LoggedRound&) { return 0.85 - 0.1 * position; };
   const double expected = 1 + 0.85 + 0.85 * 0.75 + 0.85 * 0.75 * 0.65;
-  constexpr double quantile = 1.6448536269514722;  // of the normal law at 0.95
+  constexpr double quantile = 1.6448536269514722;  // of the normal distribution at 0.95
   int covered = 0;
   for (int i = 0; i < repeats; ++i) {
     const auto log = simulate(static_cast<std::uint32_t>(i), 400, 5, rate);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -64,7 +64,7 @@ TEST_CASE("estimators by hand") {
   // Positions evaluated by the target: 4 rounds of 3; draft runs: 8.
   CHECK(found.at("operations").estimate == doctest::Approx((12 + 0.25 * 8) / 9));
   CHECK(found.at("memory_accesses").estimate == doctest::Approx(4.0 / 9));
-  CHECK(batch_speed(batches[0], 0.1) == doctest::Approx(4 / 2.4));
+  CHECK(batch_speedup(batches[0], 0.1) == doctest::Approx(4 / 2.4));
   for (const auto& [name, interval] : found) {
     CAPTURE(name);
     CHECK(interval.low <= interval.estimate);

@@ -12,17 +12,17 @@ using namespace speclab;
 
 namespace {
 
-/// A random probability row with about a third of its masses zero.
+/// A random probability row with about a third of its probabilities zero.
 std::vector<double> random_row(Philox& stream, std::size_t size) {
   std::vector<double> row(size);
   double total = 0;
   while (total == 0) {
-    for (double& mass : row) {
-      mass = std::max(0.0, open_unit(stream()) - 1.0 / 3);
-      total += mass;
+    for (double& probability : row) {
+      probability = std::max(0.0, open_unit(stream()) - 1.0 / 3);
+      total += probability;
     }
   }
-  for (double& mass : row) mass /= total;
+  for (double& probability : row) probability /= total;
   return row;
 }
 

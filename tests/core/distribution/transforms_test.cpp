@@ -76,9 +76,9 @@ TEST_CASE("damage and emptiness pass through: a NaN is never hidden by a transfo
        {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 1},
         Adjustment{.top_p = 0.5}, Adjustment{.temperature = 2, .top_k = 2, .top_p = 0.9}}) {
     for (std::size_t at = 0; at < plain.size(); ++at) {
-      std::vector<double> damaged = plain;
-      damaged[at] = nan;
-      const std::vector<double> found = adjusted(damaged, how);
+      std::vector<double> invalid = plain;
+      invalid[at] = nan;
+      const std::vector<double> found = adjusted(invalid, how);
       CHECK(std::isnan(found[at]));
     }
     CHECK(adjusted({}, how).empty());

@@ -53,8 +53,8 @@ TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes prom
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Grown tree = grown_tree(seed, nodes);
     for (int most = 0; most <= nodes + 1; ++most) {
-      const KeptNodes kept =
-          keep_best_nodes<double>(tree.parents, tree.scores, static_cast<std::size_t>(most));
+      const SelectedNodes kept =
+          select_best_nodes<double>(tree.parents, tree.scores, static_cast<std::size_t>(most));
       const auto size = static_cast<std::size_t>(std::min(most, nodes));
       REQUIRE(kept.nodes.size() == size);
       REQUIRE(kept.parents.size() == size);
@@ -76,7 +76,7 @@ TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes prom
 TEST_CASE("of equal scores the earlier node is kept, so that a sure child never displaces its parent") {
   const std::vector<std::int32_t> parents{-1, 0, -1, 2};
   const std::vector<double> scores{0.5, 0.5, 0.5, 0.25};
-  CHECK(keep_best_nodes<double>(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
-  CHECK(keep_best_nodes<double>(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
-  CHECK(keep_best_nodes<double>(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
+  CHECK(select_best_nodes<double>(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
+  CHECK(select_best_nodes<double>(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(select_best_nodes<double>(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
 }

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "kernels/simulate/simulate_layout.hpp"
+#include "tests/kernels/simulate/simulate_fixture.hpp"
 
 using namespace speclab;
 
@@ -19,8 +19,8 @@ constexpr std::array orders{simt::Order::forward, simt::Order::backward, simt::O
 
 bool go_on(std::uint64_t) { return true; }
 
-/// Blocks of a run of coins, trial by trial and batch by batch: a block whose two rounds lie in two pieces is
-/// made twice. Of batches short enough to be one piece.
+/// Blocks of a run of acceptance draws, trial by trial and batch by batch: a block whose two rounds lie in
+/// two pieces is made twice. Of batches short enough to be one piece.
 std::uint64_t blocks_by_walking(const RunShape& shape) {
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
   std::uint64_t blocks = 0;
@@ -72,8 +72,8 @@ TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
           const RoundCounts found = simulate_emulated(run, go_on, order);
           CHECK(same_counts(found, expected));
           CHECK(found.blocks == blocks_by_walking(run.shape));
-          CHECK(found.blocks <= iid_plan(run.shape).random_blocks);
-          CHECK(found.blocks + batches >= iid_plan(run.shape).random_blocks);
+          CHECK(found.blocks <= iid_layout(run.shape).random_blocks);
+          CHECK(found.blocks + batches >= iid_layout(run.shape).random_blocks);
         }
       }
     }
@@ -83,10 +83,10 @@ TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
 TEST_CASE("coins: several pieces a batch, several shares a piece, several launches") {
   IidRun run{{.seed = 5, .trials = 3, .length = 1'100'001, .batches = 2, .gamma = 5}, 0.8};
   const RoundCounts expected = plain_loop(run);
-  CHECK(iid_plan(run.shape).launches == 1);
+  CHECK(iid_layout(run.shape).launches == 1);
   CHECK(same_counts(simulate_emulated(run, go_on), expected));
   run.shape.limits.rounds = 1U << 20U;
-  CHECK(iid_plan(run.shape).launches == 4);
+  CHECK(iid_layout(run.shape).launches == 4);
   std::uint64_t told = 0;
   const auto watch = [&](std::uint64_t rounds) {
     told += rounds;
@@ -131,7 +131,7 @@ TEST_CASE(
     const RoundCounts expected = plain_loop(whole);
     CHECK(same_counts(simulate_emulated(whole.run, go_on), expected));
     shape.limits = {.rounds = 1, .steps = 600, .steps_in_a_row = 50, .sequences = 130};
-    const TablePlan plan = table_plan(shape, whole.run.tables, prompts.size());
+    const TableLayout plan = table_layout(shape, whole.run.tables, prompts.size());
     CHECK(plan.launches ==
           (trials + plan.sequences - 1) / plan.sequences * ((length + plan.stretch - 1) / plan.stretch));
     CHECK(std::uint64_t{plan.sequences} * plan.stretch * 5 <= 600);
@@ -162,7 +162,7 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
       const RoundCounts found = simulate_emulated(pair.run, go_on);
       CHECK(found.lengths[1] == (u < kept ? 1 : 0));
       CHECK(same_counts(found, plain_loop(pair)));
-      undecided += coin_bits(kept) == coin_bits_of(word) ? 1 : 0;
+      undecided += bernoulli_bits(kept) == bernoulli_bits_of(word) ? 1 : 0;
     }
   }
   CHECK(undecided > 100);
@@ -219,12 +219,12 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
 
   const StoredRows target = random_rows(5, 1, 1);
   const StoredRows draft = random_rows(5, 1, 2);
-  const auto differs = [&](const auto& damage) {
+  const auto differs = [&](const auto& invalidity) {
     RunShape shape = small;
     shape.gamma = 5;
     PreparedPair<TokenRule> pair(target, draft, TokenRule{}, shape, {{1}, {2}});
     const RoundCounts plain = plain_loop(pair);
-    damage(pair);
+    invalidity(pair);
     return !same_counts(simulate_emulated(pair.run, go_on), plain);
   };
   using Pair = PreparedPair<TokenRule>;
@@ -238,10 +238,10 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
       for (std::size_t i = 0; i < 5; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;
     }));
   }
-  // Coins that are a little too kind, by 2^-8.
+  // Acceptance draws that are a little too kind, by 2^-8.
   CHECK(differs([](Pair& pair) {
     for (std::size_t i = 0; i < 5 * 8; ++i) {
-      for (std::uint32_t* const coin : {&pair.slots[i].coin, &pair.slots[i].other_coin}) {
+      for (std::uint32_t* const coin : {&pair.slots[i].coin, &pair.slots[i].other_acceptance}) {
         if (*coin != 0 && *coin < 0xfe000000U) *coin += 1U << 24U;
       }
     }
@@ -251,34 +251,34 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
 
 TEST_CASE("plans hold what devices allow, from sizes alone") {
   RunShape shape{.seed = 1, .trials = 4'294'967'295, .length = 4'294'967'295, .batches = 4096, .gamma = 64};
-  StepTables tables{};
+  PreparedPairView tables{};
   tables.contexts = 256;
   tables.target_contexts = tables.draft_contexts = tables.vocab = 256;
-  tables.kept_contexts = 1;
+  tables.suffix_contexts = 1;
   tables.bits = 8;
-  const TablePlan plan = table_plan(shape, tables, 1);
+  const TableLayout plan = table_layout(shape, tables, 1);
   CHECK(plan.launch.blocks <= simt::most_blocks);
   CHECK(std::uint64_t{plan.sequences} * plan.stretch * 65 <= shape.limits.steps);
   CHECK(std::uint64_t{plan.stretch} * 65 <= shape.limits.steps_in_a_row);
   CHECK(plan.device_bytes > std::uint64_t{48} * 256 * 256);
-  CHECK(plan_obstacle(plan, std::uint64_t{1} << 30U).empty());
-  CHECK(plan_obstacle(plan, 1U << 20U).find("device memory") != std::string::npos);
+  CHECK(layout_unsupported_reason(plan, std::uint64_t{1} << 30U).empty());
+  CHECK(layout_unsupported_reason(plan, 1U << 20U).find("device memory") != std::string::npos);
   tables.bits = 30;
-  CHECK(plan_obstacle(table_plan(shape, tables, 1), std::uint64_t{1} << 38U).find("device memory") !=
-        std::string::npos);
+  CHECK(layout_unsupported_reason(table_layout(shape, tables, 1), std::uint64_t{1} << 38U)
+            .find("device memory") != std::string::npos);
 
   CHECK(plan.random_blocks == std::numeric_limits<std::uint64_t>::max());
-  CHECK(iid_plan(shape).random_blocks >= shape.total() / 2);
+  CHECK(iid_layout(shape).random_blocks >= shape.total() / 2);
 
   shape.trials = 1'000'000;
   shape.length = 1'000'000;
   for (const std::int32_t gamma : {0, 5, 64}) {
     shape.gamma = gamma;
-    const IidPlan coins = iid_plan(shape);
+    const IidLayout coins = iid_layout(shape);
     CHECK(coins.launch.blocks <= simt::most_blocks);
     CHECK(coins.pieces * most_piece_rounds <= shape.limits.rounds);
     CHECK(coins.launches * shape.limits.rounds >= shape.total());
     CHECK(coins.random_blocks >= shape.total() / 2);
-    CHECK(plan_obstacle(coins, 1U << 30U).empty());
+    CHECK(layout_unsupported_reason(coins, 1U << 30U).empty());
   }
 }

@@ -19,8 +19,8 @@ bool sums_to_one(const std::vector<double>& row) {
   return std::abs(sum(row) - 1) < 1e-13 && *std::min_element(row.begin(), row.end()) >= 0;
 }
 
-/// Null: rows are Dirichlet(a, ..., a), where E[mass^k] is the product over i < k of (a + i) / (V a + i),
-/// which also gives the deviations of a mass and of its square. 2 V comparisons at seven sigma.
+/// Null: rows are Dirichlet(a, ..., a), where E[probability^k] is the product over i < k of (a + i) / (V a +
+/// i), which also gives the deviations of a probability and of its square. 2 V comparisons at seven sigma.
 bool looks_dirichlet(const std::vector<double>& all, std::size_t vocab, double a) {
   const auto size = static_cast<double>(vocab);
   const double rows = static_cast<double>(all.size()) / size;
