@@ -17,7 +17,7 @@ struct Continuation {
 };
 
 bool larger(const Continuation& a, const Continuation& b) {
-  return a.probabilities > b.probabilities || (a.probabilities == b.probabilities && a.token < b.token);
+  return a.probability > b.probability || (a.probability == b.probability && a.token < b.token);
 }
 
 /// The `count` largest positive probabilities, in order, lower ids first among equals. One comparison an id,
@@ -31,7 +31,7 @@ void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest
     const Continuation choice{row[id], id};
     if (largest.size() == count) largest.pop_back();
     largest.insert(std::upper_bound(largest.begin(), largest.end(), choice, larger), choice);
-    if (largest.size() == count) enough = largest.back().probabilities;
+    if (largest.size() == count) enough = largest.back().probability;
   }
 }
 
@@ -82,7 +82,7 @@ Beam extended(const Model& model, const Beam& beam, std::size_t width) {
     // Within one parent the order is that of the probabilities: no more than `width` of them can be chosen.
     find_largest(row, width, largest);
     for (const Continuation& choice : largest)
-      extensions.push_back({beam[parent].score + std::log(choice.probabilities), parent, choice});
+      extensions.push_back({beam[parent].score + std::log(choice.probability), parent, choice});
   }
   const std::size_t retained = std::min(width, extensions.size());
   const auto end = extensions.begin() + static_cast<std::ptrdiff_t>(retained);

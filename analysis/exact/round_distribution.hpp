@@ -121,7 +121,7 @@ SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std
 }
 
 /// The distribution of the first `length` tokens that repeated rounds append to `context`. A sequence that
-/// meets a invalid row and stops growing is listed as it stands.
+/// meets an invalid row and stops growing is listed as it stands.
 template <class Real, class Target, class Draft, class Rule>
 SequenceDistribution<Real> sequence_distribution(const Target& target, const Draft& draft, const Rule& rule,
                                                  std::int32_t gamma, std::span<const Token> context,

@@ -13,13 +13,13 @@ namespace speclab {
 template <class Real>
 struct OwnedRow {
   using value_type = Real;
-  std::vector<Real> probability;
+  std::vector<Real> probabilities;
   std::int32_t size;
 
-  explicit OwnedRow(std::vector<Real> probabilities)
-      : probability(std::move(probabilities)), size(static_cast<std::int32_t>(probability.size())) {}
-  const Real& operator[](Token id) const { return probability[static_cast<std::size_t>(id)]; }
-  BasicRow<Real> view() const { return {probability.data(), size}; }
+  explicit OwnedRow(std::vector<Real> row)
+      : probabilities(std::move(row)), size(static_cast<std::int32_t>(probabilities.size())) {}
+  const Real& operator[](Token id) const { return probabilities[static_cast<std::size_t>(id)]; }
+  BasicRow<Real> view() const { return {probabilities.data(), size}; }
 };
 
 /// A copy that may be changed.

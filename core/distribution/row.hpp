@@ -14,10 +14,10 @@ namespace speclab {
 template <class Real>
 struct BasicRow {
   using value_type = Real;
-  const Real* probability = nullptr;
+  const Real* probabilities = nullptr;
   std::int32_t size = 0;
 
-  SPECLAB_HD const Real& operator[](Token id) const { return probability[id]; }
+  SPECLAB_HD const Real& operator[](Token id) const { return probabilities[id]; }
 };
 
 using Row = BasicRow<double>;

@@ -70,7 +70,7 @@ SPECLAB_HD StepResult take_step(const PreparedPairView& tables, const Rule& rule
                                 std::uint64_t acceptance_word) {
   const std::uint32_t own = choice.fraction < slot.cut;
   const std::uint32_t token = select(own, choice.own, slot.other);
-  const std::uint32_t threshold = select(own, slot.acceptance_word, slot.other_acceptance);
+  const std::uint32_t threshold = select(own, slot.acceptance, slot.other_acceptance);
   const std::uint32_t bits = bernoulli_bits_of(acceptance_word);
   std::uint32_t emitted = static_cast<std::uint32_t>(bits < threshold) | (1U - state.drafting);
   if (bits == threshold) [[unlikely]] {

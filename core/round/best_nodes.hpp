@@ -19,7 +19,7 @@ struct SelectedNodes {
 /// The `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024), equal scores by lower
 /// index. parents[i] < i is the node before node i, -1 for the context that drafting started from. A score is
 /// the product of draft probabilities along a node's path, so that it never exceeds its parent's (asserted):
-/// hence a accepted node's parent is accepted, and the kept nodes are a tree again, the one of `most` nodes
+/// hence an accepted node's parent is accepted, and the kept nodes are a tree again, the one of `most` nodes
 /// whose scores, taken as acceptance probabilities, promise the most accepted tokens.
 template <class Real>
 SelectedNodes select_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,

@@ -21,7 +21,7 @@ struct Verdict {
 
 /// Draws from `weights`, or from `fallback` when they sum to 0: a residual of exactly zero (target =
 /// draft; any rejection is then a matter of rounding and the target is the right distribution), or the argmax
-/// of a invalid row, whose damage the fallback reports.
+/// of an invalid row, whose damage the fallback reports.
 template <class Random, class Weights, class Fallback>
 SPECLAB_HD Token categorical_or(Random& random, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = random.categorical(draw, weights);

@@ -14,7 +14,7 @@ namespace speclab {
 /// The leftmost leaf v is accepted with p_v, where p = 1 at the context and p_child = min(1, p_v p(x)/q(x)).
 /// A refused leaf is deleted, and its parent u takes over what it left: with Z = sum (p_u p - q)+,
 ///     p_u <- Z / (Z + 1 - p_u),   p <- norm((p_u p - q)+),   q <- q without x, renormalised.
-/// The token after a accepted node comes from the node's row as it then is. Lossless; siblings are drawn
+/// The token after an accepted node comes from the node's row as it then is. Lossless; siblings are drawn
 /// without replacement.
 struct TraversalRule : StaticTree {
   using StaticTree::StaticTree;

@@ -129,10 +129,9 @@ class NgramPairDecoder {
   }
 
   /// Of the acceptance draw that belongs to a draw from `side`.
-  double probability(const NgramTable::Probabilities& probability, Side side) const {
-    return side == draft_side
-               ? rule_.acceptance_probability(probability[target_side], probability[draft_side])
-               : residual_acceptance(rule_, probability[target_side], probability[draft_side]);
+  double probability(const NgramTable::Probabilities& of, Side side) const {
+    return side == draft_side ? rule_.acceptance_probability(of[target_side], of[draft_side])
+                              : residual_acceptance(rule_, of[target_side], of[draft_side]);
   }
 
   Token replacement_by_pass(const Cursor& cursor, const Step& step) const {

@@ -170,10 +170,9 @@ struct NgramTable::Builder {
                                      &table.slots_[draft_side][context.first]};
     for (std::uint32_t i = 0; i < size; ++i) {
       const Token token = table.tokens_[context.first + i];
-      const Probabilities probability = token >= 0 ? table.find(at, token).probabilities : Probabilities{};
+      const Probabilities found = token >= 0 ? table.find(at, token).probabilities : Probabilities{};
       for (const Side side : {target_side, draft_side}) {
-        const double acceptance =
-            acceptances.probability[side](probability[target_side], probability[draft_side]);
+        const double acceptance = acceptances.probability[side](found[target_side], found[draft_side]);
         slots[side][i].own = {token, block.next[i], token >= 0 ? bernoulli_bits(acceptance) : 0};
       }
     }

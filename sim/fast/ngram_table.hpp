@@ -118,7 +118,7 @@ class NgramTable {
   /// A token's probabilities in the rows of a context, with the bits that NgramModel::next gives, and the
   /// context after it.
   struct Found {
-    Probabilities probability;
+    Probabilities probabilities;
     std::uint32_t next;
   };
   Found find(std::uint32_t at, Token token) const { return find_below(at, token, contexts_[at].scale); }

@@ -32,7 +32,7 @@ class TableModel {
   /// with the most recent token as the lowest digit. Rows must be non-negative with a positive total and are
   /// normalised here. Throws ModelError, naming the row, when a probability is negative or not finite, or a
   /// row sums to 0.
-  TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> probability);
+  TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> probabilities);
 
   std::int32_t vocab() const { return vocab_; }
   std::int32_t order() const { return order_; }
