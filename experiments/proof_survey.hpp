@@ -22,7 +22,7 @@ struct SurveyedVerifier {
 const std::vector<SurveyedVerifier>& surveyed_verifiers();
 
 /// Instance `number` of a survey for one verifier: order-0 or order-1 tables of small fractions over 2..4
-/// ids, with zeros, point@probabilities, equal rows and disjoint supports among them; gamma 1..3 and 1..3
+/// ids, with zeros, point masses, equal rows and disjoint supports among them; gamma 1..3 and 1..3
 /// drafts, lowered until the branches are few. Addressed by (seed, number). For verifiers that promise
 /// losslessness at temperature 0 the target's rows are points.
 ProofTask survey_instance(const SurveyedVerifier& verifier, std::uint64_t seed, std::uint32_t number);

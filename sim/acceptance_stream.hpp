@@ -19,11 +19,11 @@ namespace speclab {
 using AcceptanceBits = std::vector<std::uint8_t>;
 
 /// Which draws are a stream's own: not those of i.i.d. rounds (slot 0 of Use::iid), nor those of rounds of
-/// up to so many drafted tokens. Further streams of acceptance draws follow in slots of their own.
+/// up to so many drafted tokens. Further streams of Bernoulli draws have slots of their own.
 inline constexpr std::uint16_t iid_stream_slot = 1;
 inline constexpr std::uint16_t pair_stream_slot = 0x4000;
 
-/// Acceptance draws of one probability, one after the other: acceptance draw n is word n of the stream at
+/// Bernoulli draws of one probability, one after the other: draw n is word n of the stream at
 /// trial and `slot`.
 class BernoulliStream {
  public:
@@ -80,7 +80,7 @@ AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const 
 struct Acceptances {
   std::span<const std::uint8_t> bits;
   std::uint64_t tokens = 0;  ///< a schedule ends with the round in which it has emitted so many
-  std::uint64_t seed = 1;    ///< of further acceptance draws, with `trial`
+  std::uint64_t seed = 1;    ///< of further Bernoulli draws, with `trial`
   std::uint32_t trial = 0;
 
   /// How many drafts in a row are accepted from position `at` on, counted up to `most`.

@@ -1,4 +1,4 @@
-// Decoding that judges its rule: beside the counts of a run, how much could have been accepted, how far the
+// Decoding that measures its rule: the counts of a run, and how much could have been accepted, how far the
 // output is from the target, and how many rejections no lossless scheme could have avoided. Rounds, and all
 // their random numbers, are those of sim/decode.hpp.
 #pragma once
@@ -30,7 +30,7 @@ std::int32_t first_drafts(const Rule& rule, std::int32_t gamma) {
   }
 }
 
-/// The rule's acceptance draws of one context, callable with a token.
+/// The rule's acceptance probabilities in one context, callable with a token.
 template <class Rule>
 auto acceptances_of(const Rule& rule, Row target, Row draft) {
   if constexpr (requires { rule.coins(target, draft); }) {
@@ -49,7 +49,8 @@ struct QualityScratch {
 
 /// The distribution of the token that a rule emits at an examined position:
 ///     q(x) a(x) + (1 - sum q a) r(x)
-/// with a the acceptance draws and r the normalised replacement. The row views `scratch.distribution`.
+/// with a the acceptance probabilities and r the normalised replacement. The row views
+/// `scratch.distribution`.
 template <AcceptanceRule Rule>
 Row emitted_distribution(const Rule& rule, Row target, Row draft, QualityScratch& scratch) {
   const auto size = static_cast<std::size_t>(target.size);
@@ -72,7 +73,7 @@ Row emitted_distribution(const Rule& rule, Row target, Row draft, QualityScratch
   return distribution;
 }
 
-/// How a rule is to be judged.
+/// How the quality of a rule is to be measured.
 struct RuleQualityOptions {
   bool lossless = false;       ///< proved elsewhere: its output distribution is the target's
   bool argmax_target = false;  ///< the target means the argmax of its rows

@@ -28,8 +28,8 @@
 
 namespace speclab {
 
-/// A chain that cannot be had: too many contexts or transitions, or an invalid row. The message says how many
-/// and what helps.
+/// A chain that cannot be computed: too many contexts or transitions, or an invalid row. The message says how
+/// many and what helps.
 struct ChainError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -73,7 +73,7 @@ namespace chain_detail {
 /// Throws ChainError for a row with NaN or infinity, or one that sums to 0.
 double checked_total(double total);
 
-/// into += probability * norm(weights), or norm(fallback) where `weights` have probability 0, as
+/// into += probability * norm(weights), or norm(fallback) where `weights` sum to 0, as
 /// core/round/verify.hpp's categorical_or has it.
 template <class Weights>
 void add_normalised(std::vector<double>& into, double probability, const Weights& weights, Row fallback) {

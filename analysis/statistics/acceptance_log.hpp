@@ -17,7 +17,7 @@ struct LoggedRound {
   int accepted = 0;  ///< 0..drafted, asserted where rounds are read
 };
 
-/// Acceptance draws by position: index i is position i + 1 of a round.
+/// Acceptances by position: index i is position i + 1 of a round.
 struct PositionCounts {
   std::uint64_t rounds = 0;
   std::vector<std::uint64_t> examined;
@@ -35,8 +35,8 @@ PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64
 
 /// alpha by maximum likelihood, accepted / examined, with the interval of the likelihood ratio (Wilks 1938):
 /// every alpha whose log-likelihood is within half a chi-squared quantile of the largest. Asymptotic; valid
-/// for acceptance draws that are independent and alike, and then although the number examined is random.
-/// Empty without acceptance draws.
+/// valid for independent acceptances of equal probability, also when the number examined is random. Empty
+/// when nothing was examined.
 std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_t examined,
                                             double confidence);
 
@@ -51,11 +51,11 @@ struct LogTest {
   double p = 1;
 };
 
-/// Is acceptance the same at every position? Given how often each was examined, its accepted acceptance draws
-/// are binomial and uncorrelated with other positions' under the geometric distribution (each position's
-/// acceptance draws are fresh), so that the sum of squared standardised differences from the common alpha has
-/// k - 1 degrees for k positions. The last positions are taken together until each group expects five
-/// accepted and five rejected. Rounds of unlike difficulty fail it too: those that get far are the easy ones.
+/// Is acceptance the same at every position? Given how often each was examined, its number of accepted tokens
+/// is binomial and uncorrelated with other positions' under the geometric distribution (each position has
+/// draws of its own), so that the sum of squared standardised differences from the common alpha has k - 1
+/// degrees for k positions. The last positions are taken together until each group expects five accepted and
+/// five rejected. Rounds of unlike difficulty fail it too: those that get far are the easy ones.
 LogTest position_test(const PositionCounts& counts);
 
 /// Do rounds depend on the round before them? The first token of every second round, where it follows an

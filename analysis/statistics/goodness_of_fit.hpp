@@ -28,7 +28,7 @@ struct FitTest {
   std::uint64_t impossible = 0;  ///< samples in cells of probability 0: any makes both p-values 0
 };
 
-/// Counts against probabilities (any non-negative probabilities; divided by their total, which must be
+/// Counts against probabilities (any non-negative weights; divided by their total, which must be
 /// positive; lengths equal: asserted). Pooling: every cell that expects less than `minimum` samples goes into
 /// one pool, and while the pool itself expects less, the next smallest cell joins it. It depends on
 /// expectations alone (ties: the lower id joins first), never on the counts, so it does not bias the test.

@@ -156,18 +156,18 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
 
 ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab,
                                        std::size_t length, std::uint64_t samples, double minimum)
-    : length_(length), samples_(samples), minimum_(minimum), probability_(rare_cells), next_(length) {
+    : length_(length), samples_(samples), minimum_(minimum), probabilities_(rare_cells), next_(length) {
   assert(length > 0);
   for (const auto& [sequence, probability] : distribution) {
     if (!(probability > 0)) continue;
     assert(sequence.size() == length);
     std::uint32_t& cell = cell_of_[hash_tokens(sequence)];
     if (probability * static_cast<double>(samples) >= minimum) {
-      cell = static_cast<std::uint32_t>(probability_.size());
-      probability_.push_back(probability);
+      cell = static_cast<std::uint32_t>(probabilities_.size());
+      probabilities_.push_back(probability);
     } else {
       cell = static_cast<std::uint32_t>(rare_cell(sequence));
-      probability_[cell] += probability;
+      probabilities_[cell] += probability;
     }
     for (std::size_t position = 0; position < length; ++position) {
       auto& next = next_[position][hash_tokens(std::span<const Token>(sequence).first(position))];
@@ -175,7 +175,7 @@ ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distr
       next[static_cast<std::size_t>(sequence[position])] += probability;
     }
   }
-  probability_.push_back(0);
+  probabilities_.push_back(0);
 }
 
 PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, std::size_t position) const {
@@ -199,13 +199,13 @@ PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, st
 
 SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   assert(!sample.empty() && sample.size() % length_ == 0);
-  std::vector<std::uint64_t> counts(probability_.size());
+  std::vector<std::uint64_t> counts(probabilities_.size());
   for (std::size_t start = 0; start < sample.size(); start += length_) {
     const auto cell = cell_of_.find(hash_tokens(sample.subspan(start, length_)));
     ++(cell == cell_of_.end() ? counts.back() : counts[cell->second]);
   }
   SequenceTests tests;
-  tests.joint = fit_test(counts, probability_, minimum_);
+  tests.joint = fit_test(counts, probabilities_, minimum_);
   for (std::size_t position = 0; position < length_; ++position) {
     tests.positions.push_back(position_test(sample, position));
   }
@@ -214,7 +214,7 @@ SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
 
 std::vector<double> ExactSequenceTests::cell_probabilities(
     const SequenceDistribution<double>& distribution) const {
-  std::vector<double> probabilities(probability_.size());
+  std::vector<double> probabilities(probabilities_.size());
   for (const auto& [sequence, probability] : distribution) {
     const auto cell = cell_of_.find(hash_tokens(sequence));
     (cell == cell_of_.end() ? probabilities.back() : probabilities[cell->second]) += probability;
@@ -223,7 +223,7 @@ std::vector<double> ExactSequenceTests::cell_probabilities(
 }
 
 PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative) const {
-  return planned_fit_test(probability_, cell_probabilities(alternative), samples_, minimum_);
+  return planned_fit_test(probabilities_, cell_probabilities(alternative), samples_, minimum_);
 }
 
 PlannedTest plan_two_sample(const SequenceDistribution<double>& first,

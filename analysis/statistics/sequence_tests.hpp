@@ -65,7 +65,7 @@ class ExactSequenceTests {
   std::uint64_t samples_;
   double minimum_;
   std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  ///< by hash of the sequence
-  std::vector<double> probability_;                           ///< of each cell; a last one, of probability 0
+  std::vector<double> probabilities_;                         ///< of each cell; a last one, of probability 0
   /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };

@@ -47,7 +47,7 @@ OptimalTree optimal_tree(std::int32_t nodes, std::int32_t max_depth, std::span<c
 struct TreeChoice {
   OptimalTree tree;
   std::int32_t depth = 0;      ///< its levels
-  double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speedup-up
+  double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speedup
 };
 
 /// The size and depth that maximise expected tokens per time,

@@ -1,4 +1,4 @@
-// Speeds, relative to plain decoding, of the schedules of sim/schedules, where every draft is accepted
+// Speedups over plain decoding of the schedules of sim/schedules, where every draft is accepted
 // independently with probability alpha. Each is the long-run ratio of tokens to time of the program that the
 // header of that schedule describes, and exact for it; functions named `usual` are forms as they are commonly
 // given, kept where they differ. Ranges as in analysis/theory/theorems.hpp, asserted.

@@ -42,7 +42,7 @@ double memory_accesses(double alpha, int gamma);
 /// (Leviathan et al. 2023, Cor. 3.9).
 std::optional<double> guaranteed_speedup(double alpha, double c);
 
-/// Speed of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
+/// Speedup of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
 /// 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
 std::optional<double> speedup_bound_drafting_free(double alpha);
 

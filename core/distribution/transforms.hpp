@@ -95,7 +95,7 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     row[static_cast<std::size_t>(best)] = 1;
     return;
   }
-  // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
+  // A NaN has no rank, and must not be removed: sampling from the row has to report it.
   if (std::isnan(total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
   // Temperature leaves the order of probabilities as it is: only what top-k keeps needs its power.

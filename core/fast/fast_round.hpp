@@ -1,8 +1,8 @@
 // A round of speculative decoding whose work does not grow with the vocabulary, as a program over a random
-// source: each pick is from a model's own row (an alias table draws it in one look-up), each acceptance draw
-// looks at two probabilities, and the residual is drawn without a pass over it. Drafting stops at the first
-// rejection: later drafts are never looked at. sim/fast runs it fast; with exact rows the enumerator proves
-// its distribution.
+// source: each categorical draw is from a model's own row (an alias table needs one look-up), each acceptance
+// draw reads two probabilities, and the residual is drawn without a pass over it. Drafting stops at the first
+// rejection: later drafts are never read. sim/fast is its optimised implementation; with exact rows the
+// enumerator proves its distribution.
 #pragma once
 
 #include <cassert>

@@ -20,8 +20,9 @@ namespace speclab {
 struct PreparedPairView {
   const SamplingSlot* slots;     ///< [slot_parts][contexts][2^bits]
   const std::uint64_t* overlap;  ///< [contexts] the rule's acceptance rate, in units of 2^-32
-  const double* target;    ///< [target_contexts][vocab] the rows themselves, for one acceptance draw in 2^32
-  const double* draft;     ///< [draft_contexts][vocab]
+  const double*
+      target;           ///< [target_contexts][vocab] the rows themselves, read by one acceptance draw in 2^32
+  const double* draft;  ///< [draft_contexts][vocab]
   std::uint64_t contexts;  ///< vocab^order of the larger order
   std::uint32_t target_contexts;
   std::uint32_t draft_contexts;
@@ -51,8 +52,8 @@ struct StepResult {
   std::uint32_t emitted;
 };
 
-/// The acceptance draw of a drafted token from the probabilities themselves: its upper bits did not tell, one
-/// time in 2^32.
+/// The acceptance draw of a drafted token from the probabilities themselves, needed one time in 2^32: when
+/// the upper bits do not decide.
 template <class Rule>
 SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, const Rule& rule,
                                               std::uint32_t context, std::uint32_t token,

@@ -32,8 +32,8 @@ struct RoundStates {
 };
 
 /// States 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces the draft i. A probe, if wanted,
-/// draws one more token from the draft before the bonus: what it would have been accepted with tells of the
-/// acceptance rate there, as drafted tokens do of theirs.
+/// draws one more token from the draft before the bonus: its acceptance probability is a sample of the
+/// acceptance rate there, as those of drafted tokens are.
 inline RoundStates round_states(std::int32_t gamma, bool probe) {
   const auto count = static_cast<std::uint16_t>(gamma);
   const auto probing = static_cast<std::uint16_t>(2 * count + 1);

@@ -1,6 +1,6 @@
 // A pair of rows, prepared so that one step of a fast round reads one slot of 16 bytes: of the alias table
-// of the row that is drawn from, with the acceptance draw of each token beside it. Residuals have tables of
-// their own, so that a replacement needs no proposals.
+// of the row that is drawn from, with the acceptance probability of each token beside it. Residuals have
+// tables of their own, so that a replacement needs no proposals.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// The acceptance draws are those of the slot's own token and of the other one, as bernoulli_bits; drafted
-/// tokens alone have them. Aligned, so that a GPU reads it at once.
+/// Acceptance probabilities of the slot's own token and of the other one, as bernoulli_bits; 0 in tables that
+/// are not drafted from. Aligned, so that a GPU reads it at once.
 struct alignas(16) SamplingSlot {
   std::uint32_t cut;
   std::uint32_t other;
@@ -35,7 +35,7 @@ struct SlotScratch {
   std::vector<double> weights;
 };
 
-/// The alias table of `weights`, with acceptance draw(token), a probability, beside each token. Host only.
+/// The alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
 template <class Acceptance>
 void fill_sampling_slots(std::span<const double> weights, const Acceptance& acceptance,
                          std::span<SamplingSlot> slots, SlotScratch& scratch) {
@@ -64,7 +64,7 @@ void fill_slot_part(SlotPart part, const Rule& rule, Row target, Row draft, std:
     fill_sampling_slots({target.probabilities, size}, none, slots, scratch);
   } else {
     const auto weights = rule.replacement(target, draft);
-    // Where they sum to 0 the target stands in for it, as in `categorical_or`.
+    // Where they sum to 0 the target replaces them, as in `categorical_or`.
     const bool some = total_probability(weights) > 0;
     scratch.weights.resize(size);
     for (Token token = 0; token < target.size; ++token) {

@@ -1,4 +1,4 @@
-// Acceptance draws cut to 32 bits for tables.
+// Thresholds of Bernoulli draws cut to 32 bits, for tables.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace speclab {
 
-/// Of the 52 bits of an acceptance draw, those that are left out.
+/// Bits of the 52-bit threshold that are left out.
 inline constexpr int bernoulli_low_bits = 20;
 
-/// The upper 32 of a threshold's 52 bits. An acceptance draw number whose upper bits differ from these is
-/// decided by them; equal ones, one in 2^32, need the probability itself. (Probability 1 would take a 33rd
-/// bit: its largest numbers count as equal, too.)
+/// The upper 32 of a threshold's 52 bits. A uniform number whose upper bits differ from these is decided by
+/// them; equal ones, one in 2^32, need the probability itself. (Probability 1 would take a 33rd bit: its
+/// largest numbers count as equal, too.)
 inline std::uint32_t bernoulli_bits(double probability) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(bernoulli_threshold(probability) >> bernoulli_low_bits, 0xffffffffU));

@@ -1,4 +1,4 @@
-// Acceptance draws as integers: the comparison of a uniform with a probability, decided before the uniform is
+// Bernoulli draws by integers: the comparison of a uniform with a probability, decided before the uniform is
 // a double.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The random source of fast rounds: categorical draws by alias tables, and one block of random numbers for a
-// token and its acceptance draw. This is the plain statement of which number decides what; sim/fast must
+// token and its acceptance draw. This is the definition of which number decides what; sim/fast must
 // agree with it bit for bit. Host only.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace speclab {
 
-/// A Philox block has two words: the first picks, the second makes the acceptance draws of what was picked.
-/// The acceptance draw that accepts a draft is therefore the second word of the block that drafted it.
+/// A Philox block has two words: the first draws a token, the second makes its acceptance draw. The
+/// acceptance draw of a drafted token is therefore the second word of the block that drafted it.
 class BlockRandomSource {
  public:
   BlockRandomSource(std::uint64_t seed, std::uint32_t trial, std::uint32_t round)

@@ -14,8 +14,8 @@ namespace speclab {
 template <class Real>
 class EnumeratedRandomSource {
  public:
-  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as for a
-  /// acceptance draw.
+  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as when a
+  /// uniform is compared with them.
   bool bernoulli(Draw, const Real& probability) {
     if (!(probability > Real(0))) return false;
     if (!(probability < Real(1))) return true;

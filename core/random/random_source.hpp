@@ -1,6 +1,6 @@
 // Sources of randomness. A drafter or a rule is a program over two operations,
 //     random.bernoulli(draw, probability) -> bool       true with that probability
-//     random.categorical(draw, weights)     -> Token      with probability proportional to weights
+//     random.categorical(draw, weights)   -> Token      with probability proportional to weights
 // and is sampled (Philox), injected (given uniforms) or enumerated
 // (core/random/enumerated_random_source.hpp).
 #pragma once

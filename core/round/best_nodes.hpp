@@ -13,14 +13,14 @@ namespace speclab {
 
 struct SelectedNodes {
   std::vector<std::int32_t> nodes;    ///< their indices in the grown tree, ascending
-  std::vector<std::int32_t> parents;  ///< of the kept tree: positions in `nodes`, -1 for the context
+  std::vector<std::int32_t> parents;  ///< of the selected tree: positions in `nodes`, -1 for the context
 };
 
 /// The `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024), equal scores by lower
 /// index. parents[i] < i is the node before node i, -1 for the context that drafting started from. A score is
 /// the product of draft probabilities along a node's path, so that it never exceeds its parent's (asserted):
-/// hence an accepted node's parent is accepted, and the kept nodes are a tree again, the one of `most` nodes
-/// whose scores, taken as acceptance probabilities, promise the most accepted tokens.
+/// hence a selected node's parent is selected, and the selected nodes are a tree again, the one of `most`
+/// nodes whose scores, taken as acceptance probabilities, promise the most accepted tokens.
 template <class Real>
 SelectedNodes select_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,
                                 std::size_t most) {

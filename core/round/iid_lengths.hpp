@@ -1,6 +1,6 @@
-// Rounds whose acceptances are independent acceptances of one probability alpha: how many drafted tokens one
-// keeps is a geometric distribution cut off at gamma (Leviathan et al. 2023, section 3.1), and one 64-bit
-// number decides it.
+// Rounds whose acceptances are independent with one probability alpha: the number of drafted tokens that a
+// round accepts has a geometric distribution cut off at gamma (Leviathan et al. 2023, section 3.1), and one
+// 64-bit number decides it.
 #pragma once
 
 #include <cmath>

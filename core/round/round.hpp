@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// A model gives, for a context of token ids, the row of its next token. `scratch` is room it may use: the
+/// A model gives, for a context of token ids, the row of its next token. `scratch` is memory it may use: the
 /// row returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used
 /// again.
 template <class M, class Real = double>

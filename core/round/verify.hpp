@@ -21,7 +21,7 @@ struct Verdict {
 
 /// Draws from `weights`, or from `fallback` when they sum to 0: a residual of exactly zero (target =
 /// draft; any rejection is then a matter of rounding and the target is the right distribution), or the argmax
-/// of an invalid row, whose damage the fallback reports.
+/// of an invalid row, which the fallback reports.
 template <class Random, class Weights, class Fallback>
 SPECLAB_HD Token categorical_or(Random& random, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = random.categorical(draw, weights);
@@ -47,7 +47,7 @@ concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> ro
 
 /// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, asked for in order and only
 /// as far as the verdict needs them; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
-/// A rule that is neither acceptance draws nor a coupling overloads this function (core/rules/block.hpp).
+/// A rule that neither accepts with a probability nor couples overloads this function (core/rules/block.hpp).
 template <class Rule, class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
                           const Token* drafted, std::int32_t gamma, Random& random) {

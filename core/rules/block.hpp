@@ -26,8 +26,8 @@ struct BlockRule : BonusFromTarget {
 };
 
 /// With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the rows after x_1..x_i:
-/// h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix whose acceptance draw of
-/// probability h_i comes up is accepted, then norm((p_i p - q)+) is sampled (the target when i = gamma). The
+/// h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix whose acceptance draw, of
+/// probability h_i, succeeds is accepted, then norm((p_i p - q)+) is sampled (the target when i = gamma). The
 /// acceptance draws are independent, so the longest is found from the end, and the shorter ones are not
 /// drawn.
 template <class Rule, class Targets, class Drafts, class Random>

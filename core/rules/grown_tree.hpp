@@ -15,7 +15,7 @@ template <class Real>
 struct ChosenSiblings {
   OwnedRow<Real> target;
 
-  Real block_acceptance_probability(Token token) const { return target[token]; }
+  Real acceptance_probability(Token token) const { return target[token]; }
   void refuse(Token token) {
     target.probabilities[static_cast<std::size_t>(token)] = Real(0);
     normalise(target.probabilities);
@@ -25,7 +25,7 @@ struct ChosenSiblings {
 
 /// Grown by core/round/tree_round.hpp: at each depth the `branching` best nodes by path probability get their
 /// `branching` best children; of all of them the `nodes` best are selected. Verified by recursive rejection
-/// against point@probabilities. Lossless.
+/// against point masses. Lossless.
 struct GrownTreeRule : BonusFromTarget {
   std::int32_t branching = 4;
   std::int32_t nodes = 16;

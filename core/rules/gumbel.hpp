@@ -3,8 +3,8 @@
 // the draft (Daliri, Musco and Suresh 2024, "Coupling without communication and drafter-invariant speculative
 // decoding").
 //
-// Sharing noise is no finite sequence of acceptance draws, but its joint distribution has a closed form. With
-// r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
+// Sharing noise is no finite sequence of independent draws, but its joint distribution has a closed form.
+// With r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
 //     P(draft i, target j) = q_i p_j (F(r_j) - F(r_i))+   for i != j,   F(s) = integral_0^s dt / C(t)^2,
 //     P(draft i, target i) = p_i / C(r_i).
 // C is linear between sorted ratios, where the integral from a to b is (b - a) / (C(a) C(b)): rational in

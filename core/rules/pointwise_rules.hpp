@@ -7,8 +7,9 @@
 
 namespace speclab {
 
-/// A rule whose acceptance draw is a function of the drafted token's probabilities p (target) and q (draft),
-///     kept(p, q)               probability of accepting the token
+/// A rule whose acceptance probability is a function of the drafted token's probabilities p (target) and q
+/// (draft),
+///     acceptance_probability(p, q)
 /// whose replacement is norm((p - scale q)+),
 ///     residual_scale<Real>()   that scale
 /// and whose bonus is the target's row. It says so by `Pointwise`, its own name, so that a rule derived from

@@ -2,7 +2,7 @@
 //     acceptance(token, target, draft)   probability of accepting the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
-//     acceptance draws(target, draft)               optional, host only: all of a context's acceptances at
+//     acceptances(target, draft)         optional, host only: all of a context's acceptances at
 //     once, callable
 //                                        with a token, where a single one takes a pass over the row
 //     bonus(target)                      weights of the token emitted when every drafted token was accepted:

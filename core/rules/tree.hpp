@@ -25,7 +25,7 @@ struct TreeVerdict {
 inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std::uint16_t>(node + 1)}; }
 
 /// Walks down from the context: at each node the children are tried in turn, until one is accepted or all are
-/// refused. `siblings_of(node)` gives the state of one trial: `block_acceptance_probability(token)`,
+/// refused. `siblings_of(node)` gives the state of one trial: `acceptance_probability(token)`,
 /// `refuse(token)`, and `left()`, the weights of what is emitted when all were refused.
 template <class View, class Random, class SiblingsOf>
 TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
@@ -40,7 +40,7 @@ TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of)
     std::int32_t accepted = -1;
     for (const std::int32_t child : children) {
       const Token token = view.token(child);
-      if (random.bernoulli(node_draw(Use::accept, child), siblings.block_acceptance_probability(token))) {
+      if (random.bernoulli(node_draw(Use::accept, child), siblings.acceptance_probability(token))) {
         accepted = child;
         break;
       }
@@ -61,7 +61,7 @@ struct DrawnSiblings {
   OwnedRow<Real> target;
   OwnedRow<Real> draft;
 
-  Real block_acceptance_probability(Token token) const {
+  Real acceptance_probability(Token token) const {
     return acceptance_ratio(target[token], draft[token], Real(1));
   }
   void refuse(Token token) {

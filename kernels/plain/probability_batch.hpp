@@ -12,7 +12,7 @@
 namespace speclab {
 
 /// Views into row-major arrays of `requests` requests: targets [requests, gamma + 1, vocab], drafts
-/// [requests, gamma, vocab], drafted [requests, gamma]. Probabilities are probabilities. Request i draws the
+/// [requests, gamma, vocab], drafted [requests, gamma]. Request i draws the
 /// random numbers of trial i, round 0 of `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab
 /// passes 2^31 in real batches.
 struct BatchView {

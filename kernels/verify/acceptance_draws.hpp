@@ -18,7 +18,7 @@ struct AcceptanceEnd {
   std::uint32_t flags;
 };
 
-/// A ratio that says: the draft gives this token probability 0, or less than single precision holds.
+/// The ratio of a token whose probability under the draft is 0 or below single precision.
 inline constexpr float zero_draft_probability = -1;
 
 /// min(1, target / draft). NaN passes through, and no uniform is below it.

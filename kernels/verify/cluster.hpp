@@ -1,7 +1,7 @@
 // Exact verification in one launch that never reads a row behind the first rejection: a cluster of blocks for
 // each request (sm_90).
 //
-// The blocks share a row's tiles, tell each other their probabilities through distributed shared memory, and
+// The blocks share a row's tiles, tell each other their sums through distributed shared memory, and
 // go on to the next position only when the acceptance draw succeeded. A row pair that fits stays in shared
 // memory, so that after a rejection it is weighed without being read again. Bytes: (s_t + s_d) V (1 + a + ...
 // + a^(gamma-1)) and a^gamma s_t V for the bonus, where a is the acceptance rate; with both sums known only
@@ -27,7 +27,7 @@ struct Args {
 template <class T>
 struct RetainedTiles {
   const RowPair<T> rows;
-  simt::Vector16* place;  ///< null: nothing is accepted, and rows are read again
+  simt::Vector16* place;  ///< null: nothing is stored, and rows are read again
   int blocks;             ///< of the cluster: tile t is number t / blocks of its block
 
   SPECLAB_DEVICE RowScale target_scale() const { return rows.target_scale(); }

@@ -1,10 +1,10 @@
 // Exact verification without softmaxed rows and without V-sized scratch.
 //
-// `Statistics` reads each row whose log-sum-exp nobody knows once, one block a tile, and leaves (maximum,
+// `Statistics` reads each row whose log-sum-exp is not given once, one block a tile, and leaves (maximum,
 // sum) per tile; the last block of a request to finish makes its acceptance draws. `Next` reads the one row
-// pair that the next token is drawn from, by several blocks a request, and leaves probabilities per tile; the
-// last block of a request chooses a tile, weighs it again and picks the id. The bonus row is read by `Next`
-// alone. Where all sums are known, `DecidePositions` makes the acceptance draws instead.
+// pair that the next token is drawn from, by several blocks a request, and leaves sums of weights per tile;
+// the last block of a request chooses a tile, weighs it again and draws the id. The bonus row is read by
+// `Next` alone. Where all sums are known, `DecidePositions` makes the acceptance draws instead.
 //
 // What should make it fast: logits are read as they are, in 16-byte loads, (s_t + s_d) gamma bytes an id and
 // one row (pair) more; with both sums known only that row. One request's acceptance draws are made while the

@@ -105,7 +105,7 @@ struct NextOfBlock {
     return distribution;
   }
 
-  /// Does the acceptance draw of keeping `accepted` tokens come up? Probability h_i of
+  /// Does the acceptance draw of `accepted` tokens succeed? Probability h_i of
   /// BlockRule::block_acceptance_probability.
   SPECLAB_DEVICE static bool prefix_accepts(const VerifyBatch& batch, std::int64_t request,
                                             std::int32_t accepted, std::int32_t length,

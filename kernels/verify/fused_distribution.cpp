@@ -111,7 +111,7 @@ std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int6
   } else {
     draft = probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
   }
-  // A tile by its probability, then an id by its weight within the tile.
+  // A tile by the sum of its weights, then an id by its weight within the tile.
   double total = 0;
   for (const double partial : weight_sums) total += partial;
   std::vector<double> distribution(vocab);

@@ -67,7 +67,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
   return layout;
 }
 
-/// Logits, and the scratch of parts and probabilities: every row whose sum is not known once, then the rows
+/// Logits, and the scratch of parts and sums of weights: every row whose sum is not known once, then the rows
 /// of the next token (all rows for block verification).
 inline Traffic fused_traffic(const VerifyBatch& batch, double rejecting) {
   const FusedLayout layout = fused_layout(batch, nullptr);

@@ -9,7 +9,7 @@
 //
 // Bytes for each id: a residual is read (4), its quotient written (4), read (4), the cumulative sum written
 // (4). The bonus row's weights are the target's. Single precision ends at 2^-24 of the total: a token whose
-// whole probability lies below that may vanish between its neighbours.
+// whole weight lies below that may vanish between its neighbours.
 #pragma once
 
 #include <cmath>

@@ -71,7 +71,7 @@ SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
 template <class T, class Sums>
 SPECLAB_DEVICE PositionDecision decide_position(const VerifyBatch& batch, std::int64_t request,
                                                 std::int32_t position, const Sums& sums) {
-  PositionDecision decided{sums(true, position), {}, invalid, 0, false};
+  PositionDecision decided{sums(true, position), {}, invalid_log, 0, false};
   decided.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
   const Token token = simt::load(batch.drafted + request * batch.gamma + position);
   decided.log_ratio =

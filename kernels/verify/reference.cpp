@@ -110,8 +110,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
     if (length < 0 || length > batch.gamma) continue;
     std::vector<ProbabilityRow> target_rows(static_cast<std::size_t>(length) + 1);
     std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
-    // A drafted id outside the vocabulary is judged as one of probability 0: one more id, of probability
-    // zero, is.
+    // A drafted id outside the vocabulary counts as one of probability 0: one more id, of probability 0, is.
     std::vector<Token> drafted(batch.drafted + request * batch.gamma,
                                batch.drafted + request * batch.gamma + length);
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {

@@ -18,7 +18,7 @@ inline constexpr double log2_e = 1.4426950408889634074;
 
 /// log2 of a probability of 0, and of what an invalid row gives.
 inline constexpr double log_of_zero = -HUGE_VAL;
-inline constexpr double invalid = static_cast<double>(NAN);
+inline constexpr double invalid_log = static_cast<double>(NAN);
 
 /// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
 inline constexpr float frozen_scale = 0x1p100F;
@@ -36,8 +36,8 @@ SPECLAB_HD inline RowScale row_scale(const RowOptions& options, std::int64_t at)
   return scale;
 }
 
-/// Part of a row's probability: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid one
-/// has a sum that is NaN.
+/// Part of a row's total weight: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid
+/// one has a sum that is NaN.
 struct PartialSum {
   float reference;
   float sum;
@@ -60,11 +60,11 @@ SPECLAB_HD inline float relative_weight(float logit, float scale, float referenc
   return power_of_two(fmaf(logit, scale, -reference));
 }
 
-/// log2 of a row's probability: reference + log_sum, where the reference is subtracted first, exactly. NaN:
+/// log2 of a row's total weight: reference + log_sum, where the reference is subtracted first, exactly. NaN:
 /// the row is invalid.
 struct LogSum {
   float reference = NAN;
-  double log_sum = speclab::invalid;
+  double log_sum = invalid_log;
 
   SPECLAB_HD bool invalid() const { return !(log_sum - log_sum == 0); }
 };
@@ -81,13 +81,13 @@ SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& 
   return fmaf(logit, scale, -sum.reference) - static_cast<float>(sum.log_sum);
 }
 
-/// What a token of probability 0 has in a row, valid or not.
+/// log2 of the probability 0 in a row, valid or not.
 SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
-  if (row.invalid()) return invalid;
+  if (row.invalid()) return invalid_log;
   return log_of_zero;
 }
 
-/// The same for the one token that an acceptance draw is about, in double.
+/// log2 of the probability of the one token that an acceptance draw decides, in double.
 SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
   if (logit < scale.cutoff) return log_of_nothing(sum);
   // Below any probability that a temperature above 0 can give: probability 0 at temperature 0.

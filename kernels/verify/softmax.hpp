@@ -52,7 +52,7 @@ struct RowProbabilities {
   }
 };
 
-/// The probabilities of a tile, by the whole row's probability. An invalid row becomes NaN throughout.
+/// The probabilities of a tile, by the whole row's sum. An invalid row becomes NaN throughout.
 template <class T>
 struct Softmax {
   using Args = SoftmaxArgs;

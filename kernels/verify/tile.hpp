@@ -154,12 +154,12 @@ SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b) {
           a.sum * power_of_two(a.reference - reference) + b.sum * power_of_two(b.reference - reference)};
 }
 
-/// Room for a block's reduction of probabilities.
+/// Scratch for a block's reduction of weights.
 struct PartialSumScratch {
   PartialSum of_warp[tile_warps];
 };
 
-/// The probability of a tile; the first warp gets it. `sync` before the room is used again.
+/// The sum of a tile's weights; the first warp gets it. `sync` before the scratch is used again.
 SPECLAB_DEVICE inline PartialSum tile_partial_sum(const HeldLogits& mine, float scale,
                                                   PartialSumScratch& scratch) {
   float largest = mine.logit[0];
@@ -167,7 +167,7 @@ SPECLAB_DEVICE inline PartialSum tile_partial_sum(const HeldLogits& mine, float 
   for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit[i]);
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
 
-  // Of a warp that sums to 0 every term is 0 against any finite reference, and NaN stays what it is.
+  // In a warp whose weights are all 0 every term is 0 for any finite reference, and NaN stays NaN.
   const float reference = largest > -INFINITY ? largest * scale : 0.0F;
   float sums[4] = {0, 0, 0, 0};
   SPECLAB_UNROLL
@@ -185,7 +185,7 @@ SPECLAB_DEVICE inline PartialSum tile_partial_sum(const HeldLogits& mine, float 
   return all;
 }
 
-/// log2 of a row's probability from its tiles': by one warp, lane after lane, the same in all of them.
+/// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
@@ -200,7 +200,7 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
       sum += static_cast<double>(part.sum) * exp2(static_cast<double>(part.reference - reference));
   }
   sum = simt::warp_sum(sum);
-  // No probability at all, and +inf, are damages as NaN is.
+  // A sum of 0 or +inf makes the row invalid, as NaN does.
   if (!(sum > 0) || !(sum - sum == 0) || !(reference < INFINITY)) return {};
   return {reference, log2(sum)};
 }

@@ -1,5 +1,5 @@
-// The distribution that the next token is drawn from, tile by tile: probabilities for choosing a tile, then
-// the same probabilities again, id by id, for choosing within it.
+// The distribution that the next token is drawn from, tile by tile: sums of weights for choosing a tile, then
+// the weights again, id by id, for choosing within it.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace speclab {
 
 /// Which weights: (prefix p - scale q)+, the target's probabilities, or those relative to a reference of the
-/// tile's own, where nobody knows the row's sum.
+/// tile's own, where the row's sum is not known.
 enum class Weighing : std::uint8_t { residual, target, relative };
 
 /// The row pair at the position where the next token is drawn.
@@ -24,7 +24,7 @@ struct NextDistribution {
   float log_scale = 0;       ///< log2 of what multiplies the draft
 };
 
-/// Probabilities of one tile. Where the weighing is `relative` they count in units of 2^reference.
+/// Sums of the weights of one tile. Where the weighing is `relative` they are in units of 2^reference.
 struct TileWeightSums {
   double residual;  ///< or whatever the weighing is
   double target;    ///< the target's alone, in case that there is no residual
@@ -92,10 +92,10 @@ SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextDistribution& distrib
   for (int i = 0; i < held; ++i) weigh(i, log_probability(q.logit[i], draft_scale, distribution.draft));
 }
 
-/// Room for what a block reduces here.
+/// Scratch for the reductions of a block.
 struct WeightScratch {
   union {
-    PartialSumScratch probability;
+    PartialSumScratch partial;
     simt::BlockScratch<double, tile_warps> sum;
     simt::BlockScratch<int, tile_warps> least;
   };
@@ -112,16 +112,15 @@ SPECLAB_DEVICE inline double weight_sum(const HeldWeights& mine, WeightScratch& 
   return all;
 }
 
-/// The probabilities of a tile under a distribution; the first warp gets them.
+/// The sums of a tile's weights under a distribution; the first warp gets them.
 template <class T, class Rows>
 SPECLAB_DEVICE TileWeightSums tile_weight_sums(const Rows& rows, const NextDistribution& distribution,
                                                std::int32_t tile, WeightScratch& scratch) {
   if (distribution.weighing == Weighing::relative) {
-    const PartialSum probability =
-        tile_partial_sum(rows.target(tile), rows.target_scale().scale, scratch.probability);
+    const PartialSum partial =
+        tile_partial_sum(rows.target(tile), rows.target_scale().scale, scratch.partial);
     simt::sync();
-    return {static_cast<double>(probability.sum), static_cast<double>(probability.sum),
-            probability.reference};
+    return {static_cast<double>(partial.sum), static_cast<double>(partial.sum), partial.reference};
   }
   HeldWeights residual;
   HeldWeights target;
@@ -164,16 +163,16 @@ struct TileChoice {
   std::int32_t tile;
   float reference;     ///< the tile's own
   double goal;         ///< in the tile's own units
-  bool zero_residual;  ///< the target stands in
+  bool zero_residual;  ///< the target replaces the residual
   bool invalid;
 };
 
-/// Two-level inverse CDF, first level: the tile where the running probability passes u of the total, in
+/// Two-level inverse CDF, first level: the tile where the running sum passes u of the total, in
 /// double. By one warp, each lane with a stretch of tiles; `weight_sums(t)` gives a tile's. One lane writes
 /// the choice.
-template <class Probabilities>
+template <class WeightSums>
 SPECLAB_DEVICE void choose_tile(std::int32_t tiles, const NextDistribution& distribution, double u,
-                                const Probabilities& weight_sums, TileChoice& choice) {
+                                const WeightSums& weight_sums, TileChoice& choice) {
   const int lane = simt::thread_index() % simt::warp_size;
   const std::int32_t each = (tiles + simt::warp_size - 1) / simt::warp_size;
   const std::int32_t first = lane * each < tiles ? lane * each : tiles;
@@ -205,19 +204,19 @@ SPECLAB_DEVICE void choose_tile(std::int32_t tiles, const NextDistribution& dist
   const double goal = u * (zero_residual ? whole_target : whole_residual);
   const double up_to_here = simt::warp_inclusive_sum(own);
   // Additions in different orders may disagree by a rounding: the first lane that passes the goal has it, and
-  // should none pass, the last one of positive probability.
+  // should none pass, the last one of positive weight.
   const std::uint32_t passing = simt::ballot(own > 0 && up_to_here > goal);
-  const std::uint32_t massive = simt::ballot(own > 0);
-  const int found = passing != 0 ? lowest_bit(passing) : highest_bit(massive);
+  const std::uint32_t positive = simt::ballot(own > 0);
+  const int found = passing != 0 ? lowest_bit(passing) : highest_bit(positive);
   if (lane != found) return;
   double below = up_to_here - own;
   for (std::int32_t t = first; t < last; ++t) {
     const TileWeightSums tile = weight_sums(t);
-    const double probability = (zero_residual ? tile.target : tile.residual) * factor(tile);
-    if (!(probability > 0)) continue;
+    const double weight = (zero_residual ? tile.target : tile.residual) * factor(tile);
+    if (!(weight > 0)) continue;
     choice = {t, tile.reference, (goal - below) / factor(tile), zero_residual, false};
-    if (below + probability > goal) break;
-    below += probability;
+    if (below + weight > goal) break;
+    below += weight;
   }
 }
 
@@ -244,7 +243,7 @@ SPECLAB_DEVICE Token draw_in_tile(const HeldWeights& mine, std::int32_t tile, do
       own += weight;
       own_last = Shape::first(tile, s, thread) + k;
     }
-    // Probability up to and with this thread, of the step.
+    // Weight up to and with this thread, of the step.
     const double in_warp = simt::warp_inclusive_sum(own);
     if (thread % simt::warp_size == simt::warp_size - 1) scratch.sum.of_warp[warp] = in_warp;
     simt::sync();

@@ -33,7 +33,7 @@ struct AlignedCopyOptions {
 ///    exactly one such e, a = e. nearest: a is the smallest e with e >= the last alignment. Else, and while
 ///    the output has fewer than `match` tokens, there is no alignment until a later token finds one.
 ///
-/// A round drafts x[a], x[a + 1], ... as point@probabilities: nothing without an alignment, and never beyond
+/// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond
 /// n.
 ///
 /// read: sorting the input once; then constant for a token copied, and match * log n for any other.

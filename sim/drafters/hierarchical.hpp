@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-/// A random source for a round within a round: the same verbs at addresses of their own. Nesting it again
-/// gives the same type one level further down.
+/// A random source for a round within a round: the same operations at addresses of their own. Nesting it
+/// again gives the same type one level further down.
 template <class Random>
 class NestedRandomSource {
  public:

@@ -16,9 +16,9 @@ class PointRows {
  public:
   /// vocab >= 1.
   explicit PointRows(std::int32_t vocab)
-      : vocab_(vocab), probability_(2 * static_cast<std::size_t>(vocab) - 1) {
+      : vocab_(vocab), probabilities_(2 * static_cast<std::size_t>(vocab) - 1) {
     assert(vocab >= 1);
-    probability_[static_cast<std::size_t>(vocab - 1)] = 1;
+    probabilities_[static_cast<std::size_t>(vocab - 1)] = 1;
   }
 
   std::int32_t vocab() const { return vocab_; }
@@ -26,12 +26,12 @@ class PointRows {
   /// 0 <= token < vocab. Valid as long as this object.
   Row operator[](Token token) const {
     assert(0 <= token && token < vocab_);
-    return {probability_.data() + (vocab_ - 1 - token), vocab_};
+    return {probabilities_.data() + (vocab_ - 1 - token), vocab_};
   }
 
  private:
   std::int32_t vocab_;
-  std::vector<double> probability_;
+  std::vector<double> probabilities_;
 };
 
 }  // namespace speclab

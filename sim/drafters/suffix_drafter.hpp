@@ -30,7 +30,7 @@ struct SuffixOptions {
 ///     P(t | s d) = #(s d t) / sum over t' of #(s d t')
 ///
 /// # counting occurrences in the settled context, overlaps included. Drafting goes on with the most frequent
-/// t (among equals the one whose last occurrence is most recent), as a point@probability, while the product
+/// t (among equals the one whose last occurrence is most recent), as a point mass, while the product
 /// of the estimates of all drafted tokens, t included, is at least min_probability, up to `length` and to
 /// factor * |s| tokens. With `spread` the row is P itself and any of its tokens may be drafted; the product
 /// is that of the tokens really drafted and of the largest P that follows.

@@ -1,5 +1,5 @@
-// Rounds whose acceptances are independent acceptances of one probability: no models, only how many drafted
-// tokens each round accepts, which is a geometric distribution cut off at gamma (Leviathan et al. 2023,
+// Rounds whose acceptances are independent with one probability: no models, only the number of drafted tokens
+// that each round accepts, which has a geometric distribution cut off at gamma (Leviathan et al. 2023,
 // section 3.1).
 #pragma once
 

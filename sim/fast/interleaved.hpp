@@ -99,8 +99,8 @@ class InterleavedStreams {
   std::uint32_t& round(std::size_t stream) { return counters_[2 * width_ + stream]; }
   std::uint32_t& trial(std::size_t stream) { return counters_[3 * width_ + stream]; }
 
-  /// One step of every stream. What happens is as unpredictable as the acceptance draws it depends on, so
-  /// that nothing here branches on it: a wrong guess costs as much as the rest of a step.
+  /// One step of every stream. Each outcome depends on a random draw, so that nothing here branches on it: a
+  /// wrong guess costs as much as the rest of a step.
   void take_turns() {
     alignas(64) std::array<std::uint32_t, 4 * most_streams> words;
     philox_blocks(simulation_.seed, counters_.data(), words.data(), width_);
@@ -239,7 +239,7 @@ class InterleavedStreams {
   std::vector<std::uint64_t> lengths_;  ///< rounds by accepted length, stream by stream
 };
 
-/// All trials of the plan, `streams` at a time in each thread.
+/// All trials of `simulation`, `streams` at a time in each thread.
 template <class Steps>
 Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const SimulationSize& simulation,
                         const Control& control, std::size_t streams) {

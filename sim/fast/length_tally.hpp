@@ -24,7 +24,7 @@ inline Tally length_tally(std::span<const std::uint64_t> lengths, WideCount over
   return tally;
 }
 
-/// Of independent acceptances of one probability.
+/// Of rounds with independent acceptances of one probability.
 inline Tally iid_tally(std::span<const std::uint64_t> lengths, double alpha) {
   Tally tally = length_tally(lengths, 0);
   tally.overlap_quanta = WideCount{tally.emitted} * ContextSum::quanta_of(alpha);

@@ -53,7 +53,7 @@ class NgramPairDecoder {
       cursor.drawn.token = static_cast<Token>(select(own, static_cast<std::uint32_t>(slot.own.token),
                                                      static_cast<std::uint32_t>(slot.other.token)));
       cursor.drawn.next = select(own, slot.own.next, slot.other.next);
-      cursor.drawn.acceptance_word = select(own, slot.own.acceptance_word, slot.other.acceptance_word);
+      cursor.drawn.acceptance = select(own, slot.own.acceptance, slot.other.acceptance);
       const NgramTable::Context& context = table_->context(cursor.context);
       // Whatever it was that was drawn, the step will read one of these.
       __builtin_prefetch(&table_->context(cursor.drawn.next));
@@ -63,7 +63,7 @@ class NgramPairDecoder {
       }
     } else if (cursor.drawing != cursor.context && cursor.drawn.token >= 0) {
       const NgramTable::Context& context = table_->context(cursor.context);
-      cursor.listed = table_->cursor(context, cursor.drawn.token);
+      cursor.listed = table_->place(context, cursor.drawn.token);
       if (cursor.listed != NgramTable::nowhere) {
         cursor.slot = table_->block(context, side) + cursor.listed;
         __builtin_prefetch(cursor.slot);
@@ -81,12 +81,12 @@ class NgramPairDecoder {
     }
     NgramTable::Outcome drawn = cursor.drawn;
     const std::uint32_t bits = bernoulli_bits_of(step.acceptance_word);
-    std::uint32_t accepts = bits < drawn.acceptance_word;
+    std::uint32_t accepts = bits < drawn.acceptance;
     if (cursor.drawing != cursor.context) {
       work.reads += 2;  // where the context lists it, if it does, and its slot or its probabilities
       if (cursor.listed != NgramTable::nowhere) {
         drawn = cursor.slot->own;
-        accepts = bits < drawn.acceptance_word;
+        accepts = bits < drawn.acceptance;
       } else {
         const NgramTable::Found found = unlisted(table_->context(cursor.context), cursor);
         const double probability = this->probability(found.probabilities, side);
@@ -94,12 +94,12 @@ class NgramPairDecoder {
         accepts = open_unit(step.acceptance_word) < probability;
       }
     }
-    if (bits == drawn.acceptance_word) [[unlikely]] {
+    if (bits == drawn.acceptance) [[unlikely]] {
       accepts = open_unit(step.acceptance_word) <
                 probability(table_->find(cursor.context, drawn.token).probabilities, side);
     }
     cursor.drawing = fresh;
-    cursor.overlap += bernoulli_quanta(drawn.acceptance_word) & (std::uint64_t{0} - state.drafting);
+    cursor.overlap += bernoulli_quanta(drawn.acceptance) & (std::uint64_t{0} - state.drafting);
     std::uint32_t emitted = (accepts & (1U - state.probe)) | state.bonus;
     cursor.proposals = (cursor.proposals + 1) * (state.replacing & (1U - emitted));
     if (cursor.proposals == most_) [[unlikely]] {
@@ -128,7 +128,7 @@ class NgramPairDecoder {
         cursor.drawn.next};
   }
 
-  /// Of the acceptance draw that belongs to a draw from `side`.
+  /// Acceptance probability of a token that was drawn from `side`.
   double probability(const NgramTable::Probabilities& of, Side side) const {
     return side == draft_side ? rule_.acceptance_probability(of[target_side], of[draft_side])
                               : residual_acceptance(rule_, of[target_side], of[draft_side]);

@@ -37,8 +37,8 @@ class NgramTable {
   struct Outcome {
     Token token;               ///< `shorter` (go on in the suffix), or a follower in either model
     std::uint32_t next;        ///< the context after it
-    std::uint32_t acceptance;  ///< bernoulli_bits of residual_acceptance, for the target's side, or kept, for
-                               ///< the draft's
+    std::uint32_t acceptance;  ///< bernoulli_bits of residual_acceptance (target's side) or
+                               ///< acceptance_probability (draft's)
   };
 
   /// A slot of a context's block: of a model's alias table there, with all that either branch needs. The

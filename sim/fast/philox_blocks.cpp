@@ -5,7 +5,7 @@
 #include "core/random/philox.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "philox_blocks.cpp"
+#define HWY_TARGET_INCLUDE "sim/fast/philox_blocks.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
@@ -40,7 +40,7 @@ using D32 = hn::ScalableTag<std::uint32_t>;
 using D64 = hn::ScalableTag<std::uint64_t>;
 using V32 = hn::Vec<D32>;
 
-/// Both halves of the 64-bit products, stream by stream.
+/// Both halves of the 64-bit products, lane by lane.
 HWY_INLINE void multiply(V32 a, V32 by, V32& high, V32& low) {
   const D32 d32;
   const D64 d64;

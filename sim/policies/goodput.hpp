@@ -44,7 +44,7 @@ struct GoodputPolicy {
 
  private:
   /// Each position's rate starts from `prior` observations at the rate of all positions together, so that
-  /// those seldom or never reached do not end the draft at random; that rate starts from two, one accepted.
+  /// those seldom or never reached do not end the draft by chance; that rate starts from two, one accepted.
   /// At least one token is drafted: a policy that stopped drafting would never learn that it was wrong.
   void choose(Memory& memory) const {
     double reach = 1;

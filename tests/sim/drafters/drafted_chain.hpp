@@ -1,4 +1,4 @@
-// What a drafter of point@probabilities proposes in one round.
+// What a drafter of point masses proposes in one round.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// The tokens of a round, each checked to be a point@probability. Reads nothing.
+/// The tokens of a round, each checked to be a point mass. Reads nothing.
 template <RowDrafter D>
 std::vector<Token> drafted_chain(const D& drafter, typename D::Memory& memory,
                                  std::span<const Token> settled) {
