@@ -24,8 +24,7 @@ bool larger(const Continuation& a, const Continuation& b) {
 /// since few of them enter.
 void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest) {
   largest.clear();
-  double enough =
-      0;  // what a probability must exceed; ids ascend, so that an equal probability comes too late
+  double enough = 0;  // a probability must exceed it: ids ascend, and of equals the lowest ranks first
   for (Token id = 0; id < row.size; ++id) {
     if (!(row[id] > enough)) continue;
     const Continuation choice{row[id], id};

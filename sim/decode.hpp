@@ -83,7 +83,8 @@ Real context_acceptance(const Rule& rule, BasicRow<Real> target, BasicRow<Real> 
   }
 }
 
-/// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
+/// Speculative decoding: simulation.trials sequences of simulation.length rounds with gamma drafted tokens
+/// each.
 ///
 /// The acceptance rate (for token verification the overlap of target and draft) is tallied at every emitted
 /// token's context: the positions that verification reached, and the bonus position, for which the draft is
@@ -131,7 +132,7 @@ Token plain_token(const Weights& weights, std::uint64_t seed, std::uint32_t tria
 }
 
 /// Section 4.2's measurement: the mean of the rule's acceptance rate over the contexts of
-/// plan.trials * plan.length tokens that the target itself generates by plain decoding.
+/// simulation.trials * simulation.length tokens that the target itself generates by plain decoding.
 template <class Target, class Draft, class Rule>
 Outcome measure_acceptance(const Target& target, const Draft& draft, const Rule& rule,
                            const SimulationSize& simulation, const Control& control = {}) {

@@ -34,11 +34,9 @@ struct ContextSum {
 /// Filled by sim/rule_quality.hpp alone. "Examined" contexts are those of the positions that verification
 /// reached.
 struct RuleQuality {
-  ContextSum
-      optimal_transport_bound;  ///< the most that can be accepted, over the contexts that rounds start from
-  ContextSum divergence;        ///< total variation of target and draft, over examined contexts
-  ContextSum
-      distance;  ///< total variation of the emitted token's distribution and the target, over examined ones
+  ContextSum optimal_transport_bound;  ///< over the contexts that rounds start from
+  ContextSum divergence;               ///< total variation of target and draft, over examined contexts
+  ContextSum distance;  ///< total variation of emitted distribution and target, over examined contexts
 
   RuleQuality& operator+=(const RuleQuality& other) {
     optimal_transport_bound += other.optimal_transport_bound;

@@ -14,7 +14,7 @@ namespace speclab {
 
 /// P(the b-th sibling is the one accepted), b = 0 .. siblings - 1, siblings drawn without replacement and
 /// verified by recursive rejection (Chen et al. 2024, "Sequoia", positional acceptance): measured over the
-/// contexts of plan.trials * plan.length tokens that the target generates by plain decoding.
+/// contexts of simulation.trials * simulation.length tokens that the target generates by plain decoding.
 template <class Target, class Draft>
 std::vector<double> measure_rank_acceptance(const Target& target, const Draft& draft, std::int32_t siblings,
                                             const SimulationSize& simulation) {

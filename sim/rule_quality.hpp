@@ -33,8 +33,8 @@ std::int32_t first_drafts(const Rule& rule, std::int32_t gamma) {
 /// The rule's acceptance probabilities in one context, callable with a token.
 template <class Rule>
 auto acceptances_of(const Rule& rule, Row target, Row draft) {
-  if constexpr (requires { rule.coins(target, draft); }) {
-    return rule.coins(target, draft);
+  if constexpr (requires { rule.acceptances(target, draft); }) {
+    return rule.acceptances(target, draft);
   } else {
     return [&rule, target, draft](Token token) { return rule.acceptance(token, target, draft); };
   }

@@ -76,7 +76,7 @@ void plain_sequence(const Target& target, const Rule& rule, const SimulationSize
   }
 }
 
-/// `fill(trial, scratch, out)` for every trial of the plan, in parallel; row t of the result starts at
+/// `fill(trial, scratch, out)` for each trial, in parallel; row t of the result starts at
 /// t * length. Empty when `control` ended it early; its progress counts sequences.
 template <class Fill>
 std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
@@ -101,8 +101,8 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
   return all;
 }
 
-/// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
-/// (plan.length is not used).
+/// The first `length` tokens that speculative decoding emits after the prompt, for each trial
+/// (simulation.length is not used).
 template <class Target, class Draft, class Rule>
 std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
                                          std::int32_t gamma, const SimulationSize& simulation,

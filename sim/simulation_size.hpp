@@ -15,7 +15,7 @@ struct SimulationSize {
   std::uint64_t seed = 1;
   std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
   std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
-  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
+  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials use them in turn
   std::uint32_t batches = 64;                   ///< consecutive stretches of (trial, round), for batch means
 
   const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }

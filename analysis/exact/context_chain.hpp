@@ -2,7 +2,7 @@
 // they do whenever a model has memory. A context is the last n tokens, n the longer memory of the two models
 // (shorter at the start of a text); only contexts that can occur are stored. For one drafted token at context
 // x, with w the token emitted there:
-//     kept        M(x, xw)   w was drafted and kept                         min(P, Q) for token verification
+//     accepted    M(x, xw)   w was drafted and accepted                     min(P, Q) for token verification
 //     corrected   J(x, xw)   a drafted token was rejected and w emitted     P - M
 //     bonus       B(x, xw)   w was emitted as the bonus token               P
 // so that with gamma drafted tokens a round leads from a distribution v over contexts to

@@ -109,9 +109,9 @@ SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std
       seen.insert(seen.end(), prefix.begin(), prefix.end());
       for (const auto& [tokens, weight] : extend(std::span<const Token>(seen))) {
         std::vector<Token> longer = prefix;
-        const std::size_t room = std::min(tokens.size(), length - size);
-        longer.insert(longer.end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(room));
-        SequenceDistribution<Real>& home = room == 0 ? stuck : by_length[size + room];
+        const std::size_t missing = std::min(tokens.size(), length - size);
+        longer.insert(longer.end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(missing));
+        SequenceDistribution<Real>& home = missing == 0 ? stuck : by_length[size + missing];
         home[longer] += probability * weight;
       }
     }

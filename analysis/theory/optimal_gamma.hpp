@@ -8,10 +8,9 @@ namespace speclab {
 
 /// The best number of drafted tokens per round, or why there is none.
 struct OptimalGamma {
-  std::optional<int> gamma;  ///< empty when more is always better; 0 means "do not speculate"
-  std::optional<double>
-      speedup;         ///< at `gamma`, or the limit as gamma grows; empty when that limit is infinite
-  std::string reason;  ///< one sentence for a reader
+  std::optional<int> gamma;       ///< empty when more is always better; 0 means "do not speculate"
+  std::optional<double> speedup;  ///< at `gamma`, or the limit as gamma grows; empty when infinite
+  std::string reason;             ///< one sentence for a reader
 };
 
 /// The smallest maximiser of speedup(alpha, gamma, c) over gamma >= 0, for alpha in [0, 1] and c >= 0

@@ -1,5 +1,5 @@
-// How the rounds of a run are cut into batches, for intervals, and batches into pieces, for those who share
-// out rounds without memory. Rounds are counted over all trials: trial * length + round.
+// Cuts the rounds of a run into batches, for intervals, and batches into pieces, which threads or blocks
+// share out. Rounds are counted over all trials: trial * length + round.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,8 @@ namespace speclab {
 /// What verification decided about gamma drafted tokens.
 struct Verdict {
   std::int32_t accepted;  ///< length of the accepted prefix, 0..gamma
-  std::int32_t
-      examined;  ///< tokens that verification reached: accepted, plus the rejected one if there was one
-  Token next;    ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
+  std::int32_t examined;  ///< tokens that verification reached: accepted, plus the rejected one if any
+  Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
 };
 
 /// Draws from `weights`, or from `fallback` when they sum to 0: a residual of exactly zero (target =

@@ -2,13 +2,12 @@
 //     acceptance(token, target, draft)   probability of accepting the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
-//     acceptances(target, draft)         optional, host only: all of a context's acceptances at
-//     once, callable
-//                                        with a token, where a single one takes a pass over the row
+//     acceptances(target, draft)         optional, host only: the acceptances of all tokens at once, callable
+//                                        with a token; for rules whose single acceptance reads the whole row
 //     bonus(target)                      weights of the token emitted when every drafted token was accepted:
 //                                        those of plain decoding
-// A token of draft probability zero (an injected or invalid draft) is rejected. NaN probabilities reject, and
-// surface as `invalid_token` when the replacement is picked.
+// A token of draft probability 0 (an injected or invalid draft) is rejected. NaN probabilities reject; the
+// replacement is then `invalid_token`.
 #pragma once
 
 #include "core/distribution/divergence.hpp"

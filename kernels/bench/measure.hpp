@@ -54,8 +54,7 @@ struct BenchTask {
   BenchShape shape;
   MadeLogits logits;
   std::vector<Implementation> implementations;
-  bool flushed =
-      false;  ///< the second-level cache is overwritten before each repetition; else data that fit are in it
+  bool flushed = false;  ///< overwrite the second-level cache before each repetition; else it keeps what fits
   int repetitions = 200;
 };
 

@@ -12,11 +12,10 @@
 namespace speclab {
 
 struct SimulateLayout {
-  simt::Launch launch;             ///< the largest
-  std::uint64_t launches = 0;      ///< one after the other
-  std::uint64_t device_bytes = 0;  ///< allocated
-  std::uint64_t random_blocks =
-      0;  ///< used at most: where pieces cut blocks, or where every draft is accepted
+  simt::Launch launch;              ///< the largest
+  std::uint64_t launches = 0;       ///< one after the other
+  std::uint64_t device_bytes = 0;   ///< allocated
+  std::uint64_t random_blocks = 0;  ///< upper bound: pieces cut blocks, and every draft is accepted
 };
 
 struct IidLayout : SimulateLayout {

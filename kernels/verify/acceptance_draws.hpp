@@ -13,8 +13,7 @@ namespace speclab {
 
 /// Where a request's acceptance draws ended.
 struct AcceptanceEnd {
-  std::int32_t
-      position;  ///< of the next token: drafted tokens accepted; -1: the request has its answer already
+  std::int32_t position;  ///< of the next token: drafted tokens accepted; -1: already answered
   std::uint32_t flags;
 };
 

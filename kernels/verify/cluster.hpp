@@ -72,7 +72,7 @@ struct Lazy {
     /// Of two positions in turn, so that one barrier a position is enough.
     PartialSum target_parts[2][most_tiles];
     PartialSum draft_parts[2][most_tiles];
-    TileWeightSums probabilities[most_tiles];
+    TileWeightSums weight_sums[most_tiles];
     PositionDecision decided;
     PartialSumScratch partial_sum_scratch[2];
     WeightScratch scratch;
@@ -145,14 +145,13 @@ struct Lazy {
     const RetainedTiles<T> rows{
         {batch, request, decision.distribution.position}, retained ? place : nullptr, blocks};
     for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
-      tell(shared.probabilities[tile],
-           tile_weight_sums<T>(rows, decision.distribution, tile, shared.scratch));
+      tell(shared.weight_sums[tile], tile_weight_sums<T>(rows, decision.distribution, tile, shared.scratch));
     }
     simt::cluster_sync();
     if (thread < simt::warp_size) {
       fused::choose_next_tile(
           batch, request, args.tiles, decision.distribution, bonus,
-          [&](std::int32_t t) { return shared.probabilities[t]; }, shared.choice);
+          [&](std::int32_t t) { return shared.weight_sums[t]; }, shared.choice);
     }
     simt::sync();
     if (shared.choice.tile % blocks != rank) return;

@@ -1,4 +1,4 @@
-// Each implementation behind one interface, for all who run, plan or count them:
+// Each implementation behind one interface, for whatever runs, sizes or counts them:
 //     info                                     its entry in the list
 //     obstacle(batch)                          why it cannot run this batch, or nothing
 //     workspace_bytes(batch)

@@ -60,10 +60,10 @@ struct NextOfBlock {
     }
     simt::sync();
 
-    TileWeightSums* const probabilities = args.probabilities + request * positions * args.tiles;
+    TileWeightSums* const weight_sums = args.weight_sums + request * positions * args.tiles;
     weigh_tiles<T>({batch, request, position}, distribution_at(args, request, position, length, shared),
                    place.tile, args.next_blocks, args.tiles,
-                   probabilities + std::int64_t{position} * args.tiles, shared.scratch);
+                   weight_sums + std::int64_t{position} * args.tiles, shared.scratch);
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
@@ -71,7 +71,7 @@ struct NextOfBlock {
     for (std::int32_t i = 1 + thread; i < length; i += threads) {
       double sum = 0;
       for (std::int32_t t = 0; t < args.tiles; ++t) {
-        sum += simt::load_fresh(&probabilities[i * args.tiles + t].residual);
+        sum += simt::load_fresh(&weight_sums[i * args.tiles + t].residual);
       }
       shared.left_over[i] = sum;
     }
@@ -88,7 +88,7 @@ struct NextOfBlock {
     }
     simt::sync();
     const Decision decision = shared.decision;
-    const TileWeightSums* const chosen = probabilities + std::int64_t{decision.accepted} * args.tiles;
+    const TileWeightSums* const chosen = weight_sums + std::int64_t{decision.accepted} * args.tiles;
     finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.choice,
                    shared.scratch);
   }

@@ -62,7 +62,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
   args.weighed = parts.take<std::uint32_t>(requests);
   args.decided = parts.take<PositionDecision>(requests * batch.gamma);
   args.parts = parts.take<PartialSum>(part_count);
-  args.probabilities = parts.take<TileWeightSums>(requests * positions * args.tiles);
+  args.weight_sums = parts.take<TileWeightSums>(requests * positions * args.tiles);
   layout.workspace_bytes = parts.bytes();
   return layout;
 }
@@ -78,9 +78,9 @@ inline Traffic fused_traffic(const VerifyBatch& batch, double rejecting) {
   const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + rejecting * drafts_read;
   const double rows = layout.args.target_rows + layout.args.draft_rows + second;
   const auto parts = static_cast<double>(layout.statistics.blocks) * sizeof(PartialSum);
-  const double probabilities =
+  const double weight_sums =
       requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSums);
-  return {requests * rows * row + parts + probabilities, parts + probabilities};
+  return {requests * rows * row + parts + weight_sums, parts + weight_sums};
 }
 
 /// Verifies a batch on any executor; the batch and the workspace are where the executor works.

@@ -72,8 +72,7 @@ struct VerifyBatch {
   std::int32_t gamma = 0;  ///< 0..most_drafted
   std::int32_t vocab = 0;  ///< 1..most_vocab
   LogitRows target;        ///< [requests, gamma + 1, vocab]
-  LogitRows
-      draft;  ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up and the like)
+  LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)
   RowOptions target_options;
   RowOptions draft_options;
   const Token* drafted = nullptr;         ///< [requests, gamma], dense

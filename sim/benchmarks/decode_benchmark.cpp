@@ -115,7 +115,7 @@ void two_threads_over_one(benchmark::State& state) {
 BENCHMARK(two_threads_over_one)->UseRealTime()->MinTime(3)->Unit(benchmark::kMillisecond);
 
 /// The inverse CDF by V: one pass over the row's sums, part of a second.
-void pick(benchmark::State& state) {
+void categorical(benchmark::State& state) {
   const auto vocab = static_cast<std::int32_t>(state.range(0));
   const std::vector<double> probability = zipf_row(vocab, 1, false);
   const Row row{probability.data(), vocab};
@@ -127,7 +127,7 @@ void pick(benchmark::State& state) {
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * vocab * 8);
 }
-BENCHMARK(pick)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Arg(1000000);
+BENCHMARK(categorical)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Arg(1000000);
 
 /// The same over the residual, which reads two rows.
 void draw_residual(benchmark::State& state) {

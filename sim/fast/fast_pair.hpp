@@ -38,10 +38,10 @@ class FastPair {
   FastPair(const Model& target, const Model&& draft, const AnyRule& rule) = delete;
   FastPair(const Model&& target, const Model&& draft, const AnyRule& rule) = delete;
 
-  /// plan.trials sequences of plan.length rounds, as decode_speculatively. The tally's overlaps are the
-  /// rule's acceptance rates for stored tables; for n-grams each is the acceptance probability of one token
-  /// drafted in that context, whose mean is the same. The result does not depend on `streams`, threads or
-  /// instruction set.
+  /// simulation.trials sequences of simulation.length rounds, as decode_speculatively. The tally's overlaps
+  /// are the rule's acceptance rates for stored tables; for n-grams each is the acceptance probability of one
+  /// token drafted in that context, whose mean is the same. The result does not depend on `streams`, threads
+  /// or instruction set.
   Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control = {},
                  std::size_t streams = default_streams) const;
 

@@ -11,8 +11,9 @@
 
 namespace speclab {
 
-/// plan.trials times plan.length rounds of gamma drafted tokens; a token is accepted with probability
-/// `alpha`. core/round/iid_lengths.hpp says which number decides a round. The tally's overlaps are alpha.
+/// simulation.trials times simulation.length rounds of gamma drafted tokens; a token is accepted with
+/// probability `alpha`. core/round/iid_lengths.hpp says which number decides a round. The tally's overlaps
+/// are alpha.
 Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simulation,
                    const Control& control = {});
 

@@ -1,6 +1,6 @@
 // Many sequences taking turns in one thread, so that one's cache misses and long instructions overlap with
 // the others' work, and their random numbers are made side by side. What a sequence does depends on its trial
-// alone, not on who else is in flight.
+// alone, not on the sequences beside it.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ inline constexpr std::size_t default_streams = 32;
 inline constexpr std::size_t most_streams = 64;
 static_assert(default_streams % philox_batch == 0 && most_streams % philox_batch == 0);
 
-/// One step of one sequence: where it stands, and the number for its acceptance draw; the one that picks a
-/// token is for the prefetches.
+/// One step of one sequence: its state, and the random word of its acceptance draw. The word that selects a
+/// token goes to the prefetches.
 struct Step {
   const RoundState& state;
   std::uint64_t acceptance_word;
@@ -41,17 +41,19 @@ struct Step {
 enum class StepOutcome : std::uint8_t {
   not_emitted = 0,  ///< go on to `no`
   emitted = 1,      ///< go on to `yes`
-  again = 2         ///< stay: this block did not come to a token
+  again = 2         ///< stay: this block gave no token
 };
 
 /// One thread's sequences. `Steps` is the pair of models, shared by all threads:
-///     Cursor                        a sequence's place in its text, with `overlap`, the sum of acceptance
-///                                  rates (units of Tally::quantum) over contexts since it was last set to 0
+///     Cursor                        a sequence's position in its text, with `overlap`, the sum of acceptance
+///                                   rates (units of Tally::quantum) over contexts since it was last set to 0
 ///     start(prompt) -> Cursor
-///     prefetches, look<i>(place, state, pick)   for i = 0..prefetches-1 in turn: ask the cache for what
-///     comes next step(place, step, work)      one step; counts the reads of its prefetches, and passes
-///     probes                      whether rounds probe the context of the bonus
-///     repeats                      whether a state may take several blocks; else attempts are always 0
+///     prefetches                    how many prefetches a step has
+///     prefetch<i>(cursor, state, selector)
+///                                   the i-th of them: asks the cache for what the step reads
+///     step(cursor, step, work)      one step; counts the reads of its prefetches, and passes
+///     probes                        whether rounds probe the context of the bonus
+///     repeats                       whether a state may take several blocks; else attempts are always 0
 template <class Steps>
 class InterleavedStreams {
  public:
@@ -91,7 +93,7 @@ class InterleavedStreams {
   }
 
  private:
-  /// Rounds between two prefetches at `Control`.
+  /// Rounds between two calls of `Control`.
   static constexpr std::uint32_t stretch = 1U << 14U;
 
   std::uint32_t& attempt(std::size_t stream) { return counters_[stream]; }
@@ -104,7 +106,7 @@ class InterleavedStreams {
   void take_turns() {
     alignas(64) std::array<std::uint32_t, 4 * most_streams> words;
     philox_blocks(simulation_.seed, counters_.data(), words.data(), width_);
-    // Local copies, so that stores to the streams need not be feared to change them.
+    // Local copies, so that the compiler knows that stores to the streams do not change them.
     const Steps steps = steps_;
     const RoundState* const states = states_;
     const std::size_t width = width_;
@@ -168,7 +170,7 @@ class InterleavedStreams {
     set_goal(stream);
   }
 
-  /// The next round at which to look up: the end of a batch, of the trial, or of a stretch.
+  /// The next round at which to stop and report: the end of a batch, of the trial, or of a stretch.
   void set_goal(std::size_t stream) {
     const std::uint64_t start = std::uint64_t{trial(stream)} * simulation_.length;
     batches_[stream] = simulation_.batch_of(trial(stream), round(stream));
@@ -179,7 +181,7 @@ class InterleavedStreams {
     goals_[stream] = static_cast<std::uint32_t>(goal);
   }
 
-  /// Hands over what the stream did since its last goal; false when it is done.
+  /// Adds to the batch what the stream did since its last goal; false when it is done.
   bool more(std::size_t stream) {
     control_.progress(round(stream) - since_[stream]);
     std::uint64_t* const lengths = &lengths_[stream * (gamma_ + 1)];

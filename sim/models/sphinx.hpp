@@ -12,8 +12,7 @@ namespace speclab {
 struct SphinxModel {
   NgramModel model;  ///< rows renormalised
   Vocabulary vocabulary;
-  double
-      row_error;  ///< NgramModel::max_row_error of the rows as the file has them, over 64 contexts a length
+  double row_error;  ///< NgramModel::max_row_error of the rows as in the file, over 64 contexts a length
 };
 
 /// Keeps n-grams of up to `order` tokens, 1..max_ngram_order; what they back off to is as in the file. Token

@@ -64,8 +64,8 @@ void check_distribution(const Rule& rule) {
     for (Token id = 0; id < 6; ++id) {
       CAPTURE(seed);
       CHECK(std::abs(distribution[id] - followed[static_cast<std::size_t>(id)]) < 1e-12);
-      const auto coin = acceptances_of(rule, row_of(target), row_of(draft));
-      CHECK(coin(id) == rule.acceptance(id, row_of(target), row_of(draft)));
+      const auto acceptance = acceptances_of(rule, row_of(target), row_of(draft));
+      CHECK(acceptance(id) == rule.acceptance(id, row_of(target), row_of(draft)));
     }
   }
 }
@@ -214,7 +214,7 @@ TEST_CASE("judging plays the rounds that decoding plays") {
   CHECK(judged == decoded);
 }
 
-TEST_CASE("a judgement is the same at one thread and at two") {
+TEST_CASE("the measured quality is the same at one thread and at two") {
   const auto run = [](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     return measure_rule_quality(chain(3), chain(4), LenienceRule(0.5), 3, {}, simulation_of(16, 300)).batches;

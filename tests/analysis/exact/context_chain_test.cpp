@@ -277,13 +277,13 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
   for (std::int32_t x = 0; x < with_memory.size(); ++x) {
     CHECK(largest_difference(after_round(with_memory, 1, point(with_memory, x)),
                              after_token(with_memory, point(with_memory, x))) > 1e-3);
-    std::vector<double> room;
+    std::vector<double> scratch;
     const auto& context = with_memory.contexts[static_cast<std::size_t>(x)];
     PositionDistribution distribution;
-    describe_position(MatchRule{}, pair.target.next(context, room), pair.draft.next(context, room),
+    describe_position(MatchRule{}, pair.target.next(context, scratch), pair.draft.next(context, scratch),
                       distribution);
     for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
-      CHECK(distribution.kept[id] + distribution.corrected[id] ==
+      CHECK(distribution.accepted[id] + distribution.corrected[id] ==
             doctest::Approx(distribution.plain[id]).epsilon(rounding));
     }
   }
@@ -365,7 +365,7 @@ TEST_CASE("dense and sparse storage agree") {
   const TableModel draft = mixed(target, random_table(40, 1, 0.3, 2), 0.4);
   const ContextChain dense = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 0.1});
   const ContextChain sparse = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 2});
-  CHECK(dense.kept.dense);
+  CHECK(dense.accepted.dense);
   CHECK(dense.corrected.dense);
   CHECK_FALSE(sparse.bonus.dense);
   const StationaryDistribution a = rounds_from_start(dense, 5);
@@ -399,9 +399,9 @@ TEST_CASE("chains that are too large are refused with their numbers and a remedy
 TEST_CASE("a damaged row is reported, not counted") {
   struct Invalid {
     std::int32_t vocab() const { return 2; }
-    Row next(std::span<const Token>, std::vector<double>& room) const {
-      room = {0.5, std::nan("")};
-      return {room.data(), 2};
+    Row next(std::span<const Token>, std::vector<double>& scratch) const {
+      scratch = {0.5, std::nan("")};
+      return {scratch.data(), 2};
     }
   };
   const std::vector<std::vector<Token>> prompts{{}};

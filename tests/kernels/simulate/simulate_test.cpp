@@ -51,7 +51,7 @@ const RunShape small{.seed = 9, .trials = 37, .length = 60, .batches = 11, .gamm
 
 }  // namespace
 
-TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
+TEST_CASE("independent acceptances: the plain loop's counts, whatever the sizes") {
   for (const auto& [trials, length, batches] : {std::array<std::uint32_t, 3>{1, 1, 1},
                                                 {1, 2, 5},
                                                 {3, 1001, 7},
@@ -80,7 +80,7 @@ TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
   }
 }
 
-TEST_CASE("coins: several pieces a batch, several shares a piece, several launches") {
+TEST_CASE("independent acceptances: several pieces a batch, several shares a piece, several launches") {
   IidRun run{{.seed = 5, .trials = 3, .length = 1'100'001, .batches = 2, .gamma = 5}, 0.8};
   const RoundCounts expected = plain_loop(run);
   CHECK(iid_layout(run.shape).launches == 1);
@@ -149,7 +149,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
+TEST_CASE("an acceptance draw whose upper bits do not decide is decided by the rest") {
   int undecided = 0;
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     Philox block(seed, Site{0, 0, Draw{Use::draft, 0}});
@@ -175,14 +175,14 @@ TEST_CASE("who stops has whole launches") {
   const auto rounds_of = [](const RoundCounts& counts) {
     return std::accumulate(counts.lengths.begin(), counts.lengths.end(), std::uint64_t{0});
   };
-  const IidRun coins{{.seed = 1,
-                      .trials = 1,
-                      .length = 4'000'000'000,
-                      .batches = 2,
-                      .gamma = 3,
-                      .limits = {.rounds = 1U << 21U}},
-                     0.5};
-  const RoundCounts some = simulate_emulated(coins, stop_at(3'000'000));
+  const IidRun acceptances{{.seed = 1,
+                            .trials = 1,
+                            .length = 4'000'000'000,
+                            .batches = 2,
+                            .gamma = 3,
+                            .limits = {.rounds = 1U << 21U}},
+                           0.5};
+  const RoundCounts some = simulate_emulated(acceptances, stop_at(3'000'000));
   CHECK(some.partial);
   CHECK(rounds_of(some) == std::uint64_t{2} << 21U);
   CHECK(some.blocks == std::uint64_t{1} << 21U);
@@ -203,16 +203,16 @@ TEST_CASE("who stops has whole launches") {
 }
 
 TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or threshold") {
-  const IidRun coins{{.seed = 4, .trials = 3, .length = 1001, .batches = 7, .gamma = 5}, 0.8};
-  const RoundCounts expected = simulate_emulated(coins, go_on);
-  IidRun other = coins;
+  const IidRun acceptances{{.seed = 4, .trials = 3, .length = 1001, .batches = 7, .gamma = 5}, 0.8};
+  const RoundCounts expected = simulate_emulated(acceptances, go_on);
+  IidRun other = acceptances;
   other.alpha = 0.801;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
-  other = coins;
+  other = acceptances;
   other.shape.seed = 5;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
   // One round on the other side of a batch's end, in sum the same.
-  other = coins;
+  other = acceptances;
   other.shape.trials = 1001;
   other.shape.length = 3;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
@@ -241,8 +241,8 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   // Acceptance draws that are a little too kind, by 2^-8.
   CHECK(differs([](Pair& pair) {
     for (std::size_t i = 0; i < 5 * 8; ++i) {
-      for (std::uint32_t* const coin : {&pair.slots[i].coin, &pair.slots[i].other_acceptance}) {
-        if (*coin != 0 && *coin < 0xfe000000U) *coin += 1U << 24U;
+      for (std::uint32_t* const acceptance : {&pair.slots[i].acceptance, &pair.slots[i].other_acceptance}) {
+        if (*acceptance != 0 && *acceptance < 0xfe000000U) *acceptance += 1U << 24U;
       }
     }
   }));
@@ -274,11 +274,11 @@ TEST_CASE("plans hold what devices allow, from sizes alone") {
   shape.length = 1'000'000;
   for (const std::int32_t gamma : {0, 5, 64}) {
     shape.gamma = gamma;
-    const IidLayout coins = iid_layout(shape);
-    CHECK(coins.launch.blocks <= simt::most_blocks);
-    CHECK(coins.pieces * most_piece_rounds <= shape.limits.rounds);
-    CHECK(coins.launches * shape.limits.rounds >= shape.total());
-    CHECK(coins.random_blocks >= shape.total() / 2);
-    CHECK(layout_unsupported_reason(coins, 1U << 30U).empty());
+    const IidLayout acceptances = iid_layout(shape);
+    CHECK(acceptances.launch.blocks <= simt::most_blocks);
+    CHECK(acceptances.pieces * most_piece_rounds <= shape.limits.rounds);
+    CHECK(acceptances.launches * shape.limits.rounds >= shape.total());
+    CHECK(acceptances.random_blocks >= shape.total() / 2);
+    CHECK(layout_unsupported_reason(acceptances, 1U << 30U).empty());
   }
 }
