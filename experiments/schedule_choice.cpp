@@ -42,7 +42,7 @@ NamedSchedule speculative(const Given& given) {
   return {fmt::format("speculative, γ = {}", gamma),
           "",
           Speculative{count(gamma), c},
-          [=](double alpha) { return speed(alpha, gamma, c); },
+          [=](double alpha) { return speedup(alpha, gamma, c); },
           nullptr,
           ""};
 }

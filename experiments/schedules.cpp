@@ -101,19 +101,20 @@ Json trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint6
   EventLog log{static_cast<double>(tokens)};
   run_schedule(named.schedule, Acceptances{bits, std::max(tokens, named.least_tokens), plan.seed, 0}, log);
   const auto before = [](const Event& a, const Event& b) {
-    return std::tuple(a.lane.kind, a.lane.number, a.start) < std::tuple(b.lane.kind, b.lane.number, b.start);
+    return std::tuple(a.track.kind, a.track.number, a.start) <
+           std::tuple(b.track.kind, b.track.number, b.start);
   };
   std::stable_sort(log.events.begin(), log.events.end(), before);
   double end = 0;
   Json events = Json::array();
   for (const Event& event : log.events) {
     const bool numbered = std::any_of(log.events.begin(), log.events.end(), [&](const Event& other) {
-      return other.lane.kind == event.lane.kind && other.lane.number > 0;
+      return other.track.kind == event.track.kind && other.track.number > 0;
     });
     end = std::max(end, event.end);
     events.push_back({{"start", event.start},
                       {"end", event.end},
-                      {"lane", lane_name(event.lane, numbered)},
+                      {"lane", lane_name(event.track, numbered)},
                       {"kind", kind_name(event.kind)},
                       {"label", label_of(event)}});
   }

@@ -19,7 +19,7 @@
 
 namespace speclab {
 
-/// Steps between two looks at `Control`.
+/// Steps between two calls of `Control`.
 inline constexpr std::uint32_t steps_between_checks = 256;
 
 /// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the

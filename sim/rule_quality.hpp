@@ -80,7 +80,7 @@ struct RuleQualityOptions {
 };
 
 /// Speculative decoding as by decode_speculatively, without its overlaps. Tallied besides:
-/// optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, where a round starts;
+/// optimal_transport_bound: for `first_drafts` i.i.d. drafts, where a round starts;
 /// divergence, for lossless rules: total variation of target and draft, which is the least rejection
 ///     probability of any lossless scheme of one draft (Yin et al. 2024), where one was examined;
 /// distance, for the others, if acceptance rules: total variation of emitted distribution and target there.

@@ -26,7 +26,7 @@ struct Tally {
   WideCount overlap_quanta = 0;                 ///< sum of overlaps, in units of 2^-32
   std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over
   std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
-  RuleQuality quality;                          ///< of a judged run
+  RuleQuality quality;                          ///< of a run by measure_rule_quality
 
   static constexpr double quantum = ContextSum::quantum;
 

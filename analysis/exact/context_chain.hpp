@@ -158,7 +158,7 @@ class ChainBuilder {
 };
 
 /// The chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0 is the
-/// number of context tokens that the two models read at most; no model may look further back. Takes one row
+/// number of context tokens that the two models read at most; no model may read further back. Takes one row
 /// of each model a context; throws ChainError.
 template <LanguageModel<double> Target, LanguageModel<double> Draft, PositionRule Rule>
 ContextChain build_context_chain(const Target& target, const Draft& draft, const Rule& rule, int memory,

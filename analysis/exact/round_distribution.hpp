@@ -17,7 +17,7 @@
 
 namespace speclab {
 
-/// A LanguageModel<Real> that looks its rows up. With vocab^n rows it is of order n: the row depends on the
+/// A LanguageModel<Real> whose rows are stored. With vocab^n rows it is of order n: the row depends on the
 /// last n tokens, and its index is those tokens read as a number in base vocab, most recent last. One row is
 /// context-free. Contexts shorter than n count as preceded by token 0. Any other number of rows, or rows of
 /// unequal size, are asserted against.

@@ -15,8 +15,8 @@ struct GammaRange {
 };
 
 /// Every gamma that is optimal (optimal_gamma) for some alpha and c of the box, which is cut to alpha in [0,
-/// 1] and c >= 0. The optimum rises with alpha and falls with c, and on the way between two corners it takes
-/// every value between: a tie of gamma and gamma + 1 is where speedups of two neighbours cross, and no
+/// 1] and c >= 0. The best gamma rises with alpha and falls with c, and on the way between two corners it
+/// takes every value between: a tie of gamma and gamma + 1 is where speedups of two neighbours cross, and no
 /// further speedup ties with them.
 GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high);
 

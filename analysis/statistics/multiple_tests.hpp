@@ -1,4 +1,4 @@
-// Many p-values at once: how to judge them together, and whether they are what p-values should be.
+// Many p-values at once: joint decisions about them, and whether they are uniform as p-values should be.
 #pragma once
 
 #include <cstddef>

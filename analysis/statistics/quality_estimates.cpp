@@ -25,7 +25,7 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
         std::move(name), [sum](const Tally& t) { return (t.quality.*sum).sum(); },
         [sum](const Tally& t) { return static_cast<double>((t.quality.*sum).contexts); });
   };
-  // Without a draft there is no first position, nor an optimum for it.
+  // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
   if (std::any_of(batches.begin(), batches.end(), starts)) {
     all.push_back({"first_acceptance", acceptance_by_position(batches, 1, confidence).front().unconditional});

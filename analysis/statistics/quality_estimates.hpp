@@ -1,5 +1,5 @@
-// From judged tallies (sim/rule_quality.hpp) to estimates of a rule, comparable between rules of one pair of
-// models.
+// From tallies with quality sums (sim/rule_quality.hpp) to estimates of a rule, comparable between rules of
+// one pair of models.
 #pragma once
 
 #include <vector>

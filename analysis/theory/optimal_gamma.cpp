@@ -33,7 +33,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   if (alpha == 1)
     return {{}, 1 / c, "Every drafted token is accepted (alpha = 1): more always helps, towards 1 / c."};
 
-  int low = 0;  // Invariant: the optimum lies in (low - 1, high].
+  int low = 0;  // Invariant: the maximiser lies in (low - 1, high].
   int high = 1;
   while (one_more_helps(alpha, high, c)) {
     if (high > largest_gamma / 2) {

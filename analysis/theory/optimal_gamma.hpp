@@ -15,9 +15,9 @@ struct OptimalGamma {
 
 /// The smallest maximiser of speedup(alpha, gamma, c) over gamma >= 0, for alpha in [0, 1] and c >= 0
 /// (asserted). Going from gamma to gamma + 1 helps iff alpha^(gamma+1) (1 + c gamma) > c A(alpha, gamma); the
-/// left side less the right falls with gamma, so the first failure is the optimum and bisection finds it.
+/// left side less the right falls with gamma, so the first failure is the maximiser and bisection finds it.
 /// Differences within a few units of rounding count as ties and go to the smaller gamma. Without a finite
-/// optimum: c = 0 < alpha, alpha = 1 > c, and an optimum beyond 10^9.
+/// maximiser: c = 0 < alpha, alpha = 1 > c, and a maximiser beyond 10^9.
 OptimalGamma optimal_gamma(double alpha, double c);
 
 }  // namespace speclab

@@ -24,8 +24,8 @@ using Row = BasicRow<double>;
 
 /// (target - scale * draft)+ element by element, not normalised, computed where it is read so that no V-sized
 /// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read
-/// literally; scale = 0 is the target itself. NaN passes through, so that an invalid row is noticed by
-/// whoever sums it.
+/// literally; scale = 0 is the target itself. NaN passes through, so that an invalid row is noticed by every
+/// sum over it.
 template <class Real>
 struct ResidualRow {
   using value_type = Real;

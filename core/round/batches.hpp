@@ -49,8 +49,8 @@ struct Piece {
   SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
 };
 
-/// The first piece of every batch comes before the second of any, so that whoever stops has something of
-/// each.
+/// The first piece of every batch comes before the second of any, so that a run that is stopped has something
+/// of each.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
   const std::uint32_t batches = cut.count();
   return (cut.total / batches + most_piece_rounds) / most_piece_rounds * batches;

@@ -20,7 +20,8 @@ struct SelectedNodes {
 /// index. parents[i] < i is the node before node i, -1 for the context that drafting started from. A score is
 /// the product of draft probabilities along a node's path, so that it never exceeds its parent's (asserted):
 /// hence a selected node's parent is selected, and the selected nodes are a tree again, the one of `most`
-/// nodes whose scores, taken as acceptance probabilities, promise the most accepted tokens.
+/// nodes whose scores, taken as acceptance probabilities, give the largest expected number of accepted
+/// tokens.
 template <class Real>
 SelectedNodes select_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,
                                 std::size_t most) {

@@ -64,7 +64,7 @@ inline void cut(std::vector<Token>& context, std::size_t length) {
   context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
 }
 
-/// A watch that looks away.
+/// A watch that does nothing.
 struct NoWatch {
   template <class Real>
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}

@@ -1,5 +1,5 @@
 // Block verification (Sun et al. 2024, "Block verification accelerates speculative decoding", Algorithm 2):
-// the drafted tokens are judged together, so that a token which alone would be rejected can be accepted for
+// the drafted tokens are verified together, so that a token which alone would be rejected can be accepted for
 // what follows it. Lossless, and never fewer tokens than token verification.
 #pragma once
 

@@ -105,7 +105,7 @@ SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const 
   return verify(TokenRule{}, wrong, drafts, drafted, gamma, random);
 }
 
-/// Target rows are read one position late: token i + 1 is judged by the context of token i.
+/// Target rows are read one position late: token i + 1 is verified with the context of token i.
 struct LateContextFault {};
 
 template <class Targets, class Drafts, class Random>

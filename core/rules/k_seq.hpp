@@ -29,7 +29,7 @@ struct KSeqResidual {
 
 /// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
 /// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
-/// smallest of them and accepts most, at least 1 - 1/e of the optimum (SpecTr, Thm 2).
+/// smallest of them and accepts most, at least 1 - 1/e of the largest possible (SpecTr, Thm 2).
 struct KSeqRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 

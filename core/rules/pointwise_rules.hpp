@@ -1,4 +1,4 @@
-// Which rules look at two probabilities only, so that a round can cost the same at any vocabulary.
+// Which rules read two probabilities only, so that a round can cost the same at any vocabulary.
 #pragma once
 
 #include <concepts>

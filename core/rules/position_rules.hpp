@@ -14,7 +14,7 @@ concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
   { rule.replacement(row, row)[token] } -> std::convertible_to<double>;
 };
 
-/// Rules that decide about one draft, position by position. Others, such as block verification, look at more
+/// Rules that decide about one draft, position by position. Others, such as block verification, read more
 /// than a context.
 template <class Rule>
 concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;

@@ -1,5 +1,5 @@
 // Traversal verification (Weng et al. 2025, "Traversal verification for speculative tree decoding"): from the
-// leaves to the root, so that a path is judged as a whole before its parts. On a chain it is block
+// leaves to the root, so that a path is verified as a whole before its parts. On a chain it is block
 // verification.
 #pragma once
 

@@ -51,7 +51,7 @@ Json method_json(const ImplementationInfo& info, const KernelPoint& point, doubl
     row["left_out"] = *why;
     return row;
   }
-  const KernelLayout plan = plan_of(info.implementation, batch);
+  const KernelLayout plan = layout_of(info.implementation, batch);
   const Expected expected = expected_at(point.alpha, point.shape.gamma);
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
   Json problems = Json::array();
@@ -61,7 +61,7 @@ Json method_json(const ImplementationInfo& info, const KernelPoint& point, doubl
     VerifyBatch other = batch;
     other.rule = rule;
     if (unsupported_reason(info.implementation, other)) continue;
-    for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
+    for (const simt::Launch& launch : layout_of(info.implementation, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
         problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
       }

@@ -50,7 +50,7 @@ struct SpeedCurve {
 SpeedCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
   const Interval& alpha = drafter.acceptance.alpha;
   const auto by_alpha = [&](double value) {
-    return speeds(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
+    return speedups(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
   };
   return {iid_tokens(alpha.estimate, settings.max_gamma), by_alpha(alpha.estimate), by_alpha(alpha.low),
           by_alpha(alpha.high), "i.i.d."};
@@ -60,7 +60,7 @@ SpeedCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
 SpeedCurve position_curve(const Drafter& drafter, const PlanSettings& settings) {
   PositionalTokens found = positional_tokens(drafter.acceptance.log->counts);
   found.tokens.resize(std::min(found.tokens.size(), at(settings.max_gamma) + 1));
-  SpeedCurve curve{found.tokens, speeds(found.tokens, drafter.costs, settings.at), {}, {}, "positions"};
+  SpeedCurve curve{found.tokens, speedups(found.tokens, drafter.costs, settings.at), {}, {}, "positions"};
   const boost::math::normal_distribution<double> normal;
   const double quantile =
       boost::math::quantile(boost::math::complement(normal, (1 - settings.confidence) / 2));
@@ -92,9 +92,9 @@ Choice best_of(const SpeedCurve& curve, const Drafter& drafter, const PlanSettin
     const OptimalGamma closed =
         optimal_gamma(drafter.acceptance.alpha.estimate, draft_cost(drafter.costs, settings.at));
     if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
-    if (!closed.gamma && closed.speed) {
+    if (!closed.gamma && closed.speedup) {
       for (int enough = 1; enough <= last; ++enough) {
-        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speed) {
+        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speedup) {
           return {enough, closed.reason + " This one comes within 1% of it."};
         }
       }

@@ -111,7 +111,7 @@ struct SkipArgs {
   std::int32_t gamma;
 };
 
-/// Accepts all drafted tokens and repeats the last: what a verifier costs that verifies nothing.
+/// Accepts all drafted tokens and repeats the last: the cost of a kernel that verifies nothing.
 struct SkipVerification {
   using Args = SkipArgs;
   static constexpr const char* name = "skip";

@@ -25,7 +25,7 @@ struct BlockScratch {
 };
 
 /// combine over all threads of a block of `Warps` warps, warp after warp; every thread gets it. `scratch` is
-/// shared memory that nobody else touches from one `sync` before to one `sync` after.
+/// shared memory that nothing else uses from one `sync` before to one `sync` after.
 template <int Warps, class T, class Combine>
 SPECLAB_DEVICE T block_reduce(T value, BlockScratch<T, Warps>& scratch, const Combine& combine) {
   value = warp_reduce(value, combine);

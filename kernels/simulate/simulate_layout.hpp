@@ -1,4 +1,4 @@
-// What a simulation launches and how much device memory it takes, from sizes alone: for whoever launches, and
+// What a simulation launches and how much device memory it takes, from sizes alone: for launching, and
 // for a dry run without a device.
 #pragma once
 

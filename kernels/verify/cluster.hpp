@@ -140,7 +140,7 @@ struct Lazy {
     }
 
     const bool bonus = decision.accepted == length;
-    // A row that was judged by a known sum has not been read, and so not kept.
+    // A row whose sum was given has not been read, and so is not stored.
     const bool retained = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
     const RetainedTiles<T> rows{
         {batch, request, decision.distribution.position}, retained ? place : nullptr, blocks};

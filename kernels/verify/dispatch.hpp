@@ -1,6 +1,6 @@
 // Each implementation behind one interface, for whatever runs, sizes or counts them:
 //     info                                     its entry in the list
-//     obstacle(batch)                          why it cannot run this batch, or nothing
+//     unsupported_reason(batch)                why it cannot run this batch, or nothing
 //     workspace_bytes(batch)
 //     traffic(batch, outcome)
 //     run(executor, batch, workspace)          on any executor
@@ -92,7 +92,7 @@ decltype(auto) with_implementation(Implementation implementation, const Work& wo
   throw std::invalid_argument("verification kernels: no such implementation");
 }
 
-/// The same, for a batch that it shall run. Throws std::invalid_argument with the obstacle when it cannot.
+/// The same, for a batch that it shall run. Throws std::invalid_argument with the reason when it cannot.
 template <class Work>
 decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
                                        const Work& work) {

@@ -148,7 +148,7 @@ struct DecidePositions {
   }
 };
 
-/// What the acceptance draws of a request said, for its blocks to look at.
+/// The outcome of a request's acceptance draws, as its blocks read it.
 struct Verdicts {
   PositionDecision position[most_drafted];
 };

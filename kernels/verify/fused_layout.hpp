@@ -22,8 +22,8 @@ struct FusedLayout {
 };
 
 /// Blocks of the last launch that keep a large GPU busy, about four a multiprocessor. With fewer tiles than
-/// that each has a block of its own; with more a block takes several, so that it looks at acceptance draws
-/// less often.
+/// that each has a block of its own; with more a block takes several, so that it reads acceptance draws less
+/// often.
 inline constexpr std::int64_t blocks_wanted = 512;
 
 /// For a batch without `batch_error`. From a null workspace only sizes count.

@@ -30,8 +30,8 @@ struct LogitRows {
 struct RowOptions {
   const float* temperature = nullptr;
   const float* cutoff = nullptr;
-  /// ln of the sum of exp(z / temperature) over the ids kept, if whoever made the logits has it. Then a row
-  /// need not be read to judge one of its tokens.
+  /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, where the sampler has
+  /// computed it. Then a row need not be read to verify one of its tokens.
   const float* log_sum_exp = nullptr;
 };
 
@@ -44,7 +44,7 @@ struct RandomAddress {
 
 enum class RuleKind : std::int32_t { token = 0, lenient = 1, block = 2 };
 
-/// Which rule decides; core/rules/all_rules has them.
+/// Which rule decides; core/rules has them.
 struct VerifyRule {
   RuleKind method = RuleKind::token;
   double lenience = 1;  ///< of `lenient`: in (0, 1]

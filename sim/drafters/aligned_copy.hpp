@@ -55,7 +55,7 @@ class AlignedCopy {
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;
-  /// The input is at hand: one look a round.
+  /// One look-up a round.
   std::int32_t runs(std::int32_t drafted) const { return drafted > 0 ? 1 : 0; }
 
  private:

@@ -27,7 +27,7 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
   policy.learn(memory, round);
 };
 
-/// What policies have in common that do not look back.
+/// Shared by policies that do not use earlier rounds.
 struct Forgetful {
   struct Memory {};
   void learn(Memory&, const Round&) const {}

@@ -1,5 +1,5 @@
 // Texts of many documents, each a sequence of tokens: what is decoded starts from the front of a document,
-// and models are never judged on documents that they were trained on.
+// and models are never evaluated on documents that they were trained on.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ TEST_CASE("an i.i.d. pair: the exact column is Eq. 1, and no error is left") {
     CHECK(std::abs(number(one, "iid_error_percent", name)) < 1e-9);
   }
   CHECK(number(one, "exact", "tokens_per_round") == doctest::Approx(expected_tokens(0.8, 5)).epsilon(1e-13));
-  CHECK(number(one, "exact", "speed") == doctest::Approx(speed(0.8, 5, 0.05)).epsilon(1e-13));
+  CHECK(number(one, "exact", "speed") == doctest::Approx(speedup(0.8, 5, 0.05)).epsilon(1e-13));
   CHECK(number(one, "exact", "operations") == doctest::Approx(operations(0.8, 5, 0.1)).epsilon(1e-13));
   CHECK(std::abs(number(one, "exact", "correlation")) < 1e-12);
   CHECK(one.at("exact").at("optimal_gamma") == one.at("iid").at("optimal_gamma"));

@@ -107,7 +107,7 @@ TEST_CASE("intervals cover the closed forms about as often as they say") {
                                             {"alpha_drafted", (expected_tokens(alpha, gamma) - 1) / gamma},
                                             {"tokens_per_round", expected_tokens(alpha, gamma)},
                                             {"tokens_variance", tokens_variance(alpha, gamma)},
-                                            {"speed", speed(alpha, gamma, cost.c)},
+                                            {"speed", speedup(alpha, gamma, cost.c)},
                                             {"operations", operations(alpha, gamma, cost.c_hat)},
                                             {"memory_accesses", memory_accesses(alpha, gamma)}};
   std::map<std::string, int> covered;

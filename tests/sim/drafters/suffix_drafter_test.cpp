@@ -78,7 +78,7 @@ void check_counts(const SuffixAutomaton& automaton, const Tokens& text, std::siz
 
 /// The definition of the row at one position, counting in the text afresh. `drafted` are the tokens so far.
 struct PlainRow {
-  std::vector<double> probability;
+  std::vector<double> probabilities;
   Token best = no_token;  // no_token: nothing to propose
 };
 PlainRow plainly(const Tokens& settled, const Tokens& drafted, std::int32_t vocab,
