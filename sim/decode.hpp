@@ -54,7 +54,7 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
 }
 
 [[noreturn]] inline void throw_invalid_row() {
-  throw ModelError("a model produced a row that holds NaN, infinity or no mass");
+  throw ModelError("a model produced a row that holds NaN or infinity, or sums to 0");
 }
 
 inline void record_overlap(Tally& tally, double value) {

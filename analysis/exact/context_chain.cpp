@@ -10,7 +10,7 @@ namespace chain_detail {
 
 double checked_total(double total) {
   if (total > 0 && std::isfinite(total)) return total;
-  throw ChainError("a model produced a row that holds NaN, infinity or no mass");
+  throw ChainError("a model produced a row that holds NaN or infinity, or sums to 0");
 }
 
 }  // namespace chain_detail

@@ -39,7 +39,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
     if (high > largest_gamma / 2) {
       return {{},
               speedup_bound_drafting_free(alpha),
-              "The optimum lies beyond 10^9 tokens; the speed given is the bound 1 / (1 - alpha)."};
+              "The best gamma lies beyond 10^9; the speedup given is the bound 1 / (1 - alpha)."};
     }
     low = high + 1;
     high *= 2;

@@ -40,7 +40,7 @@ Table make_table(const Model& target, const Model& draft, const PointwiseRules& 
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule) {
   if (!pointwise(rule)) {
-    return "its verifier looks at whole rows; token and lenient look at the drafted token's masses alone";
+    return "its rule reads whole rows; token and lenient read the drafted token's probabilities alone";
   }
   if (target.ngram() != nullptr && draft.ngram() != nullptr) return std::nullopt;
   if (target.table() == nullptr || draft.table() == nullptr) {

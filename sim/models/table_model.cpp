@@ -19,7 +19,7 @@ std::int32_t table_order(std::size_t rows, std::size_t vocab) {
     if (vocab == 1) break;
   }
   throw ModelError(fmt::format(
-      "{} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
+      "{} rows of {} probabilities; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
       "power of {}",
       rows, vocab, vocab, vocab));
 }
@@ -32,13 +32,14 @@ TableModel::TableModel(std::int32_t vocab, std::int32_t order, std::vector<doubl
                                    static_cast<std::size_t>(vocab_));
     for (std::size_t id = 0; id < stored.size(); ++id) {
       if (!(stored[id] >= 0) || !std::isfinite(stored[id])) {
-        throw ModelError(
-            fmt::format("row {}, token {}: mass {} is not a finite number >= 0", context, id, stored[id]));
+        throw ModelError(fmt::format("row {}, token {}: probability {} is not a finite number >= 0", context,
+                                     id, stored[id]));
       }
     }
     const double total = total_probability(row(context));
     if (!(total > 0) || !std::isfinite(total)) {
-      throw ModelError(fmt::format("row {}: masses sum to {}, which cannot be normalised", context, total));
+      throw ModelError(
+          fmt::format("row {}: probabilities sum to {}, which cannot be normalised", context, total));
     }
     normalise(stored);
   }

@@ -88,7 +88,7 @@ TEST_CASE("independent acceptances: frequency alpha, no correlation, one stream 
   CHECK(std::equal(shorter.begin(), shorter.end(), longer.begin()));
 }
 
-TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's law") {
+TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's distribution") {
   constexpr std::size_t positions = 200'000;
   SUBCASE("an overlap that is the same everywhere") {
     const TableModel target(12, 0, zipf_row(12, 2, false));
@@ -107,7 +107,7 @@ TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's
     CHECK_FALSE(has_distribution(text, chain()));
     CHECK(has_distribution(text, other()));
   }
-  SUBCASE("a bit and its token: kept tokens are the draft's") {
+  SUBCASE("a bit and its token: accepted tokens are the draft's") {
     const TableModel target(2, 0, {1, 0});
     const TableModel draft(2, 0, {0.5, 0.5});
     std::vector<Token> text;

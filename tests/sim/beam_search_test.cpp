@@ -255,7 +255,7 @@ TEST_CASE("the last round drafts only what is left") {
   CHECK(search.beam.front().tokens.size() == 7);
 }
 
-TEST_CASE("damaged rows are refused, whichever model has them") {
+TEST_CASE("invalid rows are refused, whichever model has them") {
   const Model sound(TableModel(2, 0, {1, 1}));
   // (1 - inf) * p + inf * q: a row of NaN or infinity.
   const Model invalid(MixtureModel{std::make_shared<const Model>(sound), std::make_shared<const Model>(sound),

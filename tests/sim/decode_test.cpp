@@ -288,7 +288,7 @@ TEST_CASE("stopping leaves a partial outcome, progress adds up to the plan") {
   CHECK(some.total().rounds == 3 * steps_between_checks);
 }
 
-TEST_CASE("a damaged row is an error, whoever made it") {
+TEST_CASE("an invalid row is an error, whoever made it") {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
   const Raw sound{{0.5, 0.5}};

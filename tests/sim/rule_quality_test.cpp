@@ -135,7 +135,7 @@ void check_sums(const char* name, const Rule& rule, std::int32_t gamma, bool los
 
 }  // namespace
 
-TEST_CASE("the emitted law is that of the program, for every rule of coins") {
+TEST_CASE("the emitted distribution is that of the program, for every rule of acceptance draws") {
   check_distribution(TokenRule{});
   check_distribution(RejectionRule{});
   check_distribution(GreedyRule{});
@@ -153,7 +153,7 @@ TEST_CASE("the emitted law is that of the program, for every rule of coins") {
   check_distribution(ClosedComparisonFault(4));
 }
 
-TEST_CASE("rules whose positions do not stand alone have no emitted law") {
+TEST_CASE("rules whose positions do not stand alone have no emitted distribution") {
   CHECK_FALSE(AcceptanceRule<BlockRule>);
   CHECK_FALSE(AcceptanceRule<MatchRule>);
   CHECK_FALSE(AcceptanceRule<RecursiveRule>);

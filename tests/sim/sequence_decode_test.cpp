@@ -135,7 +135,7 @@ TEST_CASE(
   CHECK(looked.draft_runs > 0);
 }
 
-TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong alpha shows") {
+TEST_CASE("independent acceptances: Eq. 1, both oracles and alpha, 7 sigma; a wrong alpha shows") {
   const double alpha = 0.7;
   const double c = 0.1;
   const IidPair pair(alpha);

@@ -146,7 +146,7 @@ void check_against_enumeration(const Pair& pair, const Rule& rule, int gamma) {
 
 }  // namespace
 
-TEST_CASE("every context's law of N, and every row of K, are those of enumeration") {
+TEST_CASE("every context's distribution of N, and every row of K, are those of enumeration") {
   for (const Pair& pair : pairs()) {
     for (const int gamma : {0, 1, 2, 4}) {
       CAPTURE(gamma);
@@ -396,7 +396,7 @@ TEST_CASE("chains that are too large are refused with their numbers and a remedy
   CHECK(transitions.find("111 contexts") != std::string::npos);
 }
 
-TEST_CASE("a damaged row is reported, not counted") {
+TEST_CASE("an invalid row is reported, not counted") {
   struct Invalid {
     std::int32_t vocab() const { return 2; }
     Row next(std::span<const Token>, std::vector<double>& scratch) const {

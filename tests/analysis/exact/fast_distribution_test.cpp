@@ -64,7 +64,7 @@ std::vector<Token> sequences(std::uint32_t proposals) {
 
 // Null: the first three tokens have the target's joint distribution. A total variation of .017 or more is
 // found with probability .99 at this level; the shared word moves the distribution by more than that.
-TEST_CASE("the tokens of quick rounds have the target's law; a shared word is found out") {
+TEST_CASE("the tokens of fast rounds have the target's distribution; a shared word is found out") {
   const ExactSequenceTests tests(plain_distribution<double>(target, std::vector<Token>{0}, length), vocab,
                                  length, samples);
   const SequenceTests by_proposals = tests.test(sequences<BlockRandomSource>(16));
@@ -76,7 +76,9 @@ TEST_CASE("the tokens of quick rounds have the target's law; a shared word is fo
 
 // Null: accepted lengths of an i.i.d. pair are geometric, cut off at gamma, with the overlap of its rows. The
 // alternative is a distribution whose alpha is .005 off, which is found with probability 1 - 1e-9.
-TEST_CASE("accepted lengths of the interleaved engine have the geometric law; another alpha is found out") {
+TEST_CASE(
+    "accepted lengths of the interleaved engine have the geometric distribution; another alpha is found "
+    "out") {
   const Model p(TableModel(4, 0, {0.4, 0.3, 0.2, 0.1}));
   const Model q(TableModel(4, 0, {0.25, 0.25, 0.25, 0.25}));  // overlap .8
   constexpr std::size_t gamma = 5;

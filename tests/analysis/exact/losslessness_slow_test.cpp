@@ -81,7 +81,8 @@ std::vector<Case> cases() {
 
 }  // namespace
 
-TEST_CASE("plain and speculative decoding have the target's law, and each planted fault is seen not to") {
+TEST_CASE(
+    "plain and speculative decoding have the target's distribution, and each planted fault is seen not to") {
   for (const Case& now : cases()) {
     CAPTURE(now.name);
     const std::vector<double> distribution = exact_distribution(now.target);

@@ -187,7 +187,7 @@ TEST_CASE("lenience: the first two residuals keep the output below p / l, the th
   CHECK(largest(Residual::target) > 2);
 }
 
-TEST_CASE("speculative cascade: the first token has the cascade's own law") {
+TEST_CASE("speculative cascade: the first token has the cascade's own distribution") {
   const CascadeRule rule{0.3};
   const auto found = examined(rule, golden_target, golden_draft);
   const CascadeDistribution<Q> distribution({golden_target[0].data(), 3}, {golden_draft[0].data(), 3},

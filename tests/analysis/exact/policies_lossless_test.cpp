@@ -105,7 +105,7 @@ const RoundTimes times{{1, 1.2, 1.4, 1.6}};
 
 }  // namespace
 
-TEST_CASE("every policy leaves the law of a token, to the last digit") {
+TEST_CASE("every policy leaves the distribution of a token, to the last digit") {
   const TableDrafter drafter{&draft};
   CHECK(distance(drafter, FixedPolicy(2)) == 0);
   CHECK(distance(drafter, HeuristicPolicy(1, 3)) == 0);

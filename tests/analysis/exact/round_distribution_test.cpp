@@ -89,7 +89,7 @@ TEST_CASE("Algorithm 1 is lossless, exactly: golden vector and order-1 chains, s
   }
 }
 
-TEST_CASE("lossless laws are equal entry by entry, and sum to 1") {
+TEST_CASE("lossless distributions are equal entry by entry, and sum to 1") {
   const auto target = table<Rational>(chain_target);
   const auto draft = table<Rational>(chain_draft);
   const auto distribution = sequence_distribution<Rational>(target, draft, TokenRule{}, 2, {}, 3);
@@ -235,7 +235,7 @@ TEST_CASE("doubles agree with rationals to rounding") {
   }
 }
 
-TEST_CASE("a damaged row ends the sequence and emits no id") {
+TEST_CASE("an invalid row ends the sequence and emits no id") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const ExactTable<double> invalid({{0.5, nan}});
   const ExactTable<double> sound({{0.5, 0.5}});

@@ -35,7 +35,7 @@ constexpr int repeats = 3000;
 
 }  // namespace
 
-TEST_CASE("coins of rounds, by hand") {
+TEST_CASE("acceptance draws of rounds, by hand") {
   const LoggedRound log[] = {{3, 3}, {3, 0}, {2, 1}, {0, 0}, {3, 2}};
   const PositionCounts counts = count_positions(log);
   CHECK(counts.rounds == 5);

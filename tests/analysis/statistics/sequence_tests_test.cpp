@@ -145,7 +145,7 @@ TEST_CASE("rare sequences share cells, and still count") {
   CHECK(two.joint.pearson_p < p_value_bound);
 }
 
-TEST_CASE("a sequence that the law excludes settles the matter") {
+TEST_CASE("a sequence that the distribution excludes settles the matter") {
   SequenceDistribution<double> distribution = distribution_of_right();
   distribution.erase({0, 0, 0});
   const ExactSequenceTests exact(distribution, vocab, length, 2);
@@ -181,7 +181,7 @@ TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   CHECK(kolmogorov_smirnov(wrong).p < p_value_bound);
 }
 
-TEST_CASE("what a test faces under another law") {
+TEST_CASE("what a test faces under another distribution") {
   const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
   CHECK(exact.plan(distribution_of_right()).effect < 1e-12);
   const SequenceDistribution<double> fault =

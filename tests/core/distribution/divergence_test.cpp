@@ -48,7 +48,7 @@ TEST_CASE("random rows: D_LK = total variation = 1 - overlap, symmetric, in [0, 
   }
 }
 
-TEST_CASE("Thm 3.5: overlap is the chance that a token drawn from the draft is accepted") {
+TEST_CASE("Thm 3.5: overlap is the probability that a token drawn from the draft is accepted") {
   Philox stream(35, Site{0, 0, Draw{Use::world, 0}});
   for (int repeat = 0; repeat < 100; ++repeat) {
     const std::vector<double> target = random_row(stream, 17);

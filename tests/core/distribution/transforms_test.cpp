@@ -33,7 +33,7 @@ const std::vector<double> plain{0.1, 0.4, 0.2, 0.3};
 
 TEST_CASE("the identity changes no bit") { CHECK(adjusted(plain, {}) == plain); }
 
-TEST_CASE("temperature raises masses to 1/T") {
+TEST_CASE("temperature raises probabilities to 1/T") {
   check_rows(adjusted(plain, {.temperature = 0.5}), {0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3});
   check_rows(adjusted({0.2, 0, 0.8}, {.temperature = 2}), {1.0 / 3, 0, 2.0 / 3});
 }

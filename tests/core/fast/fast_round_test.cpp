@@ -96,14 +96,14 @@ struct NoAcceptance : TokenRule {
 
 }  // namespace
 
-TEST_CASE("exactly: a quick round emits what a plain one does, for any number of proposals") {
+TEST_CASE("exactly: a fast round emits what a plain one does, for any number of proposals") {
   CHECK(exact_distributions(TokenRule{}, 1) == 48);
   for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target}) {
     exact_distributions(LenienceRule{0.5, residual}, 2);
   }
 }
 
-TEST_CASE("a residual proposed without its coin is another law") {
+TEST_CASE("a residual proposed without its acceptance draw is another distribution") {
   const Chain<Rational> target{{{Rational(1, 2), Rational(1, 2)}, {Rational(1, 3), Rational(2, 3)}}};
   const Chain<Rational> draft{{{Rational(1, 4), Rational(3, 4)}, {Rational(1, 2), Rational(1, 2)}}};
   const auto play = [&](const auto& rule) {
@@ -114,7 +114,7 @@ TEST_CASE("a residual proposed without its coin is another law") {
   CHECK(play(TokenRule{}) != play(NoAcceptance{}));
 }
 
-TEST_CASE("bit for bit: with the same random numbers both rounds keep the same drafts") {
+TEST_CASE("bit for bit: with the same random numbers both rounds accept the same drafts") {
   Philox stream(5, Site{0, 0, Draw{Use::world, 0}});
   int kept_all = 0;
   int rejected = 0;

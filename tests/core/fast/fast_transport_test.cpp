@@ -80,7 +80,7 @@ double by_all_sets(const Pair& pair, int drafts) {
 
 }  // namespace
 
-TEST_CASE("the quick bound is the bound") {
+TEST_CASE("the fast bound is the bound") {
   for (std::uint32_t number = 0; number < 40; ++number) {
     for (const std::size_t size : {1U, 2U, 3U, 7U, 40U, 1000U, 5000U}) {
       const Pair pair = random_pair(number, size);

@@ -32,7 +32,8 @@ std::vector<std::uint64_t> distribution_of(const std::vector<AliasSlot>& slots) 
 
 }  // namespace
 
-TEST_CASE("a table's law is the weights' to 2^-33 of a slot each, and zero weights are never drawn") {
+TEST_CASE(
+    "a table's distribution is the weights' to 2^-33 of a slot each, and zero weights are never drawn") {
   Philox stream(3, Site{0, 0, Draw{Use::world, 0}});
   for (int instance = 0; instance < 300; ++instance) {
     std::vector<double> weights(1 + stream() % 300);
@@ -57,7 +58,7 @@ TEST_CASE("a table's law is the weights' to 2^-33 of a slot each, and zero weigh
   }
 }
 
-TEST_CASE("the corners: one item, two, all mass on one, equal weights") {
+TEST_CASE("the corners: one item, two, all probability on one, equal weights") {
   CHECK(alias_bits(1) == 0);
   CHECK(alias_bits(2) == 1);
   CHECK(alias_bits(256) == 8);

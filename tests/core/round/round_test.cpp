@@ -87,7 +87,7 @@ TEST_CASE("injected: gamma = 0 is plain sampling from the target") {
   CHECK(context == std::vector<Token>{2});
 }
 
-TEST_CASE("the watch sees each row the verifier reached, with its own context") {
+TEST_CASE("the watch sees each row that verification reached, with its own context") {
   const Follows target{{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
   const Constant wrong{{0, 1, 0}};
   std::vector<Token> context{0};
@@ -107,7 +107,7 @@ TEST_CASE("the watch sees each row the verifier reached, with its own context") 
   CHECK(seen == std::vector<std::vector<Token>>{{0}, {0, 1}});
 }
 
-TEST_CASE("a damaged draft leaves the context as it was") {
+TEST_CASE("an invalid draft leaves the context as it was") {
   const Constant invalid{{0.5, std::nan("")}};
   const Constant sound{{0.5, 0.5}};
   std::vector<Token> context{1};
@@ -118,7 +118,7 @@ TEST_CASE("a damaged draft leaves the context as it was") {
   CHECK(context == std::vector<Token>{1});
 }
 
-TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's law") {
+TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's distribution") {
   // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). Four
   // comparisons at seven sigma.
   constexpr std::uint32_t n = 200000;

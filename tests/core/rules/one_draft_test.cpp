@@ -32,7 +32,7 @@ TEST_CASE("golden acceptance rates") {
   CHECK(LenienceRule{0.5}.acceptance_rate(p, q) == doctest::Approx(0.8));
 }
 
-TEST_CASE("every coin rule's rate is the mean of its acceptance over the draft") {
+TEST_CASE("every acceptance rule's rate is the mean of its acceptance over the draft") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   const auto check = [&](const auto& rule) {
@@ -50,7 +50,7 @@ TEST_CASE("every coin rule's rate is the mean of its acceptance over the draft")
   check(ClosedComparisonFault{7});
 }
 
-TEST_CASE("every coupling rule's rate is the chance that both agree, and its mean row is the target") {
+TEST_CASE("every coupling rule's rate is the probability that both agree, and its mean row is the target") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   const auto check = [&](const auto& rule) {
@@ -69,7 +69,7 @@ TEST_CASE("every coupling rule's rate is the chance that both agree, and its mea
   check(GumbelRule{});
 }
 
-TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponentials") {
+TEST_CASE("Gumbel: the closed form is the distribution of two argmins over shared exponentials") {
   // Null: counts of (draft, target) pairs are multinomial with q_x * coupled(x)[y]; seven sigmas a cell. The
   // planted alternative, independent noise for both, is off by far more.
   const std::vector<double> target{0.5, 0.3, 0.2, 0};
@@ -111,7 +111,8 @@ TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponen
   CHECK(independent_noise_found);
 }
 
-TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's uniform") {
+TEST_CASE(
+    "shared noise: the fault is the distribution of an acceptance draw that reuses the draft's uniform") {
   struct Reused {
     RoundUniforms uniforms;
     double operator()(Draw draw) const {
@@ -134,7 +135,7 @@ TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's 
   CHECK_FALSE(count_agrees(kept, samples, 0.6));
 }
 
-TEST_CASE("the closed coin: u = 0 keeps a token that the target excludes") {
+TEST_CASE("the closed comparison: u = 0 accepts a token that the target excludes") {
   const auto always_zero = [](Draw) { return 0.0; };
   UniformRandomSource<decltype(always_zero)> random(always_zero);
   CHECK_FALSE(random.bernoulli(Draw{Use::accept, 0}, TokenRule{}.acceptance(0, row({0, 1}), row({1, 0}))));
@@ -168,7 +169,7 @@ TEST_CASE("typical: the threshold is min(epsilon, delta exp(-H))") {
   CHECK(TypicalRule{0.3, 0.5}.threshold(row({0, 1})) == doctest::Approx(0.3));
 }
 
-TEST_CASE("cascade: slack 1 keeps everything, and admissible tokens are always kept") {
+TEST_CASE("cascade: slack 1 accepts everything, and admissible tokens are always accepted") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   CHECK(CascadeRule{1}.acceptance_rate(p, q) == doctest::Approx(1));
@@ -186,7 +187,7 @@ TEST_CASE("sigmoid: gaps of 40 in the logits hardly show at the paper's scale") 
   CHECK(SigmoidRule{}.acceptance_rate(row({0.9, 0.1}), row({0.1, 0.9})) > 0.999);
 }
 
-TEST_CASE("point-mass drafts: keep with p(x), else the target without x") {
+TEST_CASE("point-mass drafts: accept with p(x), else the target without x") {
   const std::vector<double> point{0, 0, 1};
   CHECK(TokenRule{}.acceptance(2, row(golden_target), row(point)) == doctest::Approx(0.2));
   const auto left = TokenRule{}.replacement(row(golden_target), row(point));

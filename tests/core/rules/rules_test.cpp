@@ -58,7 +58,7 @@ TEST_CASE("acceptance edges: p = 0, q = 0, both, NaN") {
   CHECK(acceptance_ratio(0.25, 0.5, 0.5) == 1);
 }
 
-TEST_CASE("u = 0 does not rescue a token that the target gives no mass") {
+TEST_CASE("u = 0 does not rescue a token that the target gives probability 0") {
   const Verdict verdict = verify_one(TokenRule{}, {0, 1}, {1, 0}, 0, 0.0);
   CHECK(verdict.accepted == 0);
   CHECK(verdict.examined == 1);
@@ -71,7 +71,7 @@ TEST_CASE("the comparison is strict: u just below and at p/q") {
   CHECK(verify_one(TokenRule{}, {0.5, 0.5}, {0.5, 0.5}, 0, just_below_one).accepted == 1);
 }
 
-TEST_CASE("a token of draft mass zero is rejected, and a residual of zero falls back on the target") {
+TEST_CASE("a token of draft probability zero is rejected, and a residual of zero falls back on the target") {
   // Injected: the draft says it cannot have drawn token 1. Residual (0, 0): the target stands in.
   const Verdict verdict = verify_one(TokenRule{}, {1, 0}, {1, 0}, 1, 0.5);
   CHECK(verdict.accepted == 0);
@@ -85,7 +85,7 @@ TEST_CASE("all accepted: the bonus comes from the target, and everything was exa
   CHECK(verdict.next == 2);
 }
 
-TEST_CASE("a damaged row never becomes an id") {
+TEST_CASE("an invalid row never becomes an id") {
   const std::vector<double> sound{0.2, 0.3, 0.5};
   for (Token at = 0; at < 3; ++at) {
     std::vector<double> invalid = sound;

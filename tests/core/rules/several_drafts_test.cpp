@@ -51,7 +51,7 @@ void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
 
 }  // namespace
 
-TEST_CASE("sampled: golden acceptances, and the first token has the target's law") {
+TEST_CASE("sampled: golden acceptances, and the first token has the target's distribution") {
   check_sampled(RecursiveRule(2), 0.64, 2);
   check_sampled(RecursiveRule(3), 0.676, 3);
   check_sampled(ImportanceRule(2), 0.69, 2);
@@ -62,7 +62,7 @@ TEST_CASE("sampled: golden acceptances, and the first token has the target's law
                 2);
 }
 
-TEST_CASE("a fault that the same comparison finds: siblings held against the whole target") {
+TEST_CASE("a fault that the same comparison finds: siblings compared with the whole target") {
   constexpr std::uint32_t rounds = 100000;
   RoundScratch<double> scratch;
   double zeros = 0;
@@ -199,7 +199,7 @@ TEST_CASE("the watch sees the contexts that tokens were emitted from, with the d
   }
 }
 
-TEST_CASE("a damaged row never becomes an id") {
+TEST_CASE("an invalid row never becomes an id") {
   const double bad = std::nan("");
   const Constant invalid{{0.5, bad, 0.5}};
   RoundScratch<double> scratch;

@@ -88,7 +88,7 @@ TEST_CASE("bells have mean 0 and variance 1") {
   CHECK(mean_agrees(squares / count, 1, std::sqrt(2 - 0.3), count));
 }
 
-TEST_CASE("drafted tokens have the law of the draft's row") {
+TEST_CASE("drafted tokens have the distribution of the draft's row") {
   // All rows alike: every request draws from the distribution of one row.
   constexpr std::int32_t vocab = 5;
   constexpr std::int32_t rows = 4000;

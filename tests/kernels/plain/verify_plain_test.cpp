@@ -43,7 +43,7 @@ TEST_CASE("the first position is accepted as often as the overlap says") {
   CHECK(bound_in_sigmas * std::sqrt(variance) < 0.02 * requests);
 }
 
-TEST_CASE("damaged rows never become an id") {
+TEST_CASE("invalid rows never become an id") {
   Batch batch = random_batch(4, 2, 8, 3);
   for (double& probability : batch.targets) probability = std::numeric_limits<double>::quiet_NaN();
   for (const Verdict& verdict : verify_reference(batch.view)) {

@@ -21,7 +21,7 @@ namespace speclab {
 struct StoredRows {
   std::int32_t vocab_size = 1;
   std::int32_t order = 0;
-  std::vector<double> probability;
+  std::vector<double> probabilities;
 
   std::int32_t vocab() const { return vocab_size; }
   std::uint32_t contexts() const {

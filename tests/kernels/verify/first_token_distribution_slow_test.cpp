@@ -56,7 +56,7 @@ struct OneDistribution : LogitBatch {
 
 // Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, cells that
 // expect less than ten pooled.
-TEST_CASE("exact kernels emit the target's law, and the sigmoids do not") {
+TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not") {
   OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = -1000;
   batch.batch.rule.sigmoid_beta = 1000;
@@ -76,7 +76,7 @@ TEST_CASE("exact kernels emit the target's law, and the sigmoids do not") {
   CHECK(p_value(Implementation::wagner_sigmoid, target) < p_value_bound);
 }
 
-TEST_CASE("the sigmoids' law where they reject often") {
+TEST_CASE("the sigmoids' distribution where they reject often") {
   OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = 4;
   batch.batch.rule.sigmoid_beta = 5;

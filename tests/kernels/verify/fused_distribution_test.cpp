@@ -27,7 +27,7 @@ std::vector<double> target_row(const LogitBatch& logits) {
 
 }  // namespace
 
-TEST_CASE("the law of a token is the target's up to the grain of single precision") {
+TEST_CASE("the distribution of a token is the target's up to the grain of single precision") {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
     for (const std::int32_t vocab : {100, 32000, 128256}) {
       for (const double distance : {0.001, 0.5, 3.0}) {
@@ -44,7 +44,7 @@ TEST_CASE("the law of a token is the target's up to the grain of single precisio
   }
 }
 
-TEST_CASE("options, certain drafts and lenience are part of the law") {
+TEST_CASE("options, certain drafts and lenience are part of the distribution") {
   LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 5000}, 3);
   const float temperature[] = {0.7F, 1};
   const float cutoff[] = {-1.0F, 0};
@@ -63,7 +63,7 @@ TEST_CASE("options, certain drafts and lenience are part of the law") {
   CHECK(total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits)) < 2e-6);
 }
 
-TEST_CASE("the law is the kernel's: at stratified uniforms it emits in proportion") {
+TEST_CASE("the distribution is the kernel's: at stratified uniforms it emits in proportion") {
   // One drafted id that is always rejected, so that 4000 equally spaced uniforms walk through the residual.
   constexpr std::int32_t requests = 4000;
   LogitBatch one({.requests = 1, .gamma = 1, .vocab = 30, .spread = 1}, 12);

@@ -10,7 +10,7 @@
 
 using namespace speclab;
 
-TEST_CASE("a damaged row never becomes an id, and matters only where it is looked at") {
+TEST_CASE("an invalid row never becomes an id, and matters only where it is looked at") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const RuleKind method : {RuleKind::token, RuleKind::lenient}) {
@@ -112,7 +112,7 @@ TEST_CASE("a rejection without residual samples the target") {
   CHECK(rejected > 5);
 }
 
-TEST_CASE("residuals far below single precision's grain of the masses keep their law") {
+TEST_CASE("residuals far below single precision's grain of the probabilities keep their distribution") {
   // Two ids differ by 2^-12 of themselves: the residual is on one of them alone, with a probability of about
   // 1e-5.
   LogitBatch logits({.requests = 200, .gamma = 1, .vocab = 8, .spread = 0, .distance = 0}, 2);

@@ -116,7 +116,7 @@ TEST_CASE("bits of the sigmoid do not depend on the order of threads, the slot o
   }
 }
 
-TEST_CASE("no residual anywhere, ids without mass, and damaged rows") {
+TEST_CASE("no residual anywhere, ids of weight 0, and invalid rows") {
   LogitBatch logits({.requests = 4, .gamma = 1, .vocab = 100, .distance = 0}, 25);
   for (Token id = 0; id < 100; ++id) {
     // p_hat < q_hat everywhere, though the softmaxes are the same.
@@ -146,7 +146,7 @@ TEST_CASE("no residual anywhere, ids without mass, and damaged rows") {
   }
 }
 
-TEST_CASE("the law of the sigmoid is that of core's rule where logits are log-probabilities") {
+TEST_CASE("the distribution of the sigmoid is that of core's rule where logits are log-probabilities") {
   LogitBatch logits({.requests = 5, .gamma = 1, .vocab = 30}, 26);
   for (std::int32_t request = 0; request < 5; ++request) {
     const auto target = probabilities(logits.batch.target, {}, 2, request, 0, 30);
@@ -173,7 +173,9 @@ TEST_CASE("the law of the sigmoid is that of core's rule where logits are log-pr
   }
 }
 
-TEST_CASE("with the paper's constants nearly every draft is kept, and the output has the draft's law") {
+TEST_CASE(
+    "with the paper's constants nearly every draft is accepted, and the output has the draft's "
+    "distribution") {
   LogitBatch logits({.requests = 20, .gamma = 4, .vocab = 1000}, 27);
   for (std::size_t request = 0; request < 20; ++request) {
     const auto target = logits_of(logits.target, request * 5, 1000);

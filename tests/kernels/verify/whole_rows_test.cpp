@@ -185,7 +185,7 @@ TEST_CASE("one-hot rows give their token at any uniform") {
   }
 }
 
-TEST_CASE("damaged rows never become an id") {
+TEST_CASE("invalid rows never become an id") {
   for (const Implementation implementation : exact_ones) {
     CAPTURE(static_cast<int>(implementation));
     for (const float invalidity : {not_a_number, infinity}) {
@@ -243,7 +243,7 @@ TEST_CASE("more drafted tokens than a warp has lanes") {
   }
 }
 
-TEST_CASE("the search steps over ids without mass that roundings lead to") {
+TEST_CASE("the search steps over ids of weight 0 that roundings lead to") {
   // Cumulative sums as two orders of addition may leave them, one unit in the last place apart.
   LogitBatch logits({.requests = 2, .gamma = 0, .vocab = 4}, 10);
   std::vector<float> weights = {0.5F, 0, 0.5F, 0, 0.5F, 0.5F, 0, 0};

@@ -247,7 +247,7 @@ TEST_CASE("copies of a memory go their own ways") {
   }
 }
 
-TEST_CASE("nothing settled, one token, damaged rows") {
+TEST_CASE("nothing settled, one token, invalid rows") {
   const TableModel certain(1, 0, {1});
   const Drafter drafter(certain, {2, 4, 1, 0});
   CHECK(fresh_chain(drafter, Tokens{}).empty());

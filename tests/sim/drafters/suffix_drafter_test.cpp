@@ -217,7 +217,7 @@ TEST_CASE("agrees with the definition while random texts grow, and at once") {
   }
 }
 
-TEST_CASE("spread: the estimated law, along whatever tokens are drafted") {
+TEST_CASE("spread: the estimated distribution, along whatever tokens are drafted") {
   constexpr std::int32_t vocab = 4;
   int rows = 0;
   int off_path = 0;

@@ -54,7 +54,7 @@ TEST_CASE("the outcome is the definition's, whatever the lengths, batches and th
   }
 }
 
-TEST_CASE("accepted lengths have the geometric law; 7 sigma, and a wrong alpha shows") {
+TEST_CASE("accepted lengths have the geometric distribution; 7 sigma, and a wrong alpha shows") {
   SimulationSize simulation;
   simulation.seed = test_seed(11);
   simulation.length = 40000;

@@ -163,7 +163,9 @@ void check_probabilities(const NgramModel& target, const NgramModel& draft, cons
 
 }  // namespace
 
-TEST_CASE("masses have the bits of the dense rows, draws have their law, tokens lead to the right context") {
+TEST_CASE(
+    "probabilities have the bits of the dense rows, draws have their distribution, tokens lead to the right "
+    "context") {
   for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
     const NgramModel target = trained(1, 9, target_order, 400);
     const NgramModel draft = trained(2, 9, draft_order, 300);

@@ -103,7 +103,7 @@ TEST_CASE("a residual of one token in a million") {
   check_pair(TableModel(64, 0, p), TableModel(64, 0, q), TokenRule{});
 }
 
-TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
+TEST_CASE("an acceptance draw whose upper bits do not tell is decided by the rest") {
   // A draft of one token, accepted with a probability just above or below the very number that is drawn.
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     Philox block(seed, Site{0, 0, Draw{Use::draft, 0}});
@@ -163,7 +163,7 @@ TEST_CASE("what is asked to stop stops, with whole rounds") {
   CHECK(found.total().overlap_contexts == found.total().emitted);
 }
 
-TEST_CASE("what has no quick form says why") {
+TEST_CASE("what has no fast form says why") {
   const Model table(random_table(4, 1, 1));
   CHECK(fast_unsupported_reason(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
   CHECK(fast_unsupported_reason(table, Model(CopyDrafter(4)), AnyRule(TokenRule{}))->find("stored rows") !=

@@ -155,7 +155,7 @@ TEST_CASE("renormalised rows are the listed ones divided by their sums") {
   }
 }
 
-TEST_CASE("a row without mass cannot be renormalised") {
+TEST_CASE("a row that sums to 0 cannot be renormalised") {
   const NgramList empty_unigrams{2, {{{0, 0.0}, {1, 0.0}}}};
   CHECK_THROWS_AS(NgramModel(empty_unigrams, RowSums::renormalised), ModelError);
   const NgramList blocked{2, {{{0, 0.5}, {1, 0.5, 0.0}}, {}}};  // back-off weight 0 and no followers

@@ -186,7 +186,7 @@ TEST_CASE("sphinx: \"<s>\" is never emitted") {
   CHECK(read.model.probability({}, 0) > 0);
 }
 
-TEST_CASE("sphinx: other files and damaged ones are refused") {
+TEST_CASE("sphinx: other files and invalid ones are refused") {
   const std::string good = binary(trained(3), letters());
   const auto complaint = [](const std::string& bytes) -> std::string {
     const TempFile file(bytes);

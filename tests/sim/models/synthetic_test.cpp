@@ -46,7 +46,7 @@ bool looks_dirichlet(const std::vector<double>& all, std::size_t vocab, double a
 
 }  // namespace
 
-TEST_CASE("every law's rows sum to 1") {
+TEST_CASE("every distribution's rows sum to 1") {
   for (const std::int32_t vocab : {1, 2, 7, 1000}) {
     CHECK(sums_to_one(uniform_row(vocab)));
     CHECK(sums_to_one(point_row(vocab, vocab - 1)));
@@ -57,7 +57,7 @@ TEST_CASE("every law's rows sum to 1") {
   }
 }
 
-TEST_CASE("zipf: masses as 1 / rank, from either end") {
+TEST_CASE("zipf: probabilities as 1 / rank, from either end") {
   const std::vector<double> row = zipf_row(4, 1, false);
   CHECK(row[0] / row[3] == doctest::Approx(4));
   std::vector<double> mirrored = zipf_row(4, 1, true);

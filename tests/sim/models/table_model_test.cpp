@@ -74,7 +74,7 @@ TEST_CASE("rows are normalised") {
   CHECK(first_probability(model, {1}) == 0.5);
 }
 
-TEST_CASE("bad masses are named by row and token") {
+TEST_CASE("bad probabilities are named by row and token") {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
   const double huge = std::numeric_limits<double>::max();

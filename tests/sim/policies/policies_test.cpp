@@ -116,7 +116,7 @@ TEST_CASE("entropy: in nats, of the whole row, and the bound made of it") {
   CHECK(drafted(AdaEdlPolicy(0.2, bound + 1e-12, 5), memory, {point, point, even}) == 3);
 }
 
-TEST_CASE("product: learns how often tokens of each mass are kept") {
+TEST_CASE("product: learns how often tokens of each probability are accepted") {
   const SpecDecPpPolicy policy(0.5, 8);
   SpecDecPpPolicy::Memory memory;
   // Nothing known: every token counts as sure to be accepted.
@@ -135,7 +135,7 @@ TEST_CASE("product: learns how often tokens of each mass are kept") {
   CHECK(drafted(policy, memory, {sure}) == 8);
 }
 
-TEST_CASE("goodput finds the gamma of Theorem 3.8 on independent coins, or a neighbour of it") {
+TEST_CASE("goodput finds the gamma of Theorem 3.8 on independent acceptances, or a neighbour of it") {
   for (const double alpha : {0.5, 0.8}) {
     for (const double c : {0.02, 0.1}) {
       const std::vector<int> played = play(GoodputPolicy(times_of(c), 16), alpha, 20000);
@@ -175,7 +175,7 @@ TEST_CASE("bandit: tries every arm once, then plays the best most") {
   CHECK(played[8] < played[static_cast<std::size_t>(most)] / 4);
 }
 
-TEST_CASE("oracle: charged for what was kept") {
+TEST_CASE("oracle: charged for what was accepted") {
   const Round seen = OraclePolicy::foreseen({9, 9, 4, 3, 7}, 3);
   CHECK(seen.drafted == 3);
   CHECK(seen.draft_runs == 3);

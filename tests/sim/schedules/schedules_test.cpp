@@ -220,7 +220,7 @@ TEST_CASE("batches by hand") {
   CHECK(one.elapsed.time == doctest::Approx(alone.elapsed.time));
 }
 
-TEST_CASE("lanes never overlap, and the last event ends when the schedule does") {
+TEST_CASE("tracks never overlap, and the last event ends when the schedule does") {
   const AcceptanceBits bits = iid_acceptances(0.75, 4, 0, 1000);
   for (const AnySchedule& schedule : all_schedules()) {
     CAPTURE(schedule.index());
@@ -257,7 +257,7 @@ TEST_CASE("lanes never overlap, and the last event ends when the schedule does")
   CHECK_FALSE(tracks_hold(broken));
 }
 
-TEST_CASE("schedules of one lane at a time are busy throughout: their events add up to their time") {
+TEST_CASE("schedules of one track at a time are busy throughout: their events add up to their time") {
   const AcceptanceBits bits = iid_acceptances(0.75, 5, 0, 1000);
   for (const AnySchedule& schedule : all_schedules()) {
     const bool parallel = std::holds_alternative<Dsi>(schedule) || std::holds_alternative<Pearl>(schedule) ||

@@ -120,7 +120,7 @@ TEST_CASE("lexicon: finds a dictionary that its pairs were made with") {
   for (Token word = 0; word < words; ++word) CHECK(lexicon.probability(word, 2 * words - 1 - word) > 0.5);
 }
 
-TEST_CASE("lexicon: rare entries go, laws still sum to 1, and none is left without an entry") {
+TEST_CASE("lexicon: rare entries go, distributions still sum to 1, and none is left without an entry") {
   const std::int32_t vocab = 12;
   const std::vector<SentencePair> pairs = random_pairs(6, 80, vocab);
   const Lexicon whole = fit_lexicon(pairs, vocab, 3, 0).lexicon;
