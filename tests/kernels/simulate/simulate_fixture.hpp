@@ -25,7 +25,7 @@ struct StoredRows {
 
   std::int32_t vocab() const { return vocab_size; }
   std::uint32_t contexts() const {
-    return static_cast<std::uint32_t>(probability.size()) / static_cast<std::uint32_t>(vocab_size);
+    return static_cast<std::uint32_t>(probabilities.size()) / static_cast<std::uint32_t>(vocab_size);
   }
   /// The last `order` tokens in base `vocab`; what is missing on the left counts as token 0.
   std::uint32_t context_of(std::span<const Token> tokens) const {
@@ -37,12 +37,12 @@ struct StoredRows {
     return index;
   }
   Row next(std::span<const Token> tokens, std::vector<double>&) const {
-    return {probability.data() + std::size_t{context_of(tokens)} * static_cast<std::size_t>(vocab_size),
+    return {probabilities.data() + std::size_t{context_of(tokens)} * static_cast<std::size_t>(vocab_size),
             vocab_size};
   }
 };
 
-/// Random rows; one token in four has probability 0.
+/// Random rows; one token in four has probabilities 0.
 inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint64_t seed) {
   StoredRows rows{vocab, order, {}};
   std::size_t count = 1;
