@@ -91,7 +91,7 @@ TEST_CASE("an invalid row never becomes an id") {
     std::vector<double> invalid = sound;
     invalid[static_cast<std::size_t>(at)] = not_a_number;
     CAPTURE(at);
-    // The invalid probability is that of the drafted token: rejected, and no replacement can be drawn.
+    // The NaN is the probability of the drafted token: rejected, and no replacement can be drawn.
     CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).accepted == 0);
     CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).next == invalid_token);
     CHECK(verify_one(TokenRule{}, sound, invalid, at, 0.0).next == invalid_token);

@@ -42,7 +42,7 @@ struct StoredRows {
   }
 };
 
-/// Random rows; one token in four has probabilities 0.
+/// Random rows; one token in four has probability 0.
 inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint64_t seed) {
   StoredRows rows{vocab, order, {}};
   std::size_t count = 1;

@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// Single precision's error of a probability or a probability, with room to spare: sums of 32 terms in a row,
+/// Single precision's error of a probability or a weight, with room to spare: sums of 32 terms in a row,
 /// logits up to 20, exp2f and expm1f right to 2 units.
 inline constexpr double band = 1e-5;
 
