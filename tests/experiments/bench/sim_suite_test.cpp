@@ -104,8 +104,8 @@ TEST_CASE("cache misses are counted or left out") {
 
 TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   SimSuiteOptions options;
-  options.size = SuiteSize::quick();
-  options.quick = true;
+  options.size = SuiteSize::fast();
+  options.fast = true;
   options.repetitions = 1;
   options.command = "a test";
   options.silent = true;
@@ -132,7 +132,7 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
 
 TEST_CASE("rows are chosen by part of their names") {
   SimSuiteOptions options;
-  options.size = SuiteSize::quick();
+  options.size = SuiteSize::fast();
   options.repetitions = 1;
   options.silent = true;
   options.only = "I.I.D.";
