@@ -16,8 +16,8 @@ std::span<double> own(Row row, std::vector<double>& scratch) {
 
 Row MixtureModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
   const std::span<double> row = own(base.next(context, scratch), scratch);
-  std::vector<double> scratch;
-  const Row second = other.next(context, scratch);
+  std::vector<double> other_scratch;
+  const Row second = other.next(context, other_scratch);
   for (std::size_t id = 0; id < row.size(); ++id)
     row[id] = (1 - epsilon) * row[id] + epsilon * second.probabilities[id];
   return {row.data(), static_cast<std::int32_t>(row.size())};
