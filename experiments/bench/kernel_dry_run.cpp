@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <set>
 
-#include "experiments/check/host_batch.hpp"
-#include "experiments/check/rule_names.hpp"
-#include "experiments/version.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/request_batch.hpp"
+#include "experiments/support/version.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// Tokens kept on average, and the share of rounds with a rejection, at an acceptance rate that is the same
-/// at every position.
+/// Accepted tokens on average, and the share of rounds with a rejection, at an acceptance rate that is the
+/// same at every position.
 struct Expected {
   double accepted = 0;
   double rejecting = 0;
@@ -23,64 +23,56 @@ struct Expected {
 
 Expected expected_at(double alpha, std::int32_t gamma) {
   Expected expected;
-  double kept = 1;
+  double all = 1;
   for (std::int32_t i = 0; i < gamma; ++i) {
-    kept *= alpha;
-    expected.accepted += kept;
+    all *= alpha;
+    expected.accepted += all;
   }
-  expected.rejecting = 1 - kept;
+  expected.rejecting = 1 - all;
   return expected;
 }
 
-Json launch_json(const simt::Launch& launch) {
-  return {{"kernel", launch.kernel},
-          {"blocks", launch.blocks},
-          {"threads", launch.threads},
-          {"cluster", launch.cluster},
-          {"dynamic_shared", launch.dynamic_shared},
-          {"early", launch.early}};
+LaunchRow launch_row(const simt::Launch& launch) {
+  return {launch.kernel, launch.blocks, launch.threads, launch.cluster, launch.dynamic_shared, launch.early};
 }
 
 /// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
-Json method_json(const ImplementationInfo& info, const KernelPoint& point, double bandwidth_gbs) {
+MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& point, double bandwidth_gbs) {
   const VerifyBatch batch = shape_batch(point.shape);
-  Json row{{"method", info.name}};
-  if (const auto why = unsupported_reason(info.implementation, batch)) {
-    row["left_out"] = *why;
-    return row;
-  }
-  const KernelLayout plan = layout_of(info.implementation, batch);
+  MethodLayout row;
+  row.method = info.name;
+  row.left_out = unsupported_reason(info.implementation, batch);
+  if (row.left_out) return row;
+  const KernelLayout layout = plan_of(info.implementation, batch);
   const Expected expected = expected_at(point.alpha, point.shape.gamma);
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
-  Json problems = Json::array();
-  row["launches"] = Json::array();
-  for (const simt::Launch& launch : plan.launches) row["launches"].push_back(launch_json(launch));
+  for (const simt::Launch& launch : layout.launches) row.launches.push_back(launch_row(launch));
+  row.workspace_bytes = layout.workspace_bytes;
+  row.bytes_read = traffic.read;
+  row.bytes_written = traffic.written;
+  row.bound_us = traffic.total() / (bandwidth_gbs * 1e9) * 1e6;
+
   for (const VerifyRule& rule : checked_rules()) {
     VerifyBatch other = batch;
     other.rule = rule;
     if (unsupported_reason(info.implementation, other)) continue;
-    for (const simt::Launch& launch : layout_of(info.implementation, other).launches) {
+    for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
-        problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
+        row.problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
       }
     }
   }
-  if (plan.launches.empty()) problems.push_back("nothing is launched");
-  if (plan.workspace_bytes > absurd_bytes) problems.push_back("the workspace's size overflows");
+  if (layout.launches.empty()) row.problems.emplace_back("nothing is launched");
+  if (layout.workspace_bytes > absurd_bytes) row.problems.emplace_back("the workspace's size overflows");
   if (!(traffic.total() > 0) || !std::isfinite(traffic.total())) {
-    problems.push_back("bytes moved are not a positive number");
+    row.problems.emplace_back("bytes moved are not a positive number");
   }
-  row["workspace_bytes"] = plan.workspace_bytes;
-  row["bytes_read"] = traffic.read;
-  row["bytes_written"] = traffic.written;
-  row["bound_us"] = traffic.total() / (bandwidth_gbs * 1e9) * 1e6;
-  row["problems"] = std::move(problems);
   return row;
 }
 
-Json point_json(const KernelPoint& point, const DryRunOptions& options) {
+DryPoint dry_point(const KernelPoint& point, const DryRunOptions& options) {
   const BenchShape& shape = point.shape;
   std::vector<Implementation> running;
   for (const ImplementationInfo& info : options.implementations) {
@@ -88,65 +80,47 @@ Json point_json(const KernelPoint& point, const DryRunOptions& options) {
   }
   const BenchBytes bytes = bench_bytes(shape, running);
   const double memory = options.memory_gib * std::exp2(30);
-  Json row{{"requests", shape.requests},
-           {"gamma", shape.gamma},
-           {"vocab", shape.vocab},
-           {"dtype", dtype_name(shape.dtype)},
-           {"alpha", point.alpha},
-           {"tensor_bytes", bytes.logits()},
-           {"device_bytes", bytes.total()},
-           {"past_32_bits", bytes.target / static_cast<std::uint64_t>(dtype_bytes(shape.dtype)) >
-                                static_cast<std::uint64_t>(INT32_MAX)},
-           {"fits", static_cast<double>(bytes.total()) <= memory},
-           {"methods", Json::array()}};
+  DryPoint row;
+  static_cast<KernelSize&>(row) = kernel_size(shape, point.alpha);
+  row.tensor_bytes = bytes.logits();
+  row.device_bytes = bytes.total();
+  row.past_32_bits = bytes.target / static_cast<std::uint64_t>(dtype_bytes(shape.dtype)) >
+                     static_cast<std::uint64_t>(INT32_MAX);
+  row.fits = static_cast<double>(bytes.total()) <= memory;
   for (const ImplementationInfo& info : options.implementations) {
-    row["methods"].push_back(method_json(info, point, options.bandwidth_gbs));
+    row.methods.push_back(method_layout(info, point, options.bandwidth_gbs));
   }
   return row;
 }
 
 /// One small batch by one implementation in the emulator.
-Json emulated_json(const ImplementationInfo& info, Dtype dtype) {
+EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
   // Two tiles, and a vocabulary that no 16-byte load divides.
   const BenchShape shape{6, 3, 8999, dtype};
   constexpr MadeLogits how{5, 3, 0.8F};
-  Json row{{"method", info.name},
-           {"requests", shape.requests},
-           {"gamma", shape.gamma},
-           {"vocab", shape.vocab},
-           {"dtype", dtype_name(dtype)}};
-  HostBatch host(shape, 7);
-  if (const auto why = unsupported_reason(info.implementation, host.batch)) {
-    row["left_out"] = *why;
-    return row;
-  }
-  make_inputs_emulated(shape, how, host.target_data(), host.draft_data(), host.drafted_data());
-  std::uint64_t loaded = 0;
+  EmulatedRow row;
+  static_cast<KernelSize&>(row) = kernel_size(shape, 0);
+  row.method = info.name;
+  RequestBatch requests(shape, 7);
+  row.left_out = unsupported_reason(info.implementation, requests.batch);
+  if (row.left_out) return row;
+  make_inputs_emulated(shape, how, requests.target_data(), requests.draft_data(), requests.drafted_data());
   const auto results =
-      host.run([&](Implementation implementation,
-                   const VerifyBatch& batch) { loaded = run_emulated(implementation, batch); },
-               info.implementation);
+      requests.run([&](Implementation implementation,
+                       const VerifyBatch& batch) { row.loaded_bytes = run_emulated(implementation, batch); },
+                   info.implementation);
   double accepted = 0;
   double rejecting = 0;
   for (const RequestResult& result : results) {
     accepted += static_cast<double>(result.accepted) / shape.requests;
     rejecting += result.accepted < shape.gamma ? 1.0 / shape.requests : 0.0;
   }
-  const Traffic traffic = traffic_of(info.implementation, host.batch, accepted, rejecting);
-  row["loaded_bytes"] = loaded;
-  row["counted_bytes"] = traffic.read;
-  row["loaded_over_counted"] = static_cast<double>(loaded) / traffic.read;
-  row["problems"] = Json::array();
-  const DecisionAgreement found = decision_agreement(info.implementation, host.batch, results);
-  row["agreed"] = found.requests - found.within_band - found.different;
-  row["within_band"] = found.within_band;
-  row["different"] = found.different;
-  if (found.different > 0) row["problems"].push_back("decides otherwise than the reference");
+  row.counted_bytes = traffic_of(info.implementation, requests.batch, accepted, rejecting).read;
+  const DecisionAgreement found = decision_agreement(info.implementation, requests.batch, results);
+  row.agreed = found.requests - found.within_band - found.different;
+  row.within_band = found.within_band;
+  row.different = found.different;
   return row;
-}
-
-std::size_t problem_count(const Json& row) {
-  return row.contains("problems") ? row.at("problems").size() : 0;
 }
 
 }  // namespace
@@ -172,40 +146,29 @@ std::vector<std::string> launch_problems(const simt::Launch& launch) {
   return problems;
 }
 
-Json kernel_dry_run(const DryRunOptions& options) {
-  Json result{{"suite", "kernels"},
-              {"kind", "dry run"},
-              {"version", version_string()},
-              {"command", options.command},
-              {"assumptions",
-               {{"bandwidth_gbs", options.bandwidth_gbs},
-                {"memory_gib", options.memory_gib},
-                {"acceptance", "independent at every position, with the point's alpha"}}},
-              {"points", Json::array()},
-              {"emulated", Json::array()}};
-  std::size_t problems = 0;
-  std::size_t configurations = 0;
-  std::size_t left_out = 0;
+DryRunReport kernel_dry_run(const DryRunOptions& options) {
+  DryRunReport report;
+  report.kind = KernelReportKind::dry_run;
+  report.version = version_string();
+  report.command = options.command;
+  report.memory_gib = options.memory_gib;
+  report.bandwidth_gbs = options.bandwidth_gbs;
   for (const KernelPoint& point : sweep_points(options.sweep)) {
-    Json row = point_json(point, options);
-    for (const Json& method : row.at("methods")) {
-      problems += problem_count(method);
-      configurations += method.contains("launches") ? 1 : 0;
+    const DryPoint& row = report.points.emplace_back(dry_point(point, options));
+    for (const MethodLayout& method : row.methods) {
+      report.problems += method.problems.size();
+      report.configurations += method.left_out ? 0 : 1;
     }
-    left_out += row.at("fits").get<bool>() ? 0 : 1;
-    result["points"].push_back(std::move(row));
+    report.left_out += row.fits ? 0 : 1;
   }
-  std::set<Dtype> dtypes(options.sweep.dtypes.begin(), options.sweep.dtypes.end());
+  const std::set<Dtype> dtypes(options.sweep.dtypes.begin(), options.sweep.dtypes.end());
   for (const ImplementationInfo& info : options.implementations) {
     for (const Dtype dtype : dtypes) {
-      result["emulated"].push_back(emulated_json(info, dtype));
-      problems += problem_count(result["emulated"].back());
+      const EmulatedRow& row = report.emulated.emplace_back(emulated_row(info, dtype));
+      report.problems += row.different > 0 ? 1 : 0;
     }
   }
-  result["configurations"] = configurations;
-  result["left_out"] = left_out;
-  result["problems"] = problems;
-  return result;
+  return report;
 }
 
 }  // namespace speclab

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/bench/kernel_result.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/format/shape.hpp"
 
 namespace speclab {
 
@@ -20,9 +20,9 @@ struct DryRunOptions {
 /// What a device would refuse about a launch, in words; empty for a good one.
 std::vector<std::string> launch_problems(const simt::Launch& launch);
 
-/// Launches, bytes and bounds of every point and implementation; small sizes run in the emulator and held
-/// against the reference. "problems" counts what is invalid: launches beyond a device's limits, bytes beyond
+/// Launches, bytes and bounds of every point and implementation; small sizes run in the emulator and compared
+/// with the reference. `problems` counts what is invalid: launches beyond a device's limits, bytes beyond
 /// 64-bit arithmetic, decisions that are not the reference's.
-Json kernel_dry_run(const DryRunOptions& options);
+DryRunReport kernel_dry_run(const DryRunOptions& options);
 
 }  // namespace speclab

@@ -71,49 +71,43 @@ Figure figure_of(std::string id, std::string title, std::string x_label, std::st
           .command = "speclab bench kernels --from result.json --out FOLDER"};
 }
 
-bool drawable(const Json& row, const char* key) {
-  return !row.at(key).is_null() && row.at(key).get<double>() > 0;
-}
+bool drawable(double value) { return value > 0; }
 
 }  // namespace
 
-std::vector<Figure> kernel_figures(const Json& result) {
-  const Json& rows = result.at("verification");
+std::vector<Figure> kernel_figures(const KernelReport& report) {
+  const std::vector<VerificationRow>& rows = report.verification;
   if (rows.empty()) return {};
   const BenchShape centre = centre_shape();
-  const Json leading = rows.front().at("dtype");
+  const VerificationRow& first = rows.front();
   std::vector<Figure> figures;
-  for (const char* const cache : {"flushed", "hot"}) {
+  for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
     Curves roofline;
     Curves times;
-    for (const Json& row : rows) {
-      if (row.at("cache") != cache || row.at("dtype") != leading) continue;
-      const auto method = row.at("method").get<std::string>();
-      // One curve needs one alpha: that of the first row.
-      if (row.at("alpha") != rows.front().at("alpha")) continue;
-      if (drawable(row, "bytes") && drawable(row, "gb_per_s")) {
-        roofline.add(method, row.at("bytes").get<double>() / 1e6, row.at("gb_per_s").get<double>());
+    for (const VerificationRow& row : rows) {
+      // One curve needs one format and one alpha: those of the first row.
+      if (row.cache != cache || row.dtype != first.dtype || row.alpha != first.alpha) continue;
+      if (drawable(row.bytes) && drawable(row.gb_per_s)) {
+        roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
       }
-      const bool on_axis = row.at("gamma") == centre.gamma && row.at("vocab") == centre.vocab;
-      if (on_axis && drawable(row, "median_us")) {
-        times.add(method, row.at("requests").get<double>(), row.at("median_us").get<double>());
-      }
+      const bool on_axis = row.gamma == centre.gamma && row.vocab == centre.vocab;
+      if (on_axis && drawable(row.median_us)) times.add(row.method, row.requests, row.median_us);
     }
-    const std::string where =
-        fmt::format("{}, alpha = {}", leading.get<std::string>(), rows.front().at("alpha").get<double>());
+    const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
     if (auto series = roofline.series(); !series.empty()) {
       figures.push_back(figure_of(
-          fmt::format("roofline-{}", cache), fmt::format("Rate over bytes moved, cache {}", cache),
-          "MB moved, as counted", "GB/s", std::move(series),
-          fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
-                      "the device allows. Medians.",
+          fmt::format("roofline-{}", words(cache)),
+          fmt::format("Rate over bytes moved, cache {}", words(cache)), "MB moved, as counted", "GB/s",
+          std::move(series),
+          fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, "
+                      "are what the device allows. Medians.",
                       where)));
     }
     if (auto series = times.series(); !series.empty()) {
-      figures.push_back(
-          figure_of(fmt::format("requests-{}", cache), fmt::format("Time over requests, cache {}", cache),
-                    "requests in a batch", "us", std::move(series),
-                    fmt::format("gamma = {}, V = {}, {}. Medians.", centre.gamma, centre.vocab, where)));
+      figures.push_back(figure_of(
+          fmt::format("requests-{}", words(cache)), fmt::format("Time over requests, cache {}", words(cache)),
+          "requests in a batch", "us", std::move(series),
+          fmt::format("gamma = {}, V = {}, {}. Medians.", centre.gamma, centre.vocab, where)));
     }
   }
   return figures;

@@ -1,31 +1,32 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/bench/workloads.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
 namespace {
 
 /// Is this row on the axis, in this cache mode, and like the first row otherwise?
-bool on_axis(const Json& row, const Json& first, const std::string& cache) {
+bool on_axis(const VerificationRow& row, const VerificationRow& first, CacheMode cache) {
   const BenchShape centre = centre_shape();
-  return row.at("cache") == cache && row.at("gamma") == centre.gamma && row.at("vocab") == centre.vocab &&
-         row.at("dtype") == first.at("dtype") && row.at("alpha") == first.at("alpha");
+  return row.cache == cache && row.gamma == centre.gamma && row.vocab == centre.vocab &&
+         row.dtype == first.dtype && row.alpha == first.alpha;
 }
 
-std::string median_text(const Json& rows, const std::string& cache, std::int32_t requests,
+std::string median_text(const std::vector<VerificationRow>& rows, CacheMode cache, std::int32_t requests,
                         const std::string& method) {
-  for (const Json& row : rows) {
-    if (!on_axis(row, rows.front(), cache) || row.at("requests") != requests || row.at("method") != method)
-      continue;
-    return row.at("median_us").is_null() ? "-" : fmt::format("{:.3g}", row.at("median_us").get<double>());
+  for (const VerificationRow& row : rows) {
+    if (!on_axis(row, rows.front(), cache) || row.requests != requests || row.method != method) continue;
+    return std::isfinite(row.median_us) ? fmt::format("{:.3g}", row.median_us) : "-";
   }
   return "-";
 }
@@ -38,25 +39,25 @@ void note(std::vector<T>& all, const T& value) {
 
 }  // namespace
 
-std::string kernel_markdown(const Json& result) {
-  const Json& rows = result.at("verification");
+std::string kernel_markdown(const KernelReport& report) {
+  const std::vector<VerificationRow>& rows = report.verification;
   std::string text;
-  for (const char* const cache : {"flushed", "hot"}) {
+  for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
     std::vector<std::int32_t> requests;
     std::vector<std::string> methods;
-    for (const Json& row : rows) {
+    for (const VerificationRow& row : rows) {
       if (!on_axis(row, rows.front(), cache)) continue;
-      note(requests, row.at("requests").get<std::int32_t>());
-      note(methods, row.at("method").get<std::string>());
+      note(requests, row.requests);
+      note(methods, row.method);
     }
     if (requests.empty()) continue;
     const BenchShape centre = centre_shape();
     text += fmt::format(
         "{}Median microseconds on {}: gamma = {}, V = {}, {}, alpha = {}, second-level cache {}.\n\n"
         "| requests | {} |\n|---:|{}\n",
-        text.empty() ? "" : "\n", result.at("device").at("name").get<std::string>(), centre.gamma,
-        grouped(static_cast<std::uint64_t>(centre.vocab)), rows.front().at("dtype").get<std::string>(),
-        rows.front().at("alpha").get<double>(), cache, fmt::join(methods, " | "),
+        text.empty() ? "" : "\n", report.device.name, centre.gamma,
+        grouped(static_cast<std::uint64_t>(centre.vocab)), dtype_name(rows.front().dtype), rows.front().alpha,
+        words(cache), fmt::join(methods, " | "),
         fmt::join(std::vector<std::string>(methods.size(), "---:|"), ""));
     for (const std::int32_t count : requests) {
       text += fmt::format("| {} |", count);

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/output.hpp"
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"
-#include "experiments/version.hpp"
+#include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -37,16 +37,16 @@ std::string clock_state() {
   return text;
 }
 
-Json device_json(const GpuDevice& device) {
-  return {{"name", device.name},
-          {"capability", fmt::format("{}.{}", device.capability / 10, device.capability % 10)},
-          {"multiprocessors", device.multiprocessors},
-          {"memory_bytes", device.memory_bytes},
-          {"l2_bytes", device.l2_bytes},
-          {"highest_clock_mhz", device.clock_mhz},
-          {"highest_memory_clock_mhz", device.memory_clock_mhz},
-          {"driver_cuda", device.driver},
-          {"runtime_cuda", device.runtime}};
+KernelDevice described(const GpuDevice& device) {
+  return {.name = device.name,
+          .capability = fmt::format("{}.{}", device.capability / 10, device.capability % 10),
+          .multiprocessors = device.multiprocessors,
+          .memory_bytes = device.memory_bytes,
+          .l2_bytes = device.l2_bytes,
+          .highest_clock_mhz = device.clock_mhz,
+          .highest_memory_clock_mhz = device.memory_clock_mhz,
+          .driver_cuda = device.driver,
+          .runtime_cuda = device.runtime};
 }
 
 const BenchTimes* times_of(const BenchMeasurement& measured, const std::string& name) {
@@ -60,9 +60,6 @@ double median_of(const BenchMeasurement& measured, const std::string& name) {
   const BenchTimes* const times = times_of(measured, name);
   return times == nullptr ? std::numeric_limits<double>::quiet_NaN() : median(times->seconds);
 }
-
-/// NaN is null.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 /// Bytes that a method moves.
 double bytes_of(const BenchTask& task, const BenchTimes& times, const ImplementationInfo* info) {
@@ -105,125 +102,138 @@ double nearest_rank(std::vector<double> values, double share) {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-Json verification_rows(const KernelPoint& point, const BenchTask& task, const BenchMeasurement& measured,
-                       const MadeDistributions& distributions) {
+std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
+                                               const BenchMeasurement& measured,
+                                               const MadeDistributions& distributions) {
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
   const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
-  Json rows = Json::array();
+  std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const ImplementationInfo* const info = info_of(times.name);
-    const double seconds = median(times.seconds);
-    const double bytes = bytes_of(task, times, info);
     const bool floor = times.name == ceiling::skip;
-    Json row{{"requests", point.shape.requests},
-             {"gamma", point.shape.gamma},
-             {"vocab", point.shape.vocab},
-             {"dtype", dtype_name(point.shape.dtype)},
-             {"alpha", point.alpha},
-             {"realised_alpha", distributions.overlap},
-             {"accepted", info != nullptr ? Json(times.accepted)
-                          : floor         ? Json(point.shape.gamma)
-                                          : Json()},
-             {"cache", task.flushed ? "flushed" : "hot"},
-             {"method", times.name},
-             {"kind", info != nullptr ? "implementation"
-                      : floor         ? "floor"
-                                      : "ceiling"},
-             {"repetitions", times.seconds.size()},
-             {"median_us", finite(micro * seconds)},
-             {"p99_us", finite(micro * nearest_rank(times.seconds, 0.99))},
-             {"bytes", bytes},
-             {"gb_per_s", finite(bytes / seconds / 1e9)},
-             {"of_copy", finite(bytes / seconds / copy_rate)}};
-    for (const char* const other : {"baseline", "wagner-exact", "wagner-sigmoid"}) {
-      row[fmt::format("times_{}", other)] =
-          info != nullptr || floor ? finite(median_of(measured, other) / seconds) : Json();
-    }
-    row["total_variation"] = Json();
-    if (floor) row["total_variation"] = 1 - distributions.overlap;
-    if (info != nullptr) {
-      if (const auto distance = output_distance(info->implementation, distributions))
-        row["total_variation"] = *distance;
-    }
-    rows.push_back(std::move(row));
+    const double seconds = median(times.seconds);
+    VerificationRow& row = rows.emplace_back();
+    static_cast<KernelSize&>(row) = kernel_size(point.shape, point.alpha);
+    row.realised_alpha = distributions.overlap;
+    row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
+    row.method = times.name;
+    row.kind = info != nullptr ? MethodKind::implementation : floor ? MethodKind::floor : MethodKind::ceiling;
+    row.repetitions = times.seconds.size();
+    row.median_us = micro * seconds;
+    row.p99_us = micro * nearest_rank(times.seconds, 0.99);
+    row.bytes = bytes_of(task, times, info);
+    row.gb_per_s = row.bytes / seconds / 1e9;
+    row.of_copy = row.bytes / seconds / copy_rate;
+    if (row.kind == MethodKind::ceiling) continue;
+    row.times_baseline = median_of(measured, "baseline") / seconds;
+    row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
+    row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
+    row.accepted = info != nullptr ? times.accepted : point.shape.gamma;
+    row.total_variation =
+        info != nullptr ? output_distance(info->implementation, distributions) : 1 - distributions.overlap;
   }
   return rows;
 }
 
-std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
-  const GpuDevice device = current_device().value();
-  const std::vector<KernelPoint> points = sweep_points(options.sweep);
-  Json result{{"suite", "kernels"},
-              {"kind", "measurement"},
-              {"version", version_string()},
-              {"machine", machine_description()},
-              {"command", options.command},
-              {"device", device_json(device)},
-              {"clocks_before", clock_state()},
-              {"repetitions", options.repetitions},
-              {"verification", Json::array()},
-              {"left_out", Json::array()},
-              {"partial", false}};
-  Noises noises;
-  std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of;
-  int failures = 0;
-  Progress progress("bench kernels", points.size() * options.flushed.size(), options.silent);
-  for (const KernelPoint& point : points) {
-    BenchTask task{point.shape, {}, {}, false, options.repetitions};
-    const auto leave_out = [&](const char* method, const std::string& why) {
-      result["left_out"].push_back({{"size", shape_text(point.shape)}, {"method", method}, {"why", why}});
-    };
-    for (const ImplementationInfo& info : options.implementations) {
+namespace {
+
+/// One run of the suite.
+class KernelSuite {
+ public:
+  explicit KernelSuite(const KernelSuiteOptions& options)
+      : options_(options),
+        device_(current_device().value()),
+        points_(sweep_points(options.sweep)),
+        progress_("bench kernels", points_.size() * options.caches.size(), options.silent) {
+    report_.version = version_string();
+    report_.machine = machine_description();
+    report_.command = options.command;
+    report_.device = described(device_);
+    report_.clocks_before = clock_state();
+    report_.repetitions = options.repetitions;
+  }
+
+  std::optional<KernelReport> run() && {
+    for (const KernelPoint& point : points_) {
+      measure(point);
+      if (!interrupted()) continue;
+      if (report_.verification.empty()) return std::nullopt;
+      report_.partial = true;
+      break;
+    }
+    report_.clocks_after = clock_state();
+    return std::move(report_);
+  }
+
+ private:
+  void leave_out(const KernelPoint& point, const char* method, const std::string& why) {
+    report_.left_out.push_back({shape_text(point.shape), method, why});
+  }
+
+  const MadeDistributions& distributions_at(const KernelPoint& point, const MadeLogits& logits) {
+    const auto [found, added] =
+        distributions_of_.try_emplace({point.shape.vocab, point.shape.dtype, logits.noise});
+    if (added) found->second = made_distributions(logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
+    return found->second;
+  }
+
+  bool fits(const KernelPoint& point, const BenchTask& task) {
+    // Some of the memory is the driver's, some for the buffer that flushes the cache.
+    const double memory =
+        0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
+    const auto bytes = static_cast<double>(bench_bytes(point.shape, task.implementations).total());
+    if (bytes > memory) leave_out(point, "all", fmt::format("needs {:.1f} GiB", bytes / std::exp2(30)));
+    return bytes <= memory;
+  }
+
+  void measure(const KernelPoint& point) {
+    BenchTask task{point.shape, {}, {}, false, options_.repetitions};
+    for (const ImplementationInfo& info : options_.implementations) {
       if (const auto why = unsupported_reason(info.implementation, shape_batch(point.shape))) {
-        leave_out(info.name, *why);
+        leave_out(point, info.name, *why);
       } else {
         task.implementations.push_back(info.implementation);
       }
     }
-    // Some room for the driver, and for the buffer that flushes the cache.
-    const double memory =
-        0.95 * static_cast<double>(device.memory_bytes) - 2.0 * static_cast<double>(device.l2_bytes);
-    const BenchBytes bytes = bench_bytes(point.shape, task.implementations);
-    if (static_cast<double>(bytes.total()) > memory) {
-      leave_out("all", fmt::format("needs {:.1f} GiB", static_cast<double>(bytes.total()) / std::exp2(30)));
-      progress.advance(options.flushed.size());
-      continue;
+    if (!fits(point, task)) {
+      progress_.advance(options_.caches.size());
+      return;
     }
-    task.logits.noise = noises.at(task.logits, point.shape.vocab, point.alpha);
-    const auto [found, added] =
-        distributions_of.try_emplace({point.shape.vocab, point.shape.dtype, task.logits.noise});
-    if (added)
-      found->second = made_distributions(task.logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
-    const MadeDistributions& distributions = found->second;
-    for (const bool flushed : options.flushed) {
-      if (interrupted()) break;
-      task.flushed = flushed;
-      BenchMeasurement measured;
+    task.logits.noise = noises_.at(task.logits, point.shape.vocab, point.alpha);
+    const MadeDistributions& distributions = distributions_at(point, task.logits);
+    for (const CacheMode cache : options_.caches) {
+      if (interrupted()) return;
+      task.flushed = cache == CacheMode::flushed;
       try {
-        measured = measure_on_gpu(task, [] { return interrupted(); });
+        const BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
+        if (interrupted()) return;
+        for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
+          report_.verification.push_back(std::move(row));
+        }
       } catch (const std::runtime_error& error) {
         // What the points before have shown is not thrown away.
-        ++failures;
-        leave_out("all", error.what());
-        progress.advance();
-        continue;
+        ++report_.failures;
+        leave_out(point, "all", error.what());
       }
-      if (interrupted()) break;
-      for (Json& row : verification_rows(point, task, measured, distributions)) {
-        result["verification"].push_back(std::move(row));
-      }
-      progress.advance();
+      progress_.advance();
     }
-    if (!interrupted()) continue;
-    if (result.at("verification").empty()) return std::nullopt;
-    result["partial"] = true;
-    break;
   }
-  result["failures"] = failures;
-  result["clocks_after"] = clock_state();
-  return result;
+
+  const KernelSuiteOptions& options_;
+  GpuDevice device_;
+  std::vector<KernelPoint> points_;
+  Progress progress_;
+  KernelReport report_;
+  Noises noises_;
+  std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
+};
+
+}  // namespace
+
+std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options) {
+  return KernelSuite(options).run();
 }
 
 }  // namespace speclab

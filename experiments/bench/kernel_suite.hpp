@@ -5,30 +5,30 @@
 #include <string>
 #include <vector>
 
+#include "experiments/bench/kernel_result.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/bench/made_overlap.hpp"
-#include "experiments/format/shape.hpp"
 
 namespace speclab {
 
 struct KernelSuiteOptions {
   KernelSweep sweep;
   std::vector<ImplementationInfo> implementations;
-  std::vector<bool> flushed{false, true};  ///< cache modes
+  std::vector<CacheMode> caches{CacheMode::hot, CacheMode::flushed};
   int repetitions = 200;
   std::string command;  ///< recorded
   bool silent = false;  ///< no progress
 };
 
-/// Measures and returns everything as JSON: "device", and under "verification" a row for each point, cache
-/// mode and method. Empty after a Ctrl-C before the first point was done; later, what is there, "partial".
-/// There has to be a device. Points where CUDA fails are under "left_out" with call, file and line, and
-/// counted in "failures".
-std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options);
+/// A row for each point, cache mode and method. Empty after a Ctrl-C before the first point was done; later,
+/// what is there, "partial". There has to be a device. Points where CUDA fails are left out with call, file
+/// and line, and counted as failures.
+std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options);
 
 /// The rows of one measurement, from its times: what `run_kernel_suite` makes of what the GPU gave it.
-Json verification_rows(const KernelPoint& point, const BenchTask& task, const BenchMeasurement& measured,
-                       const MadeDistributions& distributions);
+std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
+                                               const BenchMeasurement& measured,
+                                               const MadeDistributions& distributions);
 
 /// The value that `share` of the sorted values do not exceed (nearest rank); NaN of none.
 double nearest_rank(std::vector<double> values, double share);

@@ -8,8 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/bench/workloads.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/bench/kernel_result.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -19,9 +21,6 @@ constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 
 constexpr std::array<std::int32_t, 5> gamma_axis{1, 2, 4, 8, 16};
 constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
 constexpr std::int32_t most_requests = 1 << 20;
-
-constexpr std::array<std::pair<Dtype, const char*>, 3> dtype_names{
-    {{Dtype::bf16, "bf16"}, {Dtype::f32, "f32"}, {Dtype::f16, "f16"}}};
 
 std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t least, std::int32_t most) {
   std::int32_t value = 0;
@@ -114,17 +113,6 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
   return std::move(points).all();
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> words;
-  std::size_t start = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, start);
-    words.push_back(text.substr(start, end == std::string::npos ? end : end - start));
-    if (end == std::string::npos) return words;
-    start = end + 1;
-  }
-}
-
 std::vector<BenchShape> parse_sizes(const std::string& text) {
   std::vector<BenchShape> sizes;
   for (const std::string& part : split(text, ';')) {
@@ -148,12 +136,14 @@ std::vector<BenchShape> parse_sizes(const std::string& text) {
 std::vector<Dtype> parse_dtypes(const std::string& text) {
   std::vector<Dtype> dtypes;
   for (const std::string& word : split(text, ',')) {
-    const auto* const found = std::find_if(dtype_names.begin(), dtype_names.end(),
-                                           [&](const auto& known) { return word == known.second; });
-    if (found == dtype_names.end()) {
-      throw UsageError(fmt::format("--dtype \"{}\"{}", word, suggestion(word, {"bf16", "f32", "f16"})));
+    std::vector<std::string> names;
+    for (const Dtype dtype : {Dtype::bf16, Dtype::f32, Dtype::f16}) {
+      names.push_back(dtype_name(dtype));
+      if (names.back() == word) dtypes.push_back(dtype);
     }
-    dtypes.push_back(found->first);
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      throw UsageError(fmt::format("--dtype \"{}\"{}", word, suggestion(word, names)));
+    }
   }
   return dtypes;
 }
@@ -163,14 +153,12 @@ std::vector<double> parse_alphas(const std::string& text) {
   constexpr double most = 0.99;
   std::vector<double> alphas;
   for (const std::string& word : split(text, ',')) {
-    double value = 0;
-    const char* const end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || stop != end || !(value >= least && value <= most)) {
+    const auto value = number_in(word);
+    if (!value || !(*value >= least && *value <= most)) {
       throw UsageError(
           fmt::format("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most));
     }
-    alphas.push_back(value);
+    alphas.push_back(*value);
   }
   return alphas;
 }
@@ -206,13 +194,6 @@ std::vector<ImplementationInfo> parse_implementations(const std::string& option,
     if (std::none_of(chosen.begin(), chosen.end(), listed)) chosen.push_back(*found);
   }
   return chosen;
-}
-
-std::string dtype_name(Dtype dtype) {
-  for (const auto& [known, name] : dtype_names) {
-    if (known == dtype) return name;
-  }
-  return "";
 }
 
 std::string vocab_name(std::int32_t vocab) {

@@ -51,11 +51,6 @@ std::vector<ImplementationInfo> parse_implementations(const std::string& option,
 /// Those that a device of this compute capability runs; a line on stderr for each of the others.
 std::vector<ImplementationInfo> runnable_on(int capability, const std::vector<ImplementationInfo>& wanted);
 
-/// Words between the separators; a single empty word of an empty text.
-std::vector<std::string> split(const std::string& text, char separator);
-
-std::string dtype_name(Dtype dtype);
-
 /// "Llama 3" for 128,256; empty for a size that no well-known model has.
 std::string vocab_name(std::int32_t vocab);
 

@@ -6,7 +6,13 @@
   ENTRY(run)                 \
   ENTRY(reproduce)           \
   ENTRY(sweep)               \
+  ENTRY(compare)             \
   ENTRY(predict)             \
+  ENTRY(plan)                \
+  ENTRY(prove)               \
+  ENTRY(check)               \
+  ENTRY(bench)               \
+  ENTRY(exact)               \
   ENTRY(list)                \
   ENTRY(validate)            \
   ENTRY(schema)              \

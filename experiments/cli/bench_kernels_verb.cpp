@@ -1,16 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "experiments/bench/kernel_dry_run.hpp"
 #include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_suite.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/output.hpp"
+#include "experiments/cli/kernel_verbs.hpp"
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/verbs/verb.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -34,37 +38,33 @@ Usage usage() {
   Usage usage{
       .line = "speclab bench kernels [options]",
       .about =
-          "Times the verification kernels on this machine's GPU, all of them in random order in one run,\n"
-          "beside what the device allows at the same size: an empty launch and two, two copies and a read "
-          "of\n"
-          "the logits' bytes, and no verification at all. Each row has median and 99th percentile, the "
-          "bytes\n"
-          "that the method has to move, their rate and its share of the copy's, how many times as long "
-          "other\n"
-          "methods take, and the total variation between its output and the target (of ours, what single\n"
-          "precision leaves). Logits are made on the device so that target and draft overlap by alpha in\n"
-          "the mean.\n\n"
-          "Vocabularies: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5), 256,000\n"
-          "(Gemma). Without --sizes, --quick or --full the sweep goes through B = 32, gamma = 4, V = "
-          "128,256\n"
-          "along requests (1 to 256), gamma (1 to 16) and vocabulary, and has the corners {1, 256} x {1, "
-          "16}\n"
-          "x {32,000, 256,000}: all in the first --dtype and at alpha 0.7 (or the first); other dtypes "
-          "along\n"
-          "requests, other alphas at the centre. The others are products of sizes, dtypes and alphas. Sizes\n"
-          "that do not fit the device's memory are listed as left out.\n\n"
-          "--dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes\n"
-          "of each implementation in an emulator against the reference. --from draws tables and pages of a\n"
-          "result anew, also without a GPU. With --out: result.json, results.csv,\n"
-          "report.html, the figures, and a short table for documents (table.md).\n"
-          "Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad\n"
-          "input and without a GPU, 130 interrupted.",
-      .examples =
-          "  speclab bench kernels --out kernels/results/my-gpu\n"
-          "  speclab bench kernels --sizes \"1,4,128256;64,4,128256\" --dtype bf16 --cache flushed\n"
-          "  speclab bench kernels --full --baselines fused --repetitions 50 --json\n"
-          "  speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800\n"
-          "  speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again\n",
+          R"(Times the verification kernels on this machine's GPU, all of them in random order in one run,
+beside what the device allows at the same size: an empty launch and two, two copies and a read of
+the logits' bytes, and no verification at all. Each row has median and 99th percentile, the bytes
+that the method has to move, their rate and its share of the copy's, how many times as long other
+methods take, and the total variation between its output and the target (of ours, what single
+precision leaves). Logits are made on the device so that target and draft overlap by alpha in the
+mean.
+
+Vocabularies: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5), 256,000
+(Gemma). Without --sizes, --quick or --full the sweep goes through B = 32, gamma = 4, V = 128,256
+along requests (1 to 256), gamma (1 to 16) and vocabulary, and has the corners {1, 256} x {1, 16}
+x {32,000, 256,000}: all in the first --dtype and at alpha 0.7 (or the first); other dtypes along
+requests, other alphas at the centre. The others are products of sizes, dtypes and alphas. Sizes
+that do not fit the device's memory are listed as left out.
+
+--dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes
+of each implementation in an emulator against the reference. --from draws tables and pages of a
+result anew, also without a GPU. With --out: result.json, results.csv, report.html, the figures,
+and a short table for documents (table.md).
+Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad input
+and without a GPU, 130 interrupted.)",
+      .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
+  speclab bench kernels --sizes "1,4,128256;64,4,128256" --dtype bf16 --cache flushed
+  speclab bench kernels --full --baselines fused --repetitions 50 --json
+  speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800
+  speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
+)",
       .positional = ""};
   usage.options.add_options()("sizes", po::value<std::string>(),
                               "requests,gamma,vocabulary; several parted by ';'")(
@@ -105,16 +105,16 @@ KernelSweep sweep_option(const po::variables_map& values) {
   return sweep;
 }
 
-std::vector<bool> cache_option(const po::variables_map& values) {
-  std::vector<bool> flushed;
+std::vector<CacheMode> cache_option(const po::variables_map& values) {
+  std::vector<CacheMode> caches;
   for (const std::string& word : split(values["cache"].as<std::string>(), ',')) {
     if (word != "hot" && word != "flushed") {
       throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
     }
-    const bool flush = word == "flushed";
-    if (std::find(flushed.begin(), flushed.end(), flush) == flushed.end()) flushed.push_back(flush);
+    const CacheMode cache = word == "flushed" ? CacheMode::flushed : CacheMode::hot;
+    if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
   }
-  return flushed;
+  return caches;
 }
 
 double positive_option(const po::variables_map& values, const char* name) {
@@ -147,26 +147,38 @@ std::string command_of(const std::vector<std::string>& arguments) {
   return command;
 }
 
-void show(const Json& result, const po::variables_map& values) {
-  const std::filesystem::path out = values.count("out") > 0 ? values["out"].as<std::string>() : "";
+std::filesystem::path out_option(const po::variables_map& values) {
+  return values.count("out") > 0 ? values["out"].as<std::string>() : "";
+}
+
+/// Files that only a measurement has.
+void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
+  write_file_atomically(out / "results.csv", kernel_csv(report));
+  write_file_atomically(out / "table.md", kernel_markdown(report));
+  write_figures(out, page.sections.front());
+}
+void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
+
+template <class Report>
+void show(const Report& report, const Typed<Report>& type, const po::variables_map& values) {
+  const std::filesystem::path out = out_option(values);
+  Json json;
+  write(type, report, json);
   if (!out.empty()) {
-    write_file_atomically(out / "result.json", result.dump(1) + "\n");
-    const Page page = kernel_page(result);
-    if (result.contains("verification")) {
-      write_file_atomically(out / "results.csv", kernel_csv(result));
-      write_file_atomically(out / "table.md", kernel_markdown(result));
-      write_figures(out, page.sections.front());
-    }
+    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    const Page page = kernel_page(report);
+    write_measurement(out, report, page);
     write_file_atomically(out / "report.html", html(page));
   }
   if (values.count("json") > 0) {
-    fmt::print("{}\n", result.dump(1));
+    fmt::print("{}\n", json.dump(1));
     return;
   }
-  for (const auto& [name, fact] : kernel_facts(result)) fmt::print("{}: {}\n", name, fact);
-  for (const Table& table : kernel_tables(result, most_rows)) fmt::print("\n{}", terminal(table));
+  const KernelText text = kernel_text(report, most_rows);
+  for (const auto& [name, fact] : text.facts) fmt::print("{}: {}\n", name, fact);
+  for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
-  for (const std::string& note : kernel_notes(result)) fmt::print("- {}\n", note);
+  for (const std::string& note : text.notes) fmt::print("- {}\n", note);
   if (!out.empty()) fmt::print("report: {}\n", (out / "report.html").string());
 }
 
@@ -176,21 +188,21 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
   Usage how = usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
-  if (values->count("out") > 0) refuse_unwritable((*values)["out"].as<std::string>());
+  if (values->count("out") > 0) refuse_unwritable(out_option(*values));
   if (values->count("from") > 0) {
-    show(read_kernel_result((*values)["from"].as<std::string>()), *values);
+    show(read_kernel_report((*values)["from"].as<std::string>()), kernel_report_type(), *values);
     return exit_ok;
   }
   const KernelSweep sweep = sweep_option(*values);
   const auto chosen = parse_implementations("--baselines", (*values)["baselines"].as<std::string>());
-  const std::vector<bool> flushed = cache_option(*values);
+  const std::vector<CacheMode> caches = cache_option(*values);
   const int repetitions = repetitions_option(*values);
   const std::string command = command_of(arguments);
   if (values->count("dry-run") > 0) {
-    const Json result = kernel_dry_run({sweep, chosen, positive_option(*values, "memory-gib"),
-                                        positive_option(*values, "bandwidth-gbs"), command});
-    show(result, *values);
-    return result.at("problems").get<std::size_t>() == 0 ? exit_ok : exit_failed_check;
+    const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(*values, "memory-gib"),
+                                                positive_option(*values, "bandwidth-gbs"), command});
+    show(report, dry_run_type(), *values);
+    return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
     throw UsageError(fmt::format(
@@ -199,14 +211,14 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
   }
   const InterruptGuard guard;
   const auto runnable = runnable_on(current_device().value().capability, chosen);
-  const auto result = run_kernel_suite({sweep, runnable, flushed, repetitions, command, false});
-  if (!result) {
+  const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, command, false});
+  if (!report) {
     fmt::print(stderr, "interrupted: nothing was measured to its end\n");
     return exit_interrupted;
   }
-  show(*result, *values);
-  if (result->at("partial").get<bool>()) return exit_interrupted;
-  return result->at("failures").get<int>() > 0 ? exit_failed_check : exit_ok;
+  show(*report, kernel_report_type(), *values);
+  if (report->partial) return exit_interrupted;
+  return report->failures > 0 ? exit_failed_check : exit_ok;
 }
 
 }  // namespace speclab

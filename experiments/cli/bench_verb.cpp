@@ -83,9 +83,7 @@ void print(const SimReport& report) {
   for (const std::string& note : sim_notes(report)) fmt::print("- {}\n", note);
 }
 
-}  // namespace
-
-int bench_verb(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "kernels")
     return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
   Usage how = usage();
@@ -119,6 +117,13 @@ int bench_verb(const std::vector<std::string>& arguments) {
     if (writes) fmt::print("report: {}\n", (out / "report.html").string());
   }
   return exit_ok;
+}
+
+}  // namespace
+
+Verb bench_verb() {
+  return {"bench", "measure the speed of the simulator or of GPU kernels, beside what the machine allows",
+          run};
 }
 
 }  // namespace speclab

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
 
 #include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/check/kernel_check.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/output.hpp"
+#include "experiments/cli/kernel_verbs.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/verbs/verb.hpp"
+#include "experiments/support/machine.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -46,34 +50,32 @@ int check_kernels_verb(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab check kernels [options]",
       .about =
-          "Tests the verification kernels. Decisions: against a reference in double precision, with the "
-          "same\n"
-          "random numbers; where the reference is within 1e-5 of deciding otherwise, single precision may,\n"
-          "and such cases are counted. Bits: the same alone, in other batches, again. Edges: equal and\n"
-          "disjoint laws, -inf, NaN, uniforms at 0 and 1, ragged lengths and more. Laws: emitted tokens\n"
-          "jointly (Pearson's chi-squared, G) and each given those before it against the target's rows, one\n"
-          "round's tokens and accepted lengths against its law, followed along every branch, and the share "
-          "of\n"
-          "first tokens that are kept against sum min(p, q). p-values are adjusted (Holm) so that the "
-          "chance\n"
-          "of a false alarm is the level. Implementations that are not exact have to fail the tests of "
-          "laws:\n"
-          "they are reported as refuted, with the total variation of their rule.\n"
-          "On the GPU with 1,000,000 requests for each law; --emulate runs the same kernels in an emulator\n"
-          "on the CPU with 4,000, --dry-run lists the tests.\n"
-          "Exit code: 0 when exact ones pass and the others are refuted, 1 otherwise, 2 for bad input and\n"
-          "without a GPU, 130 interrupted.",
-      .examples =
-          "  speclab check kernels\n"
-          "  speclab check kernels --emulate\n"
-          "  speclab check kernels --implementation fused --dtype f16 --requests 10000000\n"
-          "  speclab check kernels --dry-run\n",
+          R"(Tests the verification kernels. Decisions: against a reference in double precision, with the same
+random numbers; where the reference is within 1e-5 of deciding otherwise, single precision may,
+and such cases are counted. Bits: the same alone, in other batches, again. Edges: equal and
+disjoint distributions, -inf, NaN, uniforms at 0 and 1, ragged lengths and more. Distributions:
+emitted tokens jointly (Pearson's chi-squared, G) and each given those before it against the
+target's rows, one round's tokens and accepted lengths against its distribution, followed along
+every branch, and the share of first tokens that are accepted against sum min(p, q). p-values are
+adjusted (Holm) so that the chance of a false alarm is the level. Implementations that are not
+exact have to fail the tests of distributions: they are reported as refuted, with the total
+variation of their rule.
+On the GPU with 1,000,000 requests for each distribution; --emulate runs the same kernels in an
+emulator on the CPU with 4,000, --dry-run lists the tests.
+Exit code: 0 when exact ones pass and the others are refuted, 1 otherwise, 2 for bad input and
+without a GPU, 130 interrupted.)",
+      .examples = R"(  speclab check kernels
+  speclab check kernels --emulate
+  speclab check kernels --implementation fused --dtype f16 --requests 10000000
+  speclab check kernels --dry-run
+)",
       .positional = ""};
   usage.options.add_options()("emulate", "in the emulator, without a GPU")("dry-run", "list the tests")(
       "implementation", po::value<std::string>()->default_value("all"), "by name, or all")(
-      "requests", po::value<std::int64_t>(), "of each test of a law (default: 1000000; --emulate: 4000)")(
+      "requests", po::value<std::int64_t>(),
+      "of each test of a distribution (default: 1000000; --emulate: 4000)")(
       "dtype", po::value<std::string>()->default_value("f32,bf16"),
-      "of the logits: f32, bf16, f16; the first one for all laws")(
+      "of the logits: f32, bf16, f16; the first one for all distributions")(
       "level", po::value<double>()->default_value(0.001), "chance of a false alarm")(
       "threads", po::value<int>()->default_value(0), "threads of the emulator; 0: all cores")("json",
                                                                                               "print JSON");
@@ -95,17 +97,19 @@ int check_kernels_verb(const std::vector<std::string>& arguments) {
   }
   const ThreadLimit limit(thread_option(*values));
   const InterruptGuard guard;
-  const auto result = check_kernels(options);
-  if (!result) {
+  const auto report = check_kernels(options);
+  if (!report) {
     fmt::print(stderr, "interrupted: not all was tested\n");
     return exit_interrupted;
   }
   if (values->count("json") > 0) {
-    fmt::print("{}\n", result->dump(1));
+    Json json;
+    write(kernel_check_type(), *report, json);
+    fmt::print("{}\n", json.dump(1));
   } else {
-    fmt::print("{}", kernel_check_text(*result));
+    fmt::print("{}", kernel_check_text(*report));
   }
-  return result->at("failures").get<std::size_t>() == 0 ? exit_ok : exit_failed_check;
+  return report->failures == 0 ? exit_ok : exit_failed_check;
 }
 
 }  // namespace speclab

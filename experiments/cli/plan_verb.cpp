@@ -131,9 +131,7 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
   return exit_ok;
 }
 
-}  // namespace
-
-int plan_verb(const std::vector<std::string>& arguments) {
+int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab plan (--alpha A | --log FILE | --config CONFIG.json | --drafter N:A:C ...) [costs]",
       .about =
@@ -215,6 +213,14 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), drafter_plan_type(), json,
         plan_text);
   return exit_ok;
+}
+
+}  // namespace
+
+Verb plan_verb() {
+  return {"plan",
+          "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
+          run};
 }
 
 }  // namespace speclab

@@ -8,6 +8,7 @@
 
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/run/one_draft.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/text_target.hpp"
@@ -118,12 +119,7 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                        .costs = {},
                        .verify = config.section<CompareSection>("compare").verify,
                        .rule = make_rule(rule, 1).sampled};
-  if (!entry.rule->one_draft()) {
-    throw ConfigError(
-        rule.path + "/kind",
-        fmt::format("\"{}\" drafts several sequences at once; compare verifies one of any length",
-                    rule.name()));
-  }
+  require_one_draft(entry.rule, rule, "compare");
   const DrafterRequest request{.factory = factory,
                                .corpus = task_config.corpus,
                                .corpus_path = task_path + "/corpus",

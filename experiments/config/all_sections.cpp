@@ -3,7 +3,14 @@
 
 // clang-format off
 #define SPECLAB_SECTIONS(ENTRY) \
-  ENTRY(search)
+  ENTRY(search)                 \
+  ENTRY(check)                  \
+  ENTRY(trace)                  \
+  ENTRY(walltime)               \
+  ENTRY(rules)                  \
+  ENTRY(beam)                   \
+  ENTRY(schedules)              \
+  ENTRY(compare)
 // clang-format on
 
 namespace speclab {

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -258,6 +259,27 @@ template <class T>
 Typed<T> object(std::string name, std::string sentence, std::vector<Field> fields) {
   return {std::make_shared<const ObjectType>(std::move(name), std::move(sentence), std::move(fields),
                                              [] { return std::make_shared<T>(); })};
+}
+
+/// The fields of a base struct, as fields of S.
+template <class S, class Base>
+std::vector<Field> inherited(const Typed<Base>& base) {
+  static_assert(std::is_base_of_v<Base, S>);
+  std::vector<Field> fields = base.type->object()->fields();
+  const auto base_of = [](void* derived) -> void* { return static_cast<Base*>(static_cast<S*>(derived)); };
+  for (Field& one : fields) {
+    one.at = [base_of, at = one.at](void* derived) { return at(base_of(derived)); };
+    if (one.optional()) {
+      one.create = [base_of, create = one.create](void* derived) { return create(base_of(derived)); };
+    }
+  }
+  return fields;
+}
+
+/// Both lists of fields, one after the other.
+inline std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second) {
+  first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+  return first;
 }
 
 /// Reads a value, or throws ConfigError naming `path`.

@@ -1,4 +1,4 @@
-#include "experiments/check/rule_names.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
 
 #include <fmt/format.h>
 

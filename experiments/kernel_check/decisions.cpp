@@ -1,11 +1,12 @@
 // Decisions against the reference, and the same bits wherever they are made.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/check/kernel_check.hpp"
-#include "experiments/check/rule_names.hpp"
+#include "experiments/bench/kernel_result.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 #include "kernels/verify/batch_part.hpp"
 
 namespace speclab {
@@ -23,12 +24,11 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
   for (const ImplementationInfo& info : options.implementations) {
     for (const Dtype dtype : options.dtypes) {
       for (const VerifyRule& rule : checked_rules()) {
-        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype_name(dtype),
-                           CheckOutcome::left_out, ""};
+        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
         DecisionAgreement all;
         for (const std::int32_t vocab : {1, 7, 64, 1000, 20001}) {
           for (const std::int32_t gamma : {0, 1, 4}) {
-            HostBatch host({requests, gamma, vocab, dtype}, 11);
+            RequestBatch host({requests, gamma, vocab, dtype}, 11);
             host.batch.rule = rule;
             if (const auto why = unsupported_reason(info.implementation, host.batch)) {
               row.detail = *why;
@@ -60,10 +60,9 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
     for (const Dtype dtype : options.dtypes) {
       for (const VerifyRule& rule : checked_rules()) {
         constexpr std::int32_t requests = 9;
-        HostBatch host({requests, 3, 9001, dtype}, 17);
+        RequestBatch host({requests, 3, 9001, dtype}, 17);
         host.batch.rule = rule;
-        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype_name(dtype),
-                           CheckOutcome::left_out, ""};
+        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
         if (const auto why = unsupported_reason(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));

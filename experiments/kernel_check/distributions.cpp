@@ -1,4 +1,4 @@
-#include "experiments/check/kernel_laws.hpp"
+#include "experiments/kernel_check/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -90,8 +90,8 @@ class Sampler {
   void run(const BatchRunner& runner, Implementation implementation, std::uint64_t first,
            std::int32_t count) {
     const auto start = static_cast<std::uint32_t>(first);
-    HostBatch host({count, distribution_.gamma, distribution_.vocab, distribution_.dtype}, distribution_.seed,
-                   start);
+    RequestBatch host({count, distribution_.gamma, distribution_.vocab, distribution_.dtype},
+                      distribution_.seed, start);
     host.batch.rule = distribution_.rule;
     std::vector<double> scratch;
     for (std::int32_t request = 0; request < count; ++request) {
@@ -127,7 +127,7 @@ class Sampler {
  private:
   std::size_t length() const { return static_cast<std::size_t>(distribution_.gamma) + 1; }
 
-  void keep(HostBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
+  void keep(RequestBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
     const std::uint64_t at = first + static_cast<std::uint64_t>(request);
     const bool good = result.accepted >= 0 && result.accepted <= distribution_.gamma && result.next >= 0 &&
                       result.next < distribution_.vocab;
@@ -200,7 +200,7 @@ double DistributionTests::least() const {
   return least;
 }
 
-bool keeps_distribution(KernelRule method) { return method != KernelRule::lenient; }
+bool keeps_distribution(RuleKind method) { return method != RuleKind::lenient; }
 
 DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
                                     Implementation implementation, bool exact, std::uint64_t requests,
@@ -249,14 +249,14 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
   };
   constexpr double of_the_round = -1;
   switch (distribution.rule.method) {
-    case KernelRule::token:
+    case RuleKind::token:
       against_round(TokenRule{}, overlap(target, draft));
       break;
-    case KernelRule::lenient:
+    case RuleKind::lenient:
       against_round(LenienceRule(distribution.rule.lenience, distribution.rule.residual),
                     lenient_overlap(target, draft, distribution.rule.lenience));
       break;
-    case KernelRule::block:
+    case RuleKind::block:
       against_round(BlockRule{}, of_the_round);
       break;
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/check/kernel_check.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 
 namespace speclab {
 

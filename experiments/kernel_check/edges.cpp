@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 
-#include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/check/kernel_check.hpp"
+#include "experiments/bench/kernel_result.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 
 namespace speclab {
 
@@ -32,11 +32,11 @@ struct Room {
 struct Edge {
   std::string name;
   BenchShape shape{1, drafts, odd_vocab, Dtype::f32};
-  std::function<void(HostBatch&, Room&)> prepare;
+  std::function<void(RequestBatch&, Room&)> prepare;
   std::function<bool(const Results&)> holds;  ///< besides agreement with the reference
 };
 
-void same_rows(HostBatch& host) {
+void same_rows(RequestBatch& host) {
   for (Token id = 0; id < host.shape().vocab; ++id) {
     for (std::int32_t i = 0; i < drafts; ++i) {
       host.set_target(0, i, id, static_cast<float>(id % 5));
@@ -64,21 +64,21 @@ bool invalid(const RequestResult& result) {
 std::vector<Edge> edges() {
   const std::vector<double> low{0, 0, 0, 0.5};
   std::vector<Edge> all;
-  const auto add = [&](std::string name, std::function<void(HostBatch&, Room&)> prepare,
+  const auto add = [&](std::string name, std::function<void(RequestBatch&, Room&)> prepare,
                        std::function<bool(const Results&)> holds,
                        BenchShape shape = {1, drafts, odd_vocab, Dtype::f32}) {
     all.push_back({std::move(name), shape, std::move(prepare), std::move(holds)});
   };
   add(
       "target = draft: everything is kept",
-      [](HostBatch& host, Room&) {
+      [](RequestBatch& host, Room&) {
         same_rows(host);
         host.set_uniforms(0, {0.999, 0.999, 0.999, 0.3});
       },
       [](const Results& found) { return found[0].accepted == drafts; });
   add(
       "zero residual at u = 1: the target is sampled, and a flag is set",
-      [](HostBatch& host, Room&) {
+      [](RequestBatch& host, Room&) {
         same_rows(host);
         host.set_uniforms(0, {1, 1, 1, 0.3});
       },
@@ -87,7 +87,7 @@ std::vector<Edge> edges() {
       });
   add(
       "disjoint laws at u = 0: nothing is kept",
-      [low](HostBatch& host, Room&) {
+      [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
              [](Token id) { return id % 2 == 0; });
@@ -101,7 +101,7 @@ std::vector<Edge> edges() {
       });
   add(
       "one-hot target elsewhere: it is emitted",
-      [low](HostBatch& host, Room&) {
+      [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
              [](Token id) { return id == 7; });
@@ -111,7 +111,7 @@ std::vector<Edge> edges() {
       [](const Results& found) { return found[0].accepted == 0 && found[0].next == 7; });
   add(
       "one-hot target on the draft: it is kept",
-      [](HostBatch& host, Room&) {
+      [](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
              [](Token id) { return id == 7; });
@@ -121,7 +121,7 @@ std::vector<Edge> edges() {
       [](const Results& found) { return found[0].accepted >= 1; });
   add(
       "a draft that the target gives no mass is rejected at u = 0",
-      [low](HostBatch& host, Room&) {
+      [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         host.set_target(0, 0, host.drafted(0, 0), -infinity);
         host.set_uniforms(0, low);
@@ -129,7 +129,7 @@ std::vector<Edge> edges() {
       [](const Results& found) { return found[0].accepted == 0 && found[0].next >= 0; });
   add(
       "a draft that the draft gives no mass is rejected and counted",
-      [low](HostBatch& host, Room&) {
+      [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         host.set_draft(0, 0, host.drafted(0, 0), -infinity);
         host.set_uniforms(0, low);
@@ -140,7 +140,7 @@ std::vector<Edge> edges() {
   for (const Token id : {-1, odd_vocab, std::numeric_limits<Token>::max()}) {
     add(
         fmt::format("drafted id {} is rejected and counted", id),
-        [id, low](HostBatch& host, Room&) {
+        [id, low](RequestBatch& host, Room&) {
           host.make(usual_logits);
           host.drafted(0, 0) = id;
           host.set_uniforms(0, low);
@@ -154,7 +154,7 @@ std::vector<Edge> edges() {
       add(
           fmt::format("{} in a {} row: no id, a flag", std::isnan(bad) ? "NaN" : "+inf",
                       of_target ? "target" : "draft"),
-          [bad, of_target](HostBatch& host, Room&) {
+          [bad, of_target](RequestBatch& host, Room&) {
             host.make(usual_logits);
             if (of_target) {
               host.set_target(0, 0, 4, bad);
@@ -168,7 +168,7 @@ std::vector<Edge> edges() {
   }
   add(
       "a target row without mass: no id, a flag",
-      [](HostBatch& host, Room&) {
+      [](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
              [](Token) { return false; });
@@ -176,7 +176,7 @@ std::vector<Edge> edges() {
       [](const Results& found) { return invalid(found[0]); });
   add(
       "NaN behind a rejection does no harm",
-      [low](HostBatch& host, Room&) {
+      [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         host.set_target(0, 0, host.drafted(0, 0), -infinity);
         host.set_target(0, 2, 1, nan_logit);
@@ -186,7 +186,7 @@ std::vector<Edge> edges() {
   for (const double u : {0.0, 1.0}) {
     add(
         fmt::format("u = {} picks the {} id with mass", u, u == 0 ? "first" : "last"),
-        [u](HostBatch& host, Room&) {
+        [u](RequestBatch& host, Room&) {
           only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
                [](Token id) { return id >= 2 && id <= 8; });
           host.set_uniforms(0, {u});
@@ -195,12 +195,12 @@ std::vector<Edge> edges() {
         {1, 0, odd_vocab, Dtype::f32});
   }
   add(
-      "gamma = 0", [](HostBatch& host, Room&) { host.make(usual_logits); },
+      "gamma = 0", [](RequestBatch& host, Room&) { host.make(usual_logits); },
       [](const Results& found) { return found[0].accepted == 0 && found[0].next >= 0; },
       {5, 0, odd_vocab, Dtype::f32});
   add(
       "ragged lengths, and lengths out of range",
-      [](HostBatch& host, Room& room) {
+      [](RequestBatch& host, Room& room) {
         host.make(usual_logits);
         room.lengths = {0, 1, 2, 3, -1, 4};
         host.batch.lengths = room.lengths.data();
@@ -217,19 +217,19 @@ std::vector<Edge> edges() {
       {6, drafts, odd_vocab, Dtype::f32});
   for (const std::int32_t vocab : {1, 2, 3, 257, 8191, 8193}) {
     add(
-        fmt::format("V = {}", vocab), [](HostBatch& host, Room&) { host.make(usual_logits); },
+        fmt::format("V = {}", vocab), [](RequestBatch& host, Room&) { host.make(usual_logits); },
         [](const Results&) { return true; }, {4, drafts, vocab, Dtype::f32});
   }
   add(
       "drafts that were certain",
-      [](HostBatch& host, Room&) {
+      [](RequestBatch& host, Room&) {
         host.make(usual_logits);
         host.batch.draft.data = nullptr;
       },
       [](const Results&) { return true; }, {8, drafts, odd_vocab, Dtype::f32});
   add(
       "temperatures, 0 among them, and cut-offs",
-      [](HostBatch& host, Room& room) {
+      [](RequestBatch& host, Room& room) {
         host.make(usual_logits);
         for (int i = 0; i < 4 * (drafts + 1); ++i) {
           room.temperature.push_back(static_cast<float>(i % 4) * 0.5F);
@@ -241,7 +241,7 @@ std::vector<Edge> edges() {
       [](const Results&) { return true; }, {4, drafts, odd_vocab, Dtype::f32});
   add(
       "sums that came with the logits",
-      [](HostBatch& host, Room& room) {
+      [](RequestBatch& host, Room& room) {
         for (std::int32_t i = 0; i <= drafts; ++i) {
           std::vector<float> target;
           std::vector<float> draft;
@@ -274,10 +274,10 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options) {
       for (const Edge& edge : edges()) {
         BenchShape shape = edge.shape;
         shape.dtype = dtype;
-        HostBatch host(shape, 13);
+        RequestBatch host(shape, 13);
         Room room;
         edge.prepare(host, room);
-        KernelCheckRow row{"edge: " + edge.name, info.name, dtype_name(dtype), CheckOutcome::left_out, ""};
+        KernelCheckRow row{"edge: " + edge.name, info.name, dtype, CheckOutcome::left_out, ""};
         if (const auto why = unsupported_reason(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));

@@ -1,17 +1,17 @@
-#include "experiments/check/kernel_check.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "analysis/statistics/multiple_tests.hpp"
-#include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/check/kernel_laws.hpp"
-#include "experiments/check/rule_names.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/bench/kernel_result.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/distributions.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/version.hpp"
+#include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
 
@@ -21,18 +21,18 @@ namespace {
 
 constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
 
-const char* outcome_name(CheckOutcome outcome) {
-  switch (outcome) {
-    case CheckOutcome::passed:
-      return "passed";
-    case CheckOutcome::failed:
-      return "FAILED";
-    case CheckOutcome::refuted:
-      return "refuted";
-    case CheckOutcome::left_out:
-      break;
-  }
-  return "left out";
+const std::vector<std::pair<std::string, CheckOutcome>>& outcome_names() {
+  static const std::vector<std::pair<std::string, CheckOutcome>> names{{"passed", CheckOutcome::passed},
+                                                                       {"FAILED", CheckOutcome::failed},
+                                                                       {"refuted", CheckOutcome::refuted},
+                                                                       {"left out", CheckOutcome::left_out}};
+  return names;
+}
+
+const std::string& outcome_name(CheckOutcome outcome) {
+  return std::find_if(outcome_names().begin(), outcome_names().end(),
+                      [&](const auto& known) { return known.second == outcome; })
+      ->first;
 }
 
 /// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
@@ -40,7 +40,7 @@ const char* outcome_name(CheckOutcome outcome) {
 std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& options, bool exact) {
   std::vector<DistributionCase> cases;
   for (const VerifyRule& rule : checked_rules()) {
-    if (!exact && rule.method != KernelRule::token) continue;
+    if (!exact && rule.method != RuleKind::token) continue;
     for (const auto& [vocab, gamma] : distribution_sizes)
       cases.push_back({vocab, gamma, options.dtypes.front(), rule});
   }
@@ -90,7 +90,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   for (const ImplementationInfo& info : options.implementations) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       if (interrupted()) return rows;
-      KernelCheckRow row{distribution_title(distribution), info.name, dtype_name(distribution.dtype),
+      KernelCheckRow row{distribution_title(distribution), info.name, distribution.dtype,
                          CheckOutcome::left_out, ""};
       VerifyBatch batch = shape_batch(distribution_shape(distribution));
       batch.rule = distribution.rule;
@@ -150,37 +150,54 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
   return lines;
 }
 
-std::optional<Json> check_kernels(const KernelCheckOptions& options) {
-  Json result{{"check", "kernels"},
-              {"version", version_string()},
-              {"command", options.command},
-              {"place", options.place == CheckPlace::gpu ? "GPU" : "emulator"},
-              {"device", Json()},
-              {"level", options.level},
-              {"requests", options.requests},
-              {"rows", Json::array()}};
-  if (options.place == CheckPlace::gpu) result["device"] = current_device().value().name;
-  std::size_t failures = 0;
+const Typed<KernelCheckReport>& kernel_check_type() {
+  using Test = KernelCheckRow;
+  using Report = KernelCheckReport;
+  static const auto row =
+      object<Test>("row", "One test.",
+                   {field<&Test::test>("test", text(), "Its name."),
+                    field<&Test::implementation>("implementation", text(), "The kernel."),
+                    field<&Test::dtype>("dtype", dtype_type(), "Of the logits."),
+                    field<&Test::outcome>("outcome", choice<CheckOutcome>(outcome_names()), "What came out."),
+                    field<&Test::detail>("detail", text(), "Counts and p-values.")});
+  static const auto place =
+      choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
+  static const auto type = object<Report>(
+      "check kernels", "Tests of the verification kernels.",
+      {field<&Report::version>("version", text(), "Of speclab."),
+       field<&Report::command>("command", text(), "What was typed."),
+       field<&Report::place>("place", place, "Where the kernels ran."),
+       field<&Report::device>("device", text(), "The GPU."),
+       field<&Report::level>("level", any_number(), "Chance of a false alarm."),
+       field<&Report::requests>("requests", count<std::uint64_t>(), "Of each test of a distribution."),
+       field<&Report::rows>("rows", list(row), "Tests."),
+       field<&Report::failures>("failures", count<std::size_t>(), "Failed rows.")});
+  return type;
+}
+
+std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options) {
+  KernelCheckReport report{.version = version_string(),
+                           .command = options.command,
+                           .place = options.place,
+                           .device = {},
+                           .level = options.level,
+                           .requests = options.requests,
+                           .rows = {},
+                           .failures = 0};
+  if (options.place == CheckPlace::gpu) report.device = current_device().value().name;
   for (const auto part : {check_decisions, check_bits, check_edges, check_distributions}) {
     if (interrupted()) return std::nullopt;
-    for (const KernelCheckRow& row : part(options)) {
-      failures += row.outcome == CheckOutcome::failed ? 1 : 0;
-      result["rows"].push_back({{"test", row.test},
-                                {"implementation", row.implementation},
-                                {"dtype", row.dtype},
-                                {"outcome", outcome_name(row.outcome)},
-                                {"detail", row.detail}});
+    for (KernelCheckRow& row : part(options)) {
+      report.failures += row.outcome == CheckOutcome::failed ? 1 : 0;
+      report.rows.push_back(std::move(row));
     }
   }
   if (interrupted()) return std::nullopt;
-  result["failures"] = failures;
-  return result;
+  return report;
 }
 
-std::string kernel_check_text(const Json& result) {
-  const Json& device = result.at("device");
-  std::string text =
-      fmt::format("on        {}\n", device.is_null() ? "the emulator" : device.get<std::string>());
+std::string kernel_check_text(const KernelCheckReport& report) {
+  std::string text = fmt::format("on        {}\n", report.device.value_or("the emulator"));
   // Edges that passed have nothing to say, and many tests are left out for one reason: both are counted.
   std::vector<std::pair<std::string, int>> counted;
   const auto count = [&](std::string what) {
@@ -192,25 +209,21 @@ std::string kernel_check_text(const Json& result) {
       ++found->second;
     }
   };
-  for (const Json& row : result.at("rows")) {
-    const auto detail = row.at("detail").get<std::string>();
-    const auto outcome = row.at("outcome").get<std::string>();
+  for (const KernelCheckRow& row : report.rows) {
     const std::string whose =
-        fmt::format("{:<9} {}, {}: ", outcome, row.at("implementation").get<std::string>(),
-                    row.at("dtype").get<std::string>());
-    if (outcome == outcome_name(CheckOutcome::left_out)) {
-      count(whose + detail);
-    } else if (detail.empty()) {
+        fmt::format("{:<9} {}, {}: ", outcome_name(row.outcome), row.implementation, dtype_name(row.dtype));
+    if (row.outcome == CheckOutcome::left_out) {
+      count(whose + row.detail);
+    } else if (row.detail.empty()) {
       count(whose + "edges");
     } else {
-      text += fmt::format("{}{}: {}\n", whose, row.at("test").get<std::string>(), detail);
+      text += fmt::format("{}{}: {}\n", whose, row.test, row.detail);
     }
   }
   for (const auto& [what, times] : counted) text += fmt::format("{}: {}\n", what, times);
-  const auto failures = result.at("failures").get<std::size_t>();
-  text += fmt::format("verdict   {} of {} rows failed (laws: {} requests each, level {:g}, Holm-adjusted)\n",
-                      failures, result.at("rows").size(), result.at("requests").get<std::uint64_t>(),
-                      result.at("level").get<double>());
+  text += fmt::format(
+      "verdict   {} of {} rows failed (distributions: {} requests each, level {:g}, Holm-adjusted)\n",
+      report.failures, report.rows.size(), report.requests, report.level);
   return text;
 }
 

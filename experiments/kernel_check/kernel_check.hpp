@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/check/host_batch.hpp"
-#include "experiments/format/shape.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/kernel_check/request_batch.hpp"
 
 namespace speclab {
 
@@ -30,7 +30,7 @@ enum class CheckOutcome { passed, failed, refuted, left_out };
 struct KernelCheckRow {
   std::string test;
   std::string implementation;
-  std::string dtype;
+  Dtype dtype = Dtype::f32;
   CheckOutcome outcome = CheckOutcome::passed;
   std::string detail;
 };
@@ -51,15 +51,28 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options);
 /// The same bits at another place in the batch, in another batch, again, and in other orders.
 std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options);
 
-/// Chi-squared tests of output distributions; see kernel_distributions.hpp.
+/// Chi-squared tests of output distributions; see distributions.hpp.
 std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& options);
 
-/// All four. Empty after a Ctrl-C. "failures" counts failed rows.
-std::optional<Json> check_kernels(const KernelCheckOptions& options);
+/// What all four came to.
+struct KernelCheckReport {
+  std::string version;
+  std::string command;
+  CheckPlace place = CheckPlace::emulator;
+  std::optional<std::string> device;
+  double level = 0;
+  std::uint64_t requests = 0;
+  std::vector<KernelCheckRow> rows;
+  std::size_t failures = 0;  ///< failed rows
+};
+const Typed<KernelCheckReport>& kernel_check_type();
+
+/// Empty after a Ctrl-C.
+std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options);
 
 /// One line a test that `check_kernels` would run.
 std::vector<std::string> kernel_check_list(const KernelCheckOptions& options);
 
-std::string kernel_check_text(const Json& result);
+std::string kernel_check_text(const KernelCheckReport& report);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-#include "experiments/check/host_batch.hpp"
+#include "experiments/kernel_check/request_batch.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@ std::size_t count(std::int64_t elements) { return static_cast<std::size_t>(eleme
 
 }  // namespace
 
-HostBatch::HostBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial)
+RequestBatch::RequestBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial)
     : batch(shape_batch(shape)), shape_(shape) {
   const BenchBytes bytes = bench_bytes(shape, {});
   const auto requests = count(shape.requests);
@@ -36,7 +36,7 @@ HostBatch::HostBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t 
   batch.flags = flags_.data();
 }
 
-void HostBatch::set(unsigned char* data, std::int64_t at, float logit) const {
+void RequestBatch::set(unsigned char* data, std::int64_t at, float logit) const {
   switch (shape_.dtype) {
     case Dtype::f32:
       reinterpret_cast<float*>(data)[at] = logit;
@@ -50,19 +50,19 @@ void HostBatch::set(unsigned char* data, std::int64_t at, float logit) const {
   }
 }
 
-void HostBatch::set_target(std::int32_t request, std::int32_t position, Token id, float logit) {
+void RequestBatch::set_target(std::int32_t request, std::int32_t position, Token id, float logit) {
   set(target_.data(), (std::int64_t{request} * (shape_.gamma + 1) + position) * shape_.vocab + id, logit);
 }
 
-void HostBatch::set_draft(std::int32_t request, std::int32_t position, Token id, float logit) {
+void RequestBatch::set_draft(std::int32_t request, std::int32_t position, Token id, float logit) {
   set(draft_.data(), (std::int64_t{request} * shape_.gamma + position) * shape_.vocab + id, logit);
 }
 
-Token& HostBatch::drafted(std::int32_t request, std::int32_t position) {
+Token& RequestBatch::drafted(std::int32_t request, std::int32_t position) {
   return drafted_[count(std::int64_t{request} * shape_.gamma + position)];
 }
 
-void HostBatch::make(const MadeLogits& how) {
+void RequestBatch::make(const MadeLogits& how) {
   for (std::int32_t request = 0; request < shape_.requests; ++request) {
     for (std::int32_t position = 0; position <= shape_.gamma; ++position) {
       for (Token id = 0; id < shape_.vocab; ++id) {
@@ -80,7 +80,7 @@ void HostBatch::make(const MadeLogits& how) {
   }
 }
 
-void HostBatch::set_uniforms(std::int32_t request, const std::vector<double>& uniforms) {
+void RequestBatch::set_uniforms(std::int32_t request, const std::vector<double>& uniforms) {
   const std::int64_t each = shape_.gamma + 1;
   if (uniforms_.empty()) uniforms_.assign(count(shape_.requests * each), 0.5);
   std::copy(uniforms.begin(), uniforms.end(), uniforms_.begin() + request * each);
@@ -88,7 +88,7 @@ void HostBatch::set_uniforms(std::int32_t request, const std::vector<double>& un
   batch.addresses = nullptr;
 }
 
-std::vector<RequestResult> HostBatch::run(const BatchRunner& runner, Implementation implementation) {
+std::vector<RequestResult> RequestBatch::run(const BatchRunner& runner, Implementation implementation) {
   constexpr std::int32_t untouched = -77;
   std::fill(accepted_.begin(), accepted_.end(), untouched);
   std::fill(next_.begin(), next_.end(), untouched);

@@ -24,12 +24,12 @@ struct RequestResult {
 };
 
 /// Logits are set as floats and kept in the shape's format. Not to be copied: the batch points into it.
-class HostBatch {
+class RequestBatch {
  public:
   /// All logits 0, drafted tokens 0, request i at RandomAddress{seed, first_trial + i, 0}.
-  HostBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial = 0);
-  HostBatch(const HostBatch&) = delete;
-  HostBatch& operator=(const HostBatch&) = delete;
+  RequestBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial = 0);
+  RequestBatch(const RequestBatch&) = delete;
+  RequestBatch& operator=(const RequestBatch&) = delete;
 
   void set_target(std::int32_t request, std::int32_t position, Token id, float logit);
   void set_draft(std::int32_t request, std::int32_t position, Token id, float logit);

@@ -7,7 +7,13 @@
   ENTRY(iid)                       \
   ENTRY(acceptance)                \
   ENTRY(predict)                   \
-  ENTRY(optimal_gamma)
+  ENTRY(optimal_gamma)             \
+  ENTRY(trace)                     \
+  ENTRY(walltime)                  \
+  ENTRY(rules)                     \
+  ENTRY(beam)                      \
+  ENTRY(schedules)                 \
+  ENTRY(compare)
 // clang-format on
 
 namespace speclab {

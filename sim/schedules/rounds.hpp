@@ -20,9 +20,9 @@ struct Speculative {
   double c;
 };
 
-/// Knows how many drafts will be accepted, up to `most`, and drafts exactly those. c = 0: not charged for
-/// them.
-struct Oracle {
+/// An upper bound for schedules of rounds: drafts exactly the tokens that will be accepted, up to `most`.
+/// c = 0: drafting takes no time.
+struct UpperBound {
   std::uint64_t most;
   double c;
 };
@@ -89,7 +89,7 @@ Elapsed run_schedule(const Speculative& schedule, const Acceptances& text, Event
 }
 
 template <class Events>
-Elapsed run_schedule(const Oracle& schedule, const Acceptances& text, Events& events) {
+Elapsed run_schedule(const UpperBound& schedule, const Acceptances& text, Events& events) {
   return run_rounds(
       text, schedule.c, [&](std::uint64_t at) { return text.leading(at, schedule.most); },
       [](std::uint64_t n) { return n; }, events);

@@ -22,10 +22,7 @@ ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Simu
     const auto trial = static_cast<std::uint32_t>(index);
     const AcceptanceBits positions = bits(trial);
     const Acceptances text{positions, simulation.length, simulation.seed, trial};
-    NoEvents nobody;
-    for (const AnySchedule& schedule : schedules) {
-      runs.trials[index].push_back(run_schedule(schedule, text, nobody));
-    }
+    for (const AnySchedule& schedule : schedules) runs.trials[index].push_back(schedule.run(text));
     runs.accepted[index] =
         std::accumulate(positions.begin(), positions.begin() + simulation.length, std::uint64_t{0});
     control.progress(std::uint64_t{simulation.length} * schedules.size());

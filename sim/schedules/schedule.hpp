@@ -1,29 +1,62 @@
 // Any schedule as one value, and many of them over the same sequences.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
-#include <variant>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "sim/acceptance_stream.hpp"
 #include "sim/control.hpp"
-#include "sim/schedules/batched.hpp"
-#include "sim/schedules/dsi.hpp"
-#include "sim/schedules/hierarchical.hpp"
-#include "sim/schedules/pearl.hpp"
-#include "sim/schedules/rounds.hpp"
-#include "sim/schedules/speculative_function_execution.hpp"
+#include "sim/schedules/events.hpp"
 
 namespace speclab {
 
-using AnySchedule = std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl,
-                                 SpeculativeFunctionExecution, Batched>;
+/// A type with a function `run_schedule(schedule, text, events)`, for `events` that are NoEvents or an
+/// EventLog.
+template <class S>
+concept Schedule = std::copy_constructible<S> &&
+    requires(const S& schedule, const Acceptances& text, NoEvents& none, EventLog& log) {
+  { run_schedule(schedule, text, none) } -> std::same_as<Elapsed>;
+  { run_schedule(schedule, text, log) } -> std::same_as<Elapsed>;
+};
 
-/// Plays a schedule over one sequence until it has text.tokens tokens. `events` is NoEvents or an EventLog.
-template <class Events>
-Elapsed run_schedule(const AnySchedule& schedule, const Acceptances& text, Events& events) {
-  return std::visit([&](const auto& kind) { return run_schedule(kind, text, events); }, schedule);
-}
+/// A schedule of any such type. Copies share it.
+class AnySchedule {
+ public:
+  template <Schedule S>
+  AnySchedule(S schedule) : program_(std::make_shared<const Typed<S>>(std::move(schedule))) {}
+
+  /// Plays the schedule over one sequence until it has text.tokens tokens.
+  Elapsed run(const Acceptances& text) const {
+    NoEvents none;
+    return program_->run(text, none);
+  }
+  /// The same, with every run in `log`.
+  Elapsed run(const Acceptances& text, EventLog& log) const { return program_->run(text, log); }
+
+ private:
+  struct Program {
+    virtual ~Program() = default;
+    virtual Elapsed run(const Acceptances& text, NoEvents& events) const = 0;
+    virtual Elapsed run(const Acceptances& text, EventLog& events) const = 0;
+  };
+  template <class S>
+  struct Typed final : Program {
+    explicit Typed(S given) : schedule(std::move(given)) {}
+    Elapsed run(const Acceptances& text, NoEvents& events) const override {
+      return run_schedule(schedule, text, events);
+    }
+    Elapsed run(const Acceptances& text, EventLog& events) const override {
+      return run_schedule(schedule, text, events);
+    }
+    S schedule;
+  };
+
+  std::shared_ptr<const Program> program_;
+};
 
 /// What all schedules did, trial by trial.
 struct ScheduleRuns {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 #include "experiments/bench/kernel_suite.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/bench/made_overlap.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/config/config_error.hpp"
 
 using namespace speclab;
 
@@ -58,25 +59,14 @@ BenchTask task_at(const KernelPoint& point, bool flushed) {
   return task;
 }
 
-/// A result of the right shape, with invented numbers.
-Json invented_result() {
-  Json result{{"suite", "kernels"},
-              {"kind", "measurement"},
-              {"version", "0"},
-              {"machine", "none"},
-              {"command", "a test"},
-              {"device",
-               {{"name", "no device: invented numbers"},
-                {"capability", "0.0"},
-                {"multiprocessors", 1},
-                {"driver_cuda", "0"},
-                {"runtime_cuda", "0"}}},
-              {"clocks_before", "unknown"},
-              {"clocks_after", "unknown"},
-              {"repetitions", 3},
-              {"verification", Json::array()},
-              {"left_out", Json::array()},
-              {"partial", false}};
+/// A report of the right shape, with invented numbers.
+KernelReport invented_report() {
+  KernelReport report;
+  report.version = "0";
+  report.machine = "none";
+  report.command = "a test";
+  report.device.name = "no device: invented numbers";
+  report.repetitions = 3;
   KernelSweep sweep;
   sweep.kind = SweepKind::given;
   sweep.sizes = parse_sizes("1,4,128256;32,4,128256");
@@ -85,12 +75,18 @@ Json invented_result() {
   for (const KernelPoint& point : sweep_points(sweep)) {
     for (const bool flushed : {false, true}) {
       const BenchTask task = task_at(point, flushed);
-      for (Json& row : verification_rows(point, task, invented_times(task), {0.69, 0.31})) {
-        result["verification"].push_back(std::move(row));
+      for (VerificationRow& row : verification_rows(point, task, invented_times(task), {0.69, 0.31})) {
+        report.verification.push_back(std::move(row));
       }
     }
   }
-  return result;
+  return report;
+}
+
+Json json_of(const KernelReport& report) {
+  Json json;
+  write(kernel_report_type(), report, json);
+  return json;
 }
 
 struct ScratchFile {
@@ -117,9 +113,8 @@ TEST_CASE("sizes, formats and alphas are read, or refused with what is allowed")
   CHECK(sizes[0].requests == 32);
   CHECK(sizes[0].vocab == 128256);
   CHECK(sizes[1].gamma == 0);
-  for (const char* const bad :
-       {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,65,7", "1,-1,7", "1,4,0",
-        "1,4,3000000", "1,4,99999999999", "a,4,7", "1, 4,7", "1.0,4,7"}) {
+  for (const char* const bad : {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,65,7",
+                                "1,-1,7", "1,4,0", "1,4,3000000", "1,4,99999999999", "a,4,7", "1.0,4,7"}) {
     CAPTURE(bad);
     const std::string error = usage_error_of([&] { parse_sizes(bad); });
     CHECK(error.find("expected requests,gamma,vocabulary, such as 32,4,128256") != std::string::npos);
@@ -156,18 +151,18 @@ TEST_CASE("the sweeps have the sizes that they promise, once each") {
 }
 
 TEST_CASE("a dry run checks every size of the full sweep") {
-  const Json result = kernel_dry_run(full_dry_run());
-  CHECK(result.at("points").size() == 9 * 5 * 4 * 2 * 3);
-  CHECK(result.at("problems") == 0);
-  CHECK(result.at("left_out") == 0);
-  for (const Json& row : result.at("emulated")) {
-    if (!row.contains("agreed")) continue;
-    CAPTURE(row.dump());
-    CHECK(row.at("different") == 0);
-    CHECK(row.at("agreed").get<int>() >= 4);
-    CHECK(row.at("loaded_over_counted").get<double>() > 0.5);
+  const DryRunReport report = kernel_dry_run(full_dry_run());
+  CHECK(report.points.size() == 9 * 5 * 4 * 2 * 3);
+  CHECK(report.problems == 0);
+  CHECK(report.left_out == 0);
+  for (const EmulatedRow& row : report.emulated) {
+    if (row.left_out) continue;
+    CAPTURE(row.method);
+    CHECK(row.different == 0);
+    CHECK(row.agreed >= 4);
+    CHECK(row.loaded_over_counted() > 0.5);
   }
-  CHECK(kernel_page(result).sections.front().tables.size() == 2);
+  CHECK(kernel_page(report).sections.front().tables.size() == 2);
 }
 
 TEST_CASE("what does not fit is listed, and the bound follows the bandwidth") {
@@ -177,20 +172,16 @@ TEST_CASE("what does not fit is listed, and the bound follows the bandwidth") {
   options.sweep.dtypes = {Dtype::f32};
   options.sweep.alphas = {0.7};
   options.memory_gib = 8;
-  const Json small = kernel_dry_run(options);
-  CHECK(small.at("left_out") == 1);
-  CHECK_FALSE(small.at("points")[0].at("fits").get<bool>());
-  CHECK(small.at("points")[1].at("fits").get<bool>());
+  const DryRunReport small = kernel_dry_run(options);
+  CHECK(small.left_out == 1);
+  CHECK_FALSE(small.points[0].fits);
+  CHECK(small.points[1].fits);
   options.bandwidth_gbs *= 2;
-  const Json fast = kernel_dry_run(options);
-  const auto bound = [](const Json& result) {
-    return result.at("points")[0].at("methods")[0].at("bound_us").get<double>();
-  };
+  const DryRunReport fast = kernel_dry_run(options);
+  const auto bound = [](const DryRunReport& report) { return report.points[0].methods[0].bound_us; };
   CHECK(bound(fast) == doctest::Approx(bound(small) / 2));
-  const Json& method = small.at("points")[0].at("methods")[0];
-  CHECK(bound(small) ==
-        doctest::Approx((method.at("bytes_read").get<double>() + method.at("bytes_written").get<double>()) /
-                        4300e9 * 1e6));
+  const MethodLayout& method = small.points[0].methods[0];
+  CHECK(bound(small) == doctest::Approx((method.bytes_read + method.bytes_written) / 4300e9 * 1e6));
 }
 
 TEST_CASE("launches beyond a device's limits are found") {
@@ -223,45 +214,45 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const KernelPoint point{{32, 4, 128256, Dtype::bf16}, 0.7};
   const BenchTask task = task_at(point, true);
   const BenchMeasurement measured = invented_times(task);
-  const Json rows = verification_rows(point, task, measured, {0.69, 1e-7, 0.31});
+  const std::vector<VerificationRow> rows = verification_rows(point, task, measured, {0.69, 1e-7, 0.31});
   REQUIRE(rows.size() == measured.times.size());
-  const Json& fused = rows.front();
-  CHECK(fused.at("method") == "fused");
-  CHECK(fused.at("median_us").get<double>() == doctest::Approx(20));
-  CHECK(fused.at("p99_us").get<double>() == doctest::Approx(30));
+  const VerificationRow& fused = rows.front();
+  CHECK(fused.method == "fused");
+  CHECK(fused.median_us == doctest::Approx(20));
+  CHECK(fused.p99_us == doctest::Approx(30));
   const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point.shape), 2, 0.8);
-  CHECK(fused.at("gb_per_s").get<double>() == doctest::Approx(traffic.total() / 20e-6 / 1e9));
-  CHECK(fused.at("total_variation") == 1e-7);
-  CHECK(fused.at("accepted") == 2);
+  CHECK(fused.gb_per_s == doctest::Approx(traffic.total() / 20e-6 / 1e9));
+  CHECK(fused.total_variation == 1e-7);
+  CHECK(fused.accepted == 2);
   const auto row_of = [&](const char* name) {
-    return *std::find_if(rows.begin(), rows.end(), [&](const Json& row) { return row.at("method") == name; });
+    return *std::find_if(rows.begin(), rows.end(),
+                         [&](const VerificationRow& row) { return row.method == name; });
   };
   // The kernel's copy comes before the other and is faster here: it is the measure.
-  const Json copy = row_of(ceiling::copy);
-  CHECK(copy.at("of_copy").get<double>() == doctest::Approx(1));
-  CHECK(fused.at("of_copy").get<double>() ==
-        doctest::Approx(fused.at("gb_per_s").get<double>() / copy.at("gb_per_s").get<double>()));
-  CHECK(row_of(ceiling::skip).at("total_variation").get<double>() == doctest::Approx(0.31));
-  CHECK(row_of(ceiling::skip).at("accepted") == 4);
-  CHECK(row_of(ceiling::empty).at("kind") == "ceiling");
-  CHECK(row_of(ceiling::empty).at("accepted").is_null());
+  const VerificationRow copy = row_of(ceiling::copy);
+  CHECK(copy.of_copy == doctest::Approx(1));
+  CHECK(fused.of_copy == doctest::Approx(fused.gb_per_s / copy.gb_per_s));
+  CHECK(row_of(ceiling::skip).total_variation.value() == doctest::Approx(0.31));
+  CHECK(row_of(ceiling::skip).accepted == 4);
+  CHECK(row_of(ceiling::empty).kind == MethodKind::ceiling);
+  CHECK_FALSE(row_of(ceiling::empty).accepted);
   CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);
   CHECK(nearest_rank({4, 1, 3, 2}, 0.99) == 4);
   CHECK(std::isnan(nearest_rank({}, 0.5)));
 }
 
 TEST_CASE("a result is drawn again from its file") {
-  const Json result = invented_result();
+  const Json result = json_of(invented_report());
   const ScratchFile file(result.dump());
-  const Json read = read_kernel_result(file.path.string());
-  CHECK(read == result);
-  CHECK(kernel_tables(read).size() == 2);
-  CHECK(kernel_tables(read, 3).front().rows.size() == 3);
+  const KernelReport read = read_kernel_report(file.path.string());
+  CHECK(json_of(read) == result);
+  CHECK(kernel_text(read).tables.size() == 2);
+  CHECK(kernel_text(read, 3).tables.front().rows.size() == 3);
   CHECK(kernel_figures(read).size() == 4);
   const std::string csv = kernel_csv(read);
   CHECK(csv.starts_with("requests,gamma,vocab,dtype,alpha,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') ==
-        static_cast<std::ptrdiff_t>(result.at("verification").size()) + 1);
+        static_cast<std::ptrdiff_t>(read.verification.size()) + 1);
   const std::string table = kernel_markdown(read);
   CHECK(table.find("| requests | fused |") != std::string::npos);
   CHECK(table.find("| 32 | 20 |") != std::string::npos);
@@ -274,17 +265,17 @@ TEST_CASE("a result is drawn again from its file") {
 TEST_CASE("files that are no results are refused by name") {
   const auto refused = [](const std::string& content) {
     const ScratchFile file(content);
-    return usage_error_of([&] { read_kernel_result(file.path.string()); });
+    return usage_error_of([&] { read_kernel_report(file.path.string()); });
   };
   CHECK(refused("not JSON").find("not a result.json of \"speclab bench kernels\"") != std::string::npos);
   CHECK(refused("[1]").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
-  Json invalid = invented_result();
+  Json invalid = json_of(invented_report());
   invalid["verification"][1].erase("median_us");
-  CHECK(refused(invalid.dump()).find("damaged: ") != std::string::npos);
-  CHECK(usage_error_of([] { read_kernel_result("/no/such/file"); }).find("cannot be read") !=
+  CHECK(refused(invalid.dump()).find("/verification/1/median_us: missing") != std::string::npos);
+  CHECK(usage_error_of([] { read_kernel_report("/no/such/file"); }).find("cannot be read") !=
         std::string::npos);
 }
 

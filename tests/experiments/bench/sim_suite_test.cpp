@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@
 #include "experiments/bench/perf_counter.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 #include "experiments/support/child_process.hpp"
 #include "sim/models/kneser_ney.hpp"
 
@@ -80,16 +82,16 @@ TEST_CASE("limits are positive, and memory is slower than a cache") {
   const std::size_t large = 64 << 20U;
   LimitJobs limits({large, small}, true);
   const auto timings = measure_interleaved(limits.jobs(), 5, [] {});
-  const Json json = limits.json(timings);
-  CHECK(json.at("block_ns").get<double>() > 0);
-  CHECK(json.at("scalar_block_ns").get<double>() > 0);
-  CHECK(json.at("sequential_bytes_per_second").get<double>() > 0);
-  const Json& reads = json.at("reads");
+  const MachineLimits found = limits.limits(timings);
+  CHECK(found.block_ns > 0);
+  CHECK(found.scalar_block_ns > 0);
+  CHECK(found.sequential_bytes_per_second.value() > 0);
+  const std::vector<ReadLimit>& reads = found.reads;
   REQUIRE(reads.size() == 2);
-  CHECK(reads[0].at("bytes") == small);
-  CHECK(reads[0].at("in_flight_ns").get<double>() > 0);
-  CHECK(reads[1].at("latency_ns").get<double>() > reads[0].at("latency_ns").get<double>());
-  CHECK(limits.in_flight_ns(timings, large) == reads[1].at("in_flight_ns").get<double>());
+  CHECK(reads[0].bytes == small);
+  CHECK(reads[0].in_flight_ns > 0);
+  CHECK(reads[1].latency_ns > reads[0].latency_ns);
+  CHECK(limits.in_flight_ns(timings, large) == reads[1].in_flight_ns);
 }
 
 TEST_CASE("cache misses are counted or left out") {
@@ -104,43 +106,48 @@ TEST_CASE("cache misses are counted or left out") {
 
 TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   SimSuiteOptions options;
-  options.size = SuiteSize::fast();
-  options.fast = true;
+  options.size = SuiteSize::brief();
+  options.brief = true;
   options.repetitions = 1;
   options.command = "a test";
   options.silent = true;
-  const auto result = run_sim_suite(options);
-  REQUIRE(result);
-  const Json& rows = result->at("workloads");
+  const auto report = run_sim_suite(options);
+  REQUIRE(report);
+  const std::vector<WorkloadRow>& rows = report->workloads;
   CHECK(rows.size() == bench_workloads(options.size, options.threads).size());
   int bounds = 0;
-  for (const Json& row : rows) {
-    CAPTURE(row.at("name"));
-    CHECK(row.at("tokens_per_second").get<double>() > 0);
-    if (!row.contains("bound")) continue;
+  for (const WorkloadRow& row : rows) {
+    CAPTURE(row.name);
+    CHECK(row.tokens_per_second > 0);
+    if (!row.bound) continue;
     ++bounds;
-    CHECK(std::isfinite(row.at("bound").at("ratio_to_sum").get<double>()));
-    CHECK(std::isfinite(row.at("bound").at("ratio_to_larger").get<double>()));
+    CHECK(std::isfinite(row.bound->ratio_to_sum));
+    CHECK(std::isfinite(row.bound->ratio_to_larger));
   }
   CHECK(bounds == 7);
-  CHECK(result->at("comparisons").size() == 6);
-  for (const Json& row : result->at("comparisons")) CHECK(std::isfinite(row.at("ratio").get<double>()));
-  CHECK(result->at("preparation").size() == 4);
-  CHECK(result->at("lengths").size() == 2);
-  CHECK(sim_page(*result).sections.front().tables.size() >= 6);
+  CHECK(report->comparisons.size() == 6);
+  for (const RatioRow& row : report->comparisons) CHECK(std::isfinite(row.ratio));
+  CHECK(report->preparation.size() == 4);
+  CHECK(report->lengths.size() == 2);
+  CHECK(sim_page(*report).sections.front().tables.size() >= 6);
+  Json json;
+  write(sim_report_type(), *report, json);
+  Json again;
+  write(sim_report_type(), read(sim_report_type(), json, ""), again);
+  CHECK(again == json);
 }
 
 TEST_CASE("rows are chosen by part of their names") {
   SimSuiteOptions options;
-  options.size = SuiteSize::fast();
+  options.size = SuiteSize::brief();
   options.repetitions = 1;
   options.silent = true;
   options.only = "I.I.D.";
-  const auto result = run_sim_suite(options);
-  REQUIRE(result);
-  CHECK(result->at("workloads").size() == 1);
-  CHECK(result->at("lengths").empty());
-  CHECK(result->at("numpy").is_null());
+  const auto report = run_sim_suite(options);
+  REQUIRE(report);
+  CHECK(report->workloads.size() == 1);
+  CHECK(report->lengths.empty());
+  CHECK_FALSE(report->numpy);
   options.only = "nothing of the kind";
   CHECK_THROWS_AS(run_sim_suite(options), UsageError);
 }
@@ -162,19 +169,8 @@ TEST_CASE("the script decodes what it is given") {
   REQUIRE(run);
   CAPTURE(run->err);
   REQUIRE(run->status == 0);
-  const Json result = Json::parse(run->out);
-  CHECK(result.at("rounds") == 40);
-  CHECK(result.at("emitted") == 160);
-  CHECK(result.at("accepted_lengths") == Json({0, 0, 0, 10}));
-}
-
-TEST_CASE("programs are run with input and environment, or found missing") {
-  CHECK_FALSE(run_program({"no-such-program-anywhere"}));
-  const auto cat =
-      run_program({"sh", "-c", "cat; echo \"$SPECLAB_WORD\" >&2; exit 3"}, "in", {"SPECLAB_WORD=here"});
-  REQUIRE(cat);
-  CHECK(cat->status == 3);
-  CHECK(cat->out == "in");
-  CHECK(cat->err == "here\n");
-  CHECK(run_program({"sh", "-c", "kill -TERM $$"})->status == 128 + 15);
+  const NumpyOutput output = read(numpy_output_type(), parse_json(run->out), "");
+  CHECK(output.rounds == 40);
+  CHECK(output.emitted == 160);
+  CHECK(output.accepted_lengths == std::vector<std::uint64_t>{0, 0, 0, 10});
 }

@@ -5,9 +5,9 @@
 
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/made_overlap.hpp"
-#include "experiments/check/kernel_check.hpp"
-#include "experiments/check/kernel_laws.hpp"
-#include "experiments/check/rule_names.hpp"
+#include "experiments/kernel_check/checked_rules.hpp"
+#include "experiments/kernel_check/distributions.hpp"
+#include "experiments/kernel_check/kernel_check.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;
@@ -141,7 +141,7 @@ TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do 
   CHECK(all_passed(check_edges(options)));
   CHECK(all_passed(check_bits(options)));
 
-  HostBatch host({6, 3, 300, Dtype::bf16}, 5);
+  RequestBatch host({6, 3, 300, Dtype::bf16}, 5);
   host.make({1, 3, 1});
   const auto right = host.run(runner_of(CheckPlace::emulator), Implementation::fused);
   CHECK(decision_agreement(Implementation::fused, host.batch, right).different == 0);
@@ -158,20 +158,16 @@ TEST_CASE("laws hold for the fused kernel in the emulator") {
 }
 
 TEST_CASE("what was tested is said in a few lines") {
-  Json result{
-      {"device", nullptr}, {"level", 0.001}, {"requests", 1000}, {"failures", 1}, {"rows", Json::array()}};
-  const auto add = [&](const char* test, const char* outcome, const char* detail) {
-    result["rows"].push_back({{"test", test},
-                              {"implementation", "fused"},
-                              {"dtype", "f32"},
-                              {"outcome", outcome},
-                              {"detail", detail}});
-  };
-  add("edge: a", "passed", "");
-  add("edge: b", "FAILED", "accepted 7");
-  add("edge: c", "passed", "");
-  add("law, block", "left out", "verifies by the token rule only");
-  const std::string text = kernel_check_text(result);
+  KernelCheckReport report;
+  report.level = 0.001;
+  report.requests = 1000;
+  report.failures = 1;
+  report.rows = {{"edge: a", "fused", Dtype::f32, CheckOutcome::passed, ""},
+                 {"edge: b", "fused", Dtype::f32, CheckOutcome::failed, "accepted 7"},
+                 {"edge: c", "fused", Dtype::f32, CheckOutcome::passed, ""},
+                 {"distribution, block", "fused", Dtype::f32, CheckOutcome::left_out,
+                  "verifies by the token rule only"}};
+  const std::string text = kernel_check_text(report);
   CHECK(text.find("passed    fused, f32: edges: 2\n") != std::string::npos);
   CHECK(text.find("FAILED    fused, f32: edge: b: accepted 7\n") != std::string::npos);
   CHECK(text.find("left out  fused, f32: verifies by the token rule only: 1\n") != std::string::npos);

@@ -7,17 +7,18 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "analysis/cost/presets.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/exact_analysis.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/document.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 #include "experiments/plan/config_plan.hpp"
-#include "experiments/plan/presets_text.hpp"
+#include "experiments/plan/presets.hpp"
 #include "experiments/plan/server_settings.hpp"
 
 using namespace speclab;
@@ -76,7 +77,9 @@ Drafter served(double alpha, int devices) {
 
 std::vector<ConfigCase> cases_of(const std::string& file, double confidence = 0.95) {
   bool partial = false;
-  const Json config = parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file));
+  std::vector<RenamedUse> uses;
+  const Json config =
+      with_present_names(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file)), uses);
   return config_cases(config, std::nullopt, confidence, {}, partial);
 }
 
@@ -124,70 +127,69 @@ TEST_CASE("a bad line of a log is named by its number and value") {
 
 TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
   for (const double alpha : {0.3, 0.75, 0.9}) {
-    const Json plan = make_plan(given(alpha, 0.02), {});
+    const DrafterPlan plan = make_plan(given(alpha, 0.02), {});
     const OptimalGamma best = optimal_gamma(alpha, 0.02);
-    CHECK(plan.at("best").at("gamma") == *best.gamma);
-    CHECK(plan.at("best").at("speed")[0].get<double>() == doctest::Approx(*best.speedup));
-    CHECK(plan.at("bounds").at("guaranteed").get<double>() == doctest::Approx((1 + alpha) / 1.02));
+    CHECK(plan.best.gamma == *best.gamma);
+    CHECK(plan.best.speedup.estimate == doctest::Approx(*best.speed));
+    CHECK(plan.bounds.guaranteed_speedup.value() == doctest::Approx((1 + alpha) / 1.02));
     const double oracle = 1 / (1 - alpha + 0.02 * alpha);
-    CHECK(plan.at("bounds").at("oracle_charged").get<double>() == doctest::Approx(oracle));
-    CHECK(plan.at("bounds").at("adaptive_gain").get<double>() == doctest::Approx(oracle / *best.speedup - 1));
-    CHECK(plan.at("batches").is_null());
-    CHECK(plan.at("device").is_null());
-    CHECK(plan_text(plan).find("expected speed") != std::string::npos);
+    CHECK(plan.bounds.upper_bound_drafting_paid == doctest::Approx(oracle));
+    CHECK(plan.bounds.adaptive_gain == doctest::Approx(oracle / *best.speed - 1));
+    CHECK_FALSE(plan.batches);
+    CHECK_FALSE(plan.device);
+    CHECK(plan_text(plan).find("expected speedup") != std::string::npos);
   }
 }
 
-TEST_CASE("the oracle that pays for verifying is the closed form's when verifying is free") {
+TEST_CASE("the bound with drafting paid is the closed form's when verifying is free") {
   // Measured times that never change are constant costs by another road.
   const MeasuredPoint point[] = {{1, 1, 1}};
   Drafter drafter = given(0.75, 0.02);
   drafter.costs.target = MeasuredCost(point);
   PlanSettings settings;
   settings.max_gamma = 200;
-  const Json plan = make_plan(drafter, settings);
-  CHECK(plan.at("bounds").at("oracle_charged").get<double>() == doctest::Approx(1 / (0.25 + 0.015)));
-  CHECK(plan.at("best").at("gamma") == *optimal_gamma(0.75, 0.02).gamma);
-  CHECK_FALSE(plan.at("batches").is_null());
+  const DrafterPlan plan = make_plan(drafter, settings);
+  CHECK(plan.bounds.upper_bound_drafting_paid == doctest::Approx(1 / (0.25 + 0.015)));
+  CHECK(plan.best.gamma == *optimal_gamma(0.75, 0.02).gamma);
+  CHECK(plan.batches);
 }
 
 TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at the largest considered") {
-  const Json free = make_plan(given(0.8, 0), {});
-  const int gamma = free.at("best").at("gamma");
-  CHECK(speedup(0.8, gamma, 0) >= 0.99 * 5);
-  CHECK(speedup(0.8, gamma - 1, 0) < 0.99 * 5);
-  CHECK(make_plan(given(1, 0), {}).at("best").at("gamma") == 64);
-  const Json beyond = make_plan(given(0.999, 0.0001), {});
-  CHECK(beyond.at("best").at("gamma") == 64);
+  const DrafterPlan free = make_plan(given(0.8, 0), {});
+  const int gamma = free.best.gamma;
+  CHECK(speed(0.8, gamma, 0) >= 0.99 * 5);
+  CHECK(speed(0.8, gamma - 1, 0) < 0.99 * 5);
+  CHECK(make_plan(given(1, 0), {}).best.gamma == 64);
+  const DrafterPlan beyond = make_plan(given(0.999, 0.0001), {});
+  CHECK(beyond.best.gamma == 64);
   const int unbounded = *optimal_gamma(0.999, 0.0001).gamma;
-  CHECK(beyond.at("best").at("reason").get<std::string>().find(std::to_string(unbounded)) !=
-        std::string::npos);
-  CHECK(make_plan(given(0.5, 10), {}).at("bounds").at("oracle_charged") == 1);
-  const Json none = make_plan(given(0.1, 0.2), {});
-  CHECK(none.at("best").at("gamma") == 0);
-  CHECK(none.at("best").at("speed")[0] == 1);
-  CHECK(none.at("settings").empty());
+  CHECK(beyond.best.reason.find(std::to_string(unbounded)) != std::string::npos);
+  CHECK(make_plan(given(0.5, 10), {}).bounds.upper_bound_drafting_paid == 1);
+  const DrafterPlan none = make_plan(given(0.1, 0.2), {});
+  CHECK(none.best.gamma == 0);
+  CHECK(none.best.speedup.estimate == 1);
+  CHECK(none.settings.empty());
 }
 
-TEST_CASE("a gamma that was asked about is held against the best") {
+TEST_CASE("a gamma that was asked about is compared with the best") {
   PlanSettings settings;
   settings.asked_gamma = 7;
-  const Json asked = make_plan(given(0.75, 0.02), settings).at("asked");
-  CHECK(asked.at("speed")[0].get<double>() == doctest::Approx(speedup(0.75, 7, 0.02)));
-  CHECK(asked.at("loss_percent").get<double>() == doctest::Approx(1.3).epsilon(0.03));
-  CHECK(asked.at("batch_limit").is_null());
-  const Json served_plan = make_plan(served(0.5, 4), settings);
-  CHECK(served_plan.at("asked").at("batch_limit") < served_plan.at("batches").back().at("last"));
-  CHECK(served_plan.at("batch_limit") > served_plan.at("asked").at("batch_limit"));
+  const AskedGamma asked = make_plan(given(0.75, 0.02), settings).asked.value();
+  CHECK(asked.speedup.estimate == doctest::Approx(speed(0.75, 7, 0.02)));
+  CHECK(asked.loss_percent == doctest::Approx(1.3).epsilon(0.03));
+  CHECK_FALSE(asked.batch_limit);
+  const DrafterPlan served_plan = make_plan(served(0.5, 4), settings);
+  CHECK(served_plan.asked->batch_limit.value() < served_plan.batches->back().last);
+  CHECK(served_plan.batch_limit.value() > served_plan.asked->batch_limit.value());
 }
 
-TEST_CASE("an interval of alpha becomes one of the speed") {
+TEST_CASE("an interval of alpha becomes one of the speedup") {
   Drafter drafter = given(0.75, 0.02);
   drafter.acceptance.alpha = {0.75, 0.7, 0.8};
-  const Json best = make_plan(drafter, {}).at("best");
-  const int gamma = best.at("gamma");
-  CHECK(best.at("speed")[1].get<double>() == doctest::Approx(speedup(0.7, gamma, 0.02)));
-  CHECK(best.at("speed")[2].get<double>() == doctest::Approx(speedup(0.8, gamma, 0.02)));
+  const BestGamma best = make_plan(drafter, {}).best;
+  const int gamma = best.gamma;
+  CHECK(best.speedup.low == doctest::Approx(speed(0.7, gamma, 0.02)));
+  CHECK(best.speedup.high == doctest::Approx(speed(0.8, gamma, 0.02)));
 }
 
 TEST_CASE("a log whose acceptance decays is planned by its positions, a geometric one by the formula") {
@@ -208,39 +210,39 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
         *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95), "log", log};
     return make_plan(drafter, {});
   };
-  const Json decaying = plan_of({0.9, 0.8, 0.6, 0.4, 0.2, 0.1});
-  CHECK(decaying.at("best").at("by") == "positions");
-  CHECK(decaying.at("log").at("iid_rejected") == true);
+  const DrafterPlan decaying = plan_of({0.9, 0.8, 0.6, 0.4, 0.2, 0.1});
+  CHECK(decaying.best.by == AcceptanceModel::positions);
+  CHECK(decaying.log->iid_rejected);
   // By hand: 1 + .9 + .72 + .432 + .1728 at gamma 4, and no more than .03456 from the fifth.
-  CHECK(decaying.at("best").at("gamma") == 4);
-  CHECK(decaying.at("best").at("speed")[0].get<double>() == doctest::Approx(3.2248 / 1.08));
-  CHECK(decaying.at("log").at("other_choice").at("gamma") > 4);
-  const Json geometric = plan_of({0.7, 0.7, 0.7, 0.7, 0.7, 0.7});
-  CHECK(geometric.at("best").at("by") == "i.i.d.");
-  CHECK(geometric.at("log").at("iid_rejected") == false);
-  CHECK(geometric.at("best").at("gamma") == *optimal_gamma(0.7, 0.02).gamma);
+  CHECK(decaying.best.gamma == 4);
+  CHECK(decaying.best.speedup.estimate == doctest::Approx(3.2248 / 1.08));
+  CHECK(decaying.log->other_choice.gamma > 4);
+  const DrafterPlan geometric = plan_of({0.7, 0.7, 0.7, 0.7, 0.7, 0.7});
+  CHECK(geometric.best.by == AcceptanceModel::iid);
+  CHECK_FALSE(geometric.log->iid_rejected);
+  CHECK(geometric.best.gamma == *optimal_gamma(0.7, 0.02).gamma);
 }
 
 TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs") {
   const std::vector<ConfigCase> cases = cases_of("paper/table2-4.json");
   REQUIRE(cases.size() == 12);
-  const Json comparison = compare_choices(cases);
+  const ChoiceComparison comparison = compare_choices(cases);
   int same = 0;
   int rounded = 0;
   double largest_loss = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Json& row = comparison.at("rows")[i];
-    CAPTURE(row.at("label"));
+    const ComparedChoice& row = comparison.rows[i];
+    CAPTURE(row.label);
     const auto best_by_search = [](double alpha, double c) {
       int best = 0;
       for (int gamma = 1; gamma <= 200; ++gamma) {
-        if (speedup(alpha, gamma, c) > speedup(alpha, best, c)) best = gamma;
+        if (speed(alpha, gamma, c) > speed(alpha, best, c)) best = gamma;
       }
       return best;
     };
     const double alpha = cases[i].acceptance.alpha.estimate;
     const int ours = best_by_search(alpha, cases[i].c);
-    CHECK(row.at("best_gamma") == ours);
+    CHECK(row.best_gamma == ours);
     bool reachable = false;  // some inputs that round to the printed ones make the paper's gamma the best
     for (int a = -20; a <= 20; ++a) {
       for (int c = -20; c <= 20; ++c) {
@@ -250,25 +252,25 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
     }
     if (cases[i].gamma == ours) {
       ++same;
-      CHECK(row.at("verdict") == "the same");
+      CHECK(row.verdict == ChoiceVerdict::same);
     } else if (reachable) {
       ++rounded;
-      CHECK(row.at("verdict") == "optimal within input rounding");
+      CHECK(row.verdict == ChoiceVerdict::optimal_within_rounding);
     } else {
-      CHECK(row.at("verdict") == "ours is faster");
-      CHECK(row.at("best_speed").get<double>() > row.at("speed").get<double>());
-      largest_loss = std::max(largest_loss, row.at("loss_percent").get<double>());
+      CHECK(row.verdict == ChoiceVerdict::ours_is_faster);
+      CHECK(row.best_speedup.value() > row.speedup);
+      largest_loss = std::max(largest_loss, row.loss_percent);
     }
   }
-  CHECK(comparison.at("same") == same);
-  CHECK(comparison.at("within_rounding") == rounded);
+  CHECK(comparison.same == same);
+  CHECK(comparison.within_rounding == rounded);
   CHECK(same == 2);
   CHECK(rounded == 2);
-  CHECK(comparison.at("largest_loss_percent").get<double>() == doctest::Approx(largest_loss));
+  CHECK(comparison.largest_loss_percent == doctest::Approx(largest_loss));
   CHECK(largest_loss < 2.6);
-  const Json& first = comparison.at("rows")[0];
-  CHECK(first.at("speed").get<double>() == doctest::Approx(3.157).epsilon(2e-4));
-  CHECK(first.at("best_speed").get<double>() == doctest::Approx(3.199).epsilon(2e-4));
+  const ComparedChoice& first = comparison.rows.front();
+  CHECK(first.speedup == doctest::Approx(3.157).epsilon(2e-4));
+  CHECK(first.best_speedup.value() == doctest::Approx(3.199).epsilon(2e-4));
   CHECK(comparison_text(comparison).find("ours is faster") != std::string::npos);
 }
 
@@ -278,20 +280,21 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   CHECK(exact[0].acceptance.from == "the models, exactly");
   CHECK(exact[0].acceptance.alpha.estimate == doctest::Approx(0.8));
 
-  // Second witness: the chain over contexts, at the gamma that is measured. Coverage beyond doubt: 1 - 1e-9.
+  // Compared with the chain over contexts, by `speclab exact` at the gamma that is measured. Coverage beyond
+  // doubt: 1 - 1e-9.
   const std::vector<ConfigCase> markov = cases_of("exact_markov.json", 1 - 1e-9);
-  CHECK(markov[0].acceptance.from == "simulation");
-  Json config = parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/exact_markov.json"));
-  config["gamma"] = 8;
-  const Json chain = analyse_exactly(config, false).result.at("classes")[0].at("exact");
-  const auto alpha = chain.at("alpha_examined").get<double>();
+  std::vector<RenamedUse> uses;
+  Json config = with_present_names(
+      parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/exact_markov.json")), uses);
+  constexpr double alpha = 0.6366549580046323;
   CHECK(markov[0].acceptance.alpha.low <= alpha);
   CHECK(alpha <= markov[0].acceptance.alpha.high);
   CHECK(markov[0].acceptance.alpha.half_width() < 0.05);
-  const Json plan = make_plan({"", markov[0].acceptance, {ConstantCost{1}, ConstantCost{0.05}}, ""}, {});
-  CHECK(plan.at("best").at("by") == "positions");
-  CHECK(plan.at("log").at("positions").size() == 8);
-  config["verifier"] = {{"kind", "block"}};
+  const DrafterPlan plan =
+      make_plan({"", markov[0].acceptance, {ConstantCost{1}, ConstantCost{0.05}}, ""}, {});
+  CHECK(plan.best.by == AcceptanceModel::positions);
+  CHECK(plan.log->positions.size() == 8);
+  config["rule"] = {{"kind", "block"}};
   bool partial = false;
   CHECK_THROWS_AS(config_cases(config, std::nullopt, 0.95, {}, partial), ConfigError);
 }
@@ -315,38 +318,38 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   PlanSettings settings;
   settings.at = {1, 1024};
   const Drafter drafter = served(0.75, 4);
-  const Json plan = make_plan(drafter, settings);
-  CHECK(plan.at("costs").at("c").get<double>() == doctest::Approx(draft_cost(drafter.costs, settings.at)));
-  const Json& device = plan.at("device");
-  CHECK(device.at("compute_bound") == false);
-  CHECK(device.at("memory").at("largest_batch") > 100);
-  const double gain = device.at("speculative_tokens_per_second").get<double>() /
-                      device.at("plain_tokens_per_second").get<double>();
-  CHECK(gain == doctest::Approx(plan.at("best").at("speed")[0].get<double>()));
-  CHECK(device.at("bytes_per_token")[1] < device.at("bytes_per_token")[0]);
-  CHECK(plan.at("batches").back().at("last") == device.at("memory").at("largest_batch"));
-  CHECK(plan.at("batches").front().at("gamma") == plan.at("best").at("gamma"));
+  const DrafterPlan plan = make_plan(drafter, settings);
+  CHECK(plan.costs.c == doctest::Approx(draft_cost(drafter.costs, settings.at)));
+  const DeviceFindings& device = plan.device.value();
+  CHECK_FALSE(device.compute_bound);
+  CHECK(device.memory.largest_batch.value() > 100);
+  const double gain = device.speculative_tokens_per_second / device.plain_tokens_per_second;
+  CHECK(gain == doctest::Approx(plan.best.speedup.estimate));
+  CHECK(device.bytes_per_token->speculative < device.bytes_per_token->plain);
+  CHECK(plan.batches->back().last == device.memory.largest_batch);
+  CHECK(plan.batches->front().gamma == plan.best.gamma);
   // 141 GB of weights do not fit into one device of 80 GB, and the text says so.
-  const Json small = make_plan(served(0.75, 1), settings);
-  CHECK(small.at("device").at("memory").at("largest_batch") == -1);
+  const DrafterPlan small = make_plan(served(0.75, 1), settings);
+  CHECK(small.device->memory.largest_batch == -1);
   CHECK(plan_text(small).find("the weights do not fit") != std::string::npos);
   // Drafting that hardly helps stops paying at some batch.
   const std::string text = plan_text(make_plan(served(0.4, 4), settings));
   CHECK(text.find("Switch speculation off beyond batch") != std::string::npos);
 }
 
-TEST_CASE("drafters are ranked by expected speed") {
+TEST_CASE("drafters are ranked by expected speedup") {
   Drafter large = given(0.82, 0.11);
   large.name = "large";
   Drafter base = given(0.8, 0.04);
   base.name = "base";
   Drafter small = given(0.75, 0.02);
   small.name = "small";
-  const Json ranking = rank_drafters({large, small, base}, {}).at("ranking");
-  CHECK(ranking[0].at("drafter") == "base");
-  CHECK(ranking[1].at("drafter") == "small");
-  CHECK(ranking[2].at("drafter") == "large");
-  CHECK(ranking_text({{"ranking", ranking}}).find("base") != std::string::npos);
+  const DrafterRanking ranked = rank_drafters({large, small, base}, {});
+  const std::vector<DrafterPlan>& ranking = ranked.ranking;
+  CHECK(ranking[0].drafter == "base");
+  CHECK(ranking[1].drafter == "small");
+  CHECK(ranking[2].drafter == "large");
+  CHECK(ranking_text(ranked).find("base") != std::string::npos);
 }
 
 TEST_CASE("settings name gamma in the words of each server") {

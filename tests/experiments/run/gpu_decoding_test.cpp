@@ -1,14 +1,17 @@
 // The simulating kernels, emulated, against the CPU's own loops: the same outcomes, and the same bytes of
 // whole results.
-#include "experiments/gpu_decoding.hpp"
+#include "experiments/run/gpu_decoding.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
+#include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/document.hpp"
-#include "experiments/laboratory.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/run_config.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/experiments/config_error_of.hpp"
@@ -47,25 +50,27 @@ Json tables(const std::string& more) {
     "title": "test", "seed": 3,
     "models": {"target": {"kind": "markov", "vocab": 12, "concentration": 0.5, "seed": 1},
                "draft": {"kind": "mixture", "epsilon": 0.4, "other": {"kind": "uniform"}}},
-    "gamma": 4, "plan": {"trials": 70, "length": 300, "batches": 32}
+    "gamma": 4, "simulation": {"trials": 70, "length": 300, "batches": 32}
   })"),
               more);
 }
 
-Json coins(const std::string& more) {
+Json independent(const std::string& more) {
   return with(parse_json(R"({"title": "test", "experiment": "iid", "alpha": 0.7, "gamma": 6,
-    "cost": {"c": 0.1}, "plan": {"trials": 33, "length": 501}})"),
+    "cost": {"c": 0.1}, "simulation": {"trials": 33, "length": 501}})"),
               more);
 }
 
-Findings run(const Json& config, Backend backend, const Control& control = {}) {
+RunResult run(const Json& config, Backend backend, const Control& control = {}) {
   return run_config(
-      config, [&](std::uint64_t) { return control; }, Json(), backend);
+      config, [&](std::uint64_t) { return control; }, std::nullopt, backend);
 }
+
+std::string bytes(const RunResult& found) { return result_json(found.result).dump(); }
 
 }  // namespace
 
-TEST_CASE("coins: the outcome of decode_iid, with its work") {
+TEST_CASE("independent acceptances: the outcome of decode_iid, with its work") {
   for (const auto& [trials, length, batches] :
        {std::array<std::uint32_t, 3>{1, 1, 2}, {3, 1001, 7}, {64, 33, 64}, {2, 1'500'001, 2}}) {
     for (const double alpha : {0.0, 0.8, 1.0}) {
@@ -106,20 +111,19 @@ TEST_CASE("tables: the outcome of QuickPair::decode, with its work") {
 
 TEST_CASE("whole results have the same bytes") {
   for (const Json& config :
-       {tables("{}"), tables(R"({"verifier": {"kind": "lenient", "lenience": 0.5}, "gamma": 0})"),
+       {tables("{}"), tables(R"({"rule": {"kind": "lenient", "lenience": 0.5}, "gamma": 0})"),
         tables(R"({"sweep": {"/gamma": [0, 1, 2, 8], "/models/draft/epsilon": [0.1, 0.9]}})"),
         tables(R"({"experiment": "optimal_gamma", "search": {"max_gamma": 4}, "cost": {"c": 0.05},
           "models": {"target": {"kind": "dirichlet", "vocab": 20, "seed": 1},
                      "draft": {"kind": "mixture", "alpha": 0.8, "other": {"kind": "uniform"}}}})"),
-        tables(R"({"plan": {"trials": 70, "length": 300, "prompt": [3]}})"), coins("{}"),
-        coins(R"({"sweep": {"/gamma": [0, 3], "/alpha": [0, 0.5, 1]}})")}) {
-    const Findings on_cpu = run(config, Backend::cpu);
-    CHECK(on_cpu.result.dump() == run(config, Backend::emulated).result.dump());
-    CHECK(on_cpu.result.at("partial") == false);
-    CHECK(!on_cpu.timings.contains("device"));
+        tables(R"({"simulation": {"trials": 70, "length": 300, "prompt": [3]}})"), independent("{}"),
+        independent(R"({"sweep": {"/gamma": [0, 3], "/alpha": [0, 0.5, 1]}})")}) {
+    const RunResult on_cpu = run(config, Backend::cpu);
+    CHECK(bytes(on_cpu) == bytes(run(config, Backend::emulated)));
+    CHECK_FALSE(on_cpu.result.partial);
+    CHECK_FALSE(on_cpu.timings.device);
   }
-  CHECK(run(tables("{}"), Backend::cpu).result.dump() !=
-        run(tables(R"({"seed": 4})"), Backend::emulated).result.dump());
+  CHECK(bytes(run(tables("{}"), Backend::cpu)) != bytes(run(tables(R"({"seed": 4})"), Backend::emulated)));
 }
 
 TEST_CASE("a stopped run has whole rounds and is partial") {
@@ -136,7 +140,7 @@ TEST_CASE("a stopped run has whole rounds and is partial") {
   CHECK(found.total().rounds == told);
   CHECK(found.total().rounds < plan.total());
   CHECK(found.total().overlap_contexts == found.total().emitted);
-  CHECK(run(tables("{}"), Backend::emulated, control).result.at("partial") == true);
+  CHECK(run(tables("{}"), Backend::emulated, control).result.partial);
 }
 
 TEST_CASE("what the GPU cannot run is refused, with the place and what can be run") {
@@ -152,11 +156,12 @@ TEST_CASE("what the GPU cannot run is refused, with the place and what can be ru
   says(refused(tables(R"({"experiment": "acceptance"})")), "/experiment",
        "\"acceptance\" does not run on the GPU");
   says(refused(tables(R"({"experiment": "trace"})")), "/experiment", "\"trace\" does not run on the GPU");
-  says(refused(tables(R"({"verifier": {"kind": "block"}})")), "/engine", "reads whole rows");
+  says(refused(tables(R"({"rule": {"kind": "block"}})")), "/engine", "looks at whole rows");
   says(refused(tables(R"({"engine": "plain"})")), "/engine", "\"plain\" reads whole rows");
-  says(refused(tables(R"({"plan": {"trials": 1, "length": 20, "batches": 2}})")), "/plan", "\"quick\"");
+  says(refused(tables(R"({"simulation": {"trials": 1, "length": 20, "batches": 2}})")), "/simulation",
+       "\"fast\"");
   says(refused(tables(R"({"models": {"target": {"kind": "markov", "vocab": 12, "seed": 1},
-                                     "draft": {"kind": "copy"}}})")),
+                                     "draft": {"kind": "cached", "base": {"kind": "uniform", "vocab": 12}}}})")),
        "/models", "not stored");
   CHECK_THROWS_AS(backend_named("gpu"), UsageError);
   CHECK(backend_named("cpu") == Backend::cpu);

@@ -9,6 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/schedules/batched.hpp"
+#include "sim/schedules/dsi.hpp"
+#include "sim/schedules/hierarchical.hpp"
+#include "sim/schedules/pearl.hpp"
+#include "sim/schedules/rounds.hpp"
+#include "sim/schedules/speculative_function_execution.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;
@@ -30,7 +36,7 @@ struct Played {
 
 Played play(const AnySchedule& schedule, const AcceptanceBits& bits, std::uint64_t tokens) {
   EventLog log{forever};
-  const Elapsed elapsed = run_schedule(schedule, Acceptances{bits, tokens}, log);
+  const Elapsed elapsed = schedule.run(Acceptances{bits, tokens}, log);
   return {elapsed, log.events};
 }
 
@@ -43,21 +49,45 @@ std::size_t count(const Played& played, EventKind kind) {
                                                 [&](const Event& event) { return event.kind == kind; }));
 }
 
-std::vector<AnySchedule> all_schedules() {
-  return {Plain{},
-          Speculative{5, 0.07},
-          Oracle{6, 0.07},
-          Heads{4, 0.07},
-          Hierarchical{{{4, 0.2, 0}, {3, 0.05, 0.7}, {2, 0.01, 0.5}}},
-          Dsi{0, 1, 0.07},
-          Dsi{2, 3, 0.07},
-          Dsi{1, 1, 1},
-          Pearl{5, 0.07, false},
-          Pearl{5, 0.3, true},
-          SpeculativeFunctionExecution{1, 0.5, 0.1, false},
-          SpeculativeFunctionExecution{1, 2, 0.1, true},
-          Batched{4, 3, 0.05, 10, true, {8}},
-          Batched{4, 3, 0.05, 10, false, {8}}};
+struct Example {
+  const char* name;
+  AnySchedule schedule;
+  bool parallel = false;  ///< some runs take place at the same time
+};
+
+const std::vector<Example>& all_schedules() {
+  static const std::vector<Example> all{
+      {"plain", Plain{}},
+      {"speculative", Speculative{5, 0.07}},
+      {"upper bound", UpperBound{6, 0.07}},
+      {"heads", Heads{4, 0.07}},
+      {"hierarchical", Hierarchical{{{4, 0.2, 0}, {3, 0.05, 0.7}, {2, 0.01, 0.5}}}},
+      {"DSI, all servers", Dsi{0, 1, 0.07}, true},
+      {"DSI, two servers", Dsi{2, 3, 0.07}, true},
+      {"DSI, slow draft", Dsi{1, 1, 1}, true},
+      {"PEARL", Pearl{5, 0.07, false}, true},
+      {"PEARL, next row", Pearl{5, 0.3, true}, true},
+      {"two functions", SpeculativeFunctionExecution{1, 0.5, 0.1, false}, true},
+      {"two functions, interrupting", SpeculativeFunctionExecution{1, 2, 0.1, true}, true},
+      {"batch, refilled", Batched{4, 3, 0.05, 10, true, {8}}},
+      {"batch, emptied", Batched{4, 3, 0.05, 10, false, {8}}}};
+  return all;
+}
+
+std::vector<AnySchedule> programs() {
+  std::vector<AnySchedule> all;
+  for (const Example& each : all_schedules()) all.push_back(each.schedule);
+  return all;
+}
+
+/// A schedule of the user's own: one token every two units.
+struct HalfSpeed {};
+
+template <class Events>
+Elapsed run_schedule(const HalfSpeed&, const Acceptances& text, Events& events) {
+  const double time = 2 * static_cast<double>(text.tokens);
+  if constexpr (Events::wanted) events.add({0, time, {TrackKind::target}, EventKind::target_run});
+  return {text.tokens, time, static_cast<double>(text.tokens)};
 }
 
 using TrackKey = std::pair<int, int>;
@@ -98,10 +128,10 @@ TEST_CASE("rounds on six bits, by hand") {
   CHECK(count(speculative, EventKind::target_run) == 3);
   CHECK(speculative.events[2].accepted == 2);
   CHECK(speculative.events[5].accepted == 0);
-  // The oracle drafts 3 and then 2.
-  const Played oracle = play(Oracle{10, 0.1}, text);
-  CHECK(oracle.elapsed.tokens == 7);
-  CHECK(oracle.elapsed.time == doctest::Approx(2 + 0.5));
+  // The upper bound drafts 3 and then 2.
+  const Played upper_bound = play(UpperBound{10, 0.1}, text);
+  CHECK(upper_bound.elapsed.tokens == 7);
+  CHECK(upper_bound.elapsed.time == doctest::Approx(2 + 0.5));
   CHECK(play(Heads{2, 0.1}, text).elapsed.time == doctest::Approx(3 * 1.1));
 }
 
@@ -220,10 +250,10 @@ TEST_CASE("batches by hand") {
   CHECK(one.elapsed.time == doctest::Approx(alone.elapsed.time));
 }
 
-TEST_CASE("tracks never overlap, and the last event ends when the schedule does") {
+TEST_CASE("lanes never overlap, and the last event ends when the schedule does") {
   const AcceptanceBits bits = iid_acceptances(0.75, 4, 0, 1000);
-  for (const AnySchedule& schedule : all_schedules()) {
-    CAPTURE(schedule.index());
+  for (const auto& [name, schedule, parallel] : all_schedules()) {
+    CAPTURE(name);
     const Played played = play(schedule, bits, 300);
     REQUIRE_FALSE(played.events.empty());
     CHECK(tracks_hold(played));
@@ -241,12 +271,11 @@ TEST_CASE("tracks never overlap, and the last event ends when the schedule does"
     CHECK(last == doctest::Approx(played.elapsed.time));
 
     // Looking changes nothing; a horizon keeps the events that start before it.
-    NoEvents nobody;
-    const Elapsed unseen = run_schedule(schedule, Acceptances{bits, 300}, nobody);
+    const Elapsed unseen = schedule.run(Acceptances{bits, 300});
     CHECK(std::tie(unseen.tokens, unseen.time, unseen.plain_time) ==
           std::tie(played.elapsed.tokens, played.elapsed.time, played.elapsed.plain_time));
     EventLog early{10};
-    run_schedule(schedule, Acceptances{bits, 300}, early);
+    schedule.run(Acceptances{bits, 300}, early);
     const auto before = [](const Event& event) { return event.start < 10; };
     CHECK(early.events.size() ==
           static_cast<std::size_t>(std::count_if(played.events.begin(), played.events.end(), before)));
@@ -257,24 +286,22 @@ TEST_CASE("tracks never overlap, and the last event ends when the schedule does"
   CHECK_FALSE(tracks_hold(broken));
 }
 
-TEST_CASE("schedules of one track at a time are busy throughout: their events add up to their time") {
+TEST_CASE("schedules of one lane at a time are busy throughout: their events add up to their time") {
   const AcceptanceBits bits = iid_acceptances(0.75, 5, 0, 1000);
-  for (const AnySchedule& schedule : all_schedules()) {
-    const bool parallel = std::holds_alternative<Dsi>(schedule) || std::holds_alternative<Pearl>(schedule) ||
-                          std::holds_alternative<SpeculativeFunctionExecution>(schedule);
+  for (const auto& [name, schedule, parallel] : all_schedules()) {
     if (parallel) continue;
     const Played played = play(schedule, bits, 300);
     double busy = 0;
     for (const Event& event : played.events) busy += event.end - event.start;
-    CAPTURE(schedule.index());
+    CAPTURE(name);
     CHECK(busy == doctest::Approx(played.elapsed.time));
   }
 }
 
 TEST_CASE("all schedules end on text that is never rejected") {
   const AcceptanceBits bits(1000, 1);
-  for (const AnySchedule& schedule : all_schedules()) {
-    CAPTURE(schedule.index());
+  for (const auto& [name, schedule, parallel] : all_schedules()) {
+    CAPTURE(name);
     CHECK(play(schedule, bits, 900).elapsed.time > 0);
   }
 }
@@ -287,7 +314,7 @@ TEST_CASE("many trials: the same at any number of threads, and stopped when told
   const auto bits = [&](std::uint32_t trial) { return iid_acceptances(0.8, simulation.seed, trial, 700); };
   const auto with_threads = [&](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    return run_schedules(all_schedules(), simulation, bits);
+    return run_schedules(programs(), simulation, bits);
   };
   const ScheduleRuns one = with_threads(1);
   const ScheduleRuns two = with_threads(2);
@@ -302,6 +329,11 @@ TEST_CASE("many trials: the same at any number of threads, and stopped when told
       CHECK(one.trials[trial][i].tokens == two.trials[trial][i].tokens);
     }
   }
-  CHECK(
-      run_schedules(all_schedules(), simulation, bits, Control{.stop = [] { return true; }}).trials.empty());
+  CHECK(run_schedules(programs(), simulation, bits, Control{.stop = [] { return true; }}).trials.empty());
+}
+
+TEST_CASE("a schedule of one's own is a type with run_schedule") {
+  const AnySchedule schedule = HalfSpeed{};
+  CHECK(schedule.run(Acceptances{bits_of("0000"), 4}).time == 8);
+  CHECK(play(schedule, "0000").events.size() == 1);
 }

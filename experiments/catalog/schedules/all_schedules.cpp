@@ -1,0 +1,35 @@
+// Every schedule: one line each.
+#include "experiments/catalog/schedules/schedule_kind.hpp"
+
+// clang-format off
+#define SPECLAB_SCHEDULES(ENTRY) \
+  ENTRY(plain) \
+  ENTRY(speculative) \
+  ENTRY(upper_bound) \
+  ENTRY(heads) \
+  ENTRY(hierarchical) \
+  ENTRY(dsi) \
+  ENTRY(pearl) \
+  ENTRY(speculative_function_execution) \
+  ENTRY(batched)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_SCHEDULE(name) const ScheduleKind& name##_schedule();
+SPECLAB_SCHEDULES(SPECLAB_DECLARE_SCHEDULE)
+
+Family<ScheduleKind>& schedule_family() {
+  static Family<ScheduleKind> family(
+      "schedule", "Schedules",
+      object<ScheduleKind::Common>("schedule", "Keys of every schedule.",
+                                   {field<&ScheduleKind::Common::label>("label", text(), "Name of the row.")})
+          .type,
+      [](Family<ScheduleKind>& made) {
+#define SPECLAB_ADD_SCHEDULE(name) made.add(name##_schedule());
+        SPECLAB_SCHEDULES(SPECLAB_ADD_SCHEDULE)
+      });
+  return family;
+}
+
+}  // namespace speclab

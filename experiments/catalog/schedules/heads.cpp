@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include "analysis/theory/schedule_theory.hpp"
+#include "experiments/catalog/schedules/schedule_kind.hpp"
+#include "sim/schedules/rounds.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct HeadsParameters {
+  std::optional<std::int32_t> gamma;
+  std::optional<double> c;
+};
+
+MadeSchedule make(const HeadsParameters& own, const std::string&, const ScheduleRequest& request) {
+  const std::int32_t gamma = own.gamma.value_or(request.gamma);
+  const double c = own.c.value_or(request.c);
+  return {.name = fmt::format("heads, γ = {}", gamma),
+          .schedule = Heads{static_cast<std::uint64_t>(gamma), c},
+          .formula = [=](double alpha) { return heads_speedup(alpha, gamma, c); }};
+}
+
+}  // namespace
+
+const ScheduleKind& heads_schedule() {
+  using P = HeadsParameters;
+  static const ScheduleKind kind = schedule_kind<P>(
+      "heads",
+      "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
+      {own_gamma_field<P>(), own_c_field<P>()}, make);
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,54 @@
+#include "sim/schedules/speculative_function_execution.hpp"
+
+#include "analysis/theory/schedule_theory.hpp"
+#include "experiments/catalog/schedules/schedule_kind.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct FunctionParameters {
+  double t_f = 1;
+  double t_g = 1;
+  double t_q = 0.1;
+  bool interrupts = false;
+};
+
+MadeSchedule make(const FunctionParameters& own, const std::string&, const ScheduleRequest&) {
+  const auto [f, g, q, interrupts] = own;
+  const SpeedupFormula without = [f = f, g = g, q = q](double beta) {
+    return speculative_function_speedup(beta, f, g, q);
+  };
+  MadeSchedule made{
+      .name = interrupts ? "speculative function execution, interrupting" : "speculative function execution",
+      .schedule = SpeculativeFunctionExecution{f, g, q, interrupts},
+      .formula = without};
+  if (interrupts) {
+    made.formula = [f = f, g = g, q = q](double beta) {
+      return speculative_function_speedup_interrupting(beta, f, g, q);
+    };
+    made.printed = PrintedFormula{without, "without interrupts"};
+  }
+  return made;
+}
+
+}  // namespace
+
+const ScheduleKind& speculative_function_execution_schedule() {
+  using P = FunctionParameters;
+  static const ScheduleKind kind = [] {
+    ScheduleKind made = schedule_kind<P>(
+        "speculative_function_execution",
+        "g(f(x)) with the output of f speculated while f computes; a position is a call.",
+        {field<&P::t_f>("t_f", number_above(0, 1000), "Time of f."),
+         field<&P::t_g>("t_g", number_above(0, 1000), "Time of g."),
+         field<&P::t_q>("t_q", number(0, 1000), "Time of the stand-in for f."),
+         field<&P::interrupts>("interrupts", boolean(), "A useless g is stopped when f is done.")},
+        make);
+    made.aliases = {"two_functions"};
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

@@ -1,0 +1,44 @@
+#include "analysis/theory/schedule_theory.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/catalog/schedules/schedule_kind.hpp"
+#include "sim/schedules/rounds.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct UpperBoundParameters {
+  std::int32_t most = 64;
+  bool drafting_paid = true;
+  std::optional<double> c;
+};
+
+MadeSchedule make(const UpperBoundParameters& own, const std::string&, const ScheduleRequest& request) {
+  const std::int32_t most = own.most;
+  const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
+  return {.name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
+          .schedule = UpperBound{static_cast<std::uint64_t>(most), c},
+          .formula = [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
+          .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
+                                    "no limit on the drafted tokens"}};
+}
+
+}  // namespace
+
+const ScheduleKind& upper_bound_schedule() {
+  using P = UpperBoundParameters;
+  static const ScheduleKind kind = [] {
+    ScheduleKind made = schedule_kind<P>(
+        "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
+        {integer_field<&P::most>("most", 1, 1000, "The limit."),
+         formerly(field<&P::drafting_paid>("drafting_paid", boolean(), "Whether drafting takes time."),
+                  {"charged"}),
+         own_c_field<P>()},
+        make);
+    made.aliases = {"oracle"};
+    return made;
+  }();
+  return kind;
+}
+
+}  // namespace speclab

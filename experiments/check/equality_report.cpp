@@ -1,0 +1,140 @@
+// Tests of equality as JSON and as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/check/equality_test.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Below the smallest normal double the tail is not resolved.
+std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
+
+std::string distance_text(double distance) {
+  return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
+}
+
+std::string test_row(const std::string& name, double statistic, int degrees, double p, double adjusted_p) {
+  return fmt::format("{:<28}{:>12.2f}  {:>7}  {:>8}  {:>8}\n", name, statistic, degrees, p_text(p),
+                     p_text(adjusted_p));
+}
+
+std::string position_rows(const EqualityResult& result) {
+  std::string text;
+  int untested = 0;
+  for (const PositionEquality& test : result.positions) {
+    if (test.prefixes == 0) {
+      ++untested;
+      continue;
+    }
+    const int before = test.position - 1;
+    const std::string name = before == 0
+                                 ? "token 1"
+                                 : fmt::format("token {} given {}", test.position,
+                                               before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
+    text += test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p);
+  }
+  if (untested > 0) {
+    text += fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test\n", untested,
+                        result.tokens);
+  }
+  return text;
+}
+
+const Typed<PositionEquality>& position_type() {
+  using P = PositionEquality;
+  static const auto type =
+      object<P>("position_equality", "The token at one position, given those before it.",
+                {integer_field<&P::position>("position", 1, 64, "From 1."),
+                 field<&P::prefixes>("prefixes", count<std::int32_t>(), "Prefixes that were tested."),
+                 field<&P::covered>("covered", any_number(), "Share of the samples with a tested prefix."),
+                 field<&P::pearson>("pearson", any_number(), "Pearson's statistic."),
+                 field<&P::degrees>("degrees", count<std::int32_t>(), "Degrees of freedom."),
+                 field<&P::pearson_p>("pearson_p", any_number(), "Its p-value."),
+                 field<&P::adjusted_p>("adjusted_p", any_number(), "The same after Holm's adjustment.")});
+  return type;
+}
+
+}  // namespace
+
+const char* words(EqualityReference reference) {
+  return reference == EqualityReference::exact_distribution ? "exact distribution" : "second sample";
+}
+
+const Typed<EqualityResult>& equality_result_type() {
+  using E = EqualityResult;
+  const auto verdict = choice<bool>({{"equal", false}, {"different", true}});
+  const auto reference = choice<EqualityReference>(
+      {{words(EqualityReference::exact_distribution), EqualityReference::exact_distribution},
+       {words(EqualityReference::second_sample), EqualityReference::second_sample}},
+      {{"exact law", words(EqualityReference::exact_distribution)}});
+  const auto number = any_number();
+  const auto integer = count<std::int32_t>();
+  const auto large = count<std::uint64_t>();
+  static const auto type = object<E>(
+      "equality_test", "Speculative decoding against plain decoding, by samples.",
+      {field<&E::different>("verdict", verdict, "equal, or different."),
+       field<&E::reference>("against", reference, "What stands for the target's distribution."),
+       field<&E::tokens>("tokens", integer, "First tokens, whose joint distribution is compared."),
+       field<&E::samples_each>("samples_each", large, "Sequences from each decoder."),
+       field<&E::level>("level", number, "Chance of a false alarm."),
+       field<&E::adjusted_p>("adjusted_p", number, "Least p-value after Holm's adjustment."),
+       field<&E::pearson>("pearson", number, "Pearson's statistic of whole sequences."),
+       field<&E::pearson_p>("pearson_p", number, "Its p-value."),
+       field<&E::pearson_adjusted_p>("pearson_adjusted_p", number, "The same, adjusted."),
+       field<&E::g>("g", number, "The G statistic of whole sequences."),
+       field<&E::g_p>("g_p", number, "Its p-value."),
+       field<&E::g_adjusted_p>("g_adjusted_p", number, "The same, adjusted."),
+       field<&E::degrees>("degrees", integer, "Degrees of freedom of both."),
+       field<&E::cells>("cells", integer, "Cells after pooling."),
+       field<&E::pooled_cells>("pooled_cells", integer, "Cells that share the pool."),
+       field<&E::impossible>("impossible", large, "Sequences that the target cannot produce."),
+       field<&E::positions>("positions", list(position_type()), "Tests of single positions."),
+       field<&E::power>("power", number, "At which the next two are stated."),
+       field<&E::detectable_effect>("detectable_effect", number, "Cohen's w that the joint test finds."),
+       field<&E::detectable_total_variation>("detectable_total_variation", number,
+                                             "Total variation that the joint test finds."),
+       field<&E::samples_for_one_percent>("samples_for_total_variation_0.01", large,
+                                          "Sequences of each decoder that would find 0.01.")});
+  return type;
+}
+
+std::string equality_text(const EqualityResult& result) {
+  const bool exact = result.reference == EqualityReference::exact_distribution;
+  std::string text =
+      fmt::format("null      the first {} tokens of speculative decoding have {}\n", result.tokens,
+                  exact ? "the target's distribution, known exactly from its rows"
+                        : "the distribution of plain decoding, seen in a second sample");
+  text += fmt::format("samples   {} sequences{}, {} cells ({} pooled){}\n", result.samples_each,
+                      exact ? "" : " each", result.cells, result.pooled_cells,
+                      result.impossible > 0
+                          ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
+                          : "");
+  text += fmt::format("{:<28}{:>12}  {:>7}  {:>8}  {:>8}\n", "test", "statistic", "degrees", "p", "adjusted");
+  text += test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
+                   result.pearson_adjusted_p);
+  text += test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p);
+  text += position_rows(result);
+  text += fmt::format("power     a total variation of {} or more",
+                      distance_text(result.detectable_total_variation));
+  if (result.degrees > 0) text += fmt::format(" (effect w = {:.4f})", result.detectable_effect);
+  text += fmt::format(" is found with probability {}", result.power);
+  if (result.samples_for_one_percent) {
+    // Two digits: the cells would be others with as many samples.
+    const auto samples = static_cast<double>(*result.samples_for_one_percent);
+    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(samples)) - 1));
+    text += fmt::format(";\n          0.01 takes about {:.0f} samples{}", std::ceil(samples / unit) * unit,
+                        exact ? "" : " each");
+  }
+  text +=
+      fmt::format("\nverdict   {} (level {:g})\n",
+                  result.different ? "DIFFERENT: speculative decoding does not have the target's distribution"
+                                   : "equal: no difference found",
+                  result.level);
+  return text;
+}
+
+}  // namespace speclab

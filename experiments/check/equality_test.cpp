@@ -1,0 +1,128 @@
+#include "experiments/check/equality_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/config/config_error.hpp"
+#include "sim/sequences.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr double most_exact_sequences = 1e5;
+constexpr double small_distance = 0.01;
+
+bool has_exact_distribution(const Setup& setup, int tokens) {
+  return setup.simulation.prompts.size() == 1 &&
+         std::pow(setup.target.vocab(), tokens) <= most_exact_sequences;
+}
+
+/// None when it was stopped.
+std::optional<SequenceTests> run_tests(const Setup& setup, int gamma,
+                                       const std::optional<SequenceDistribution<double>>& exact,
+                                       const SimulationSize& simulation, std::size_t length,
+                                       const Control& control) {
+  const AnyRule& rule = setup.rule.sampled;
+  const std::vector<Token> speculative =
+      speculative_sequences(setup.target, setup.draft, rule, gamma, simulation, length, control);
+  std::vector<Token> plain;
+  if (!exact) plain = plain_sequences(setup.target, rule, simulation, length, control);
+  if (speculative.empty() || (!exact && plain.empty())) return std::nullopt;
+  if (!exact) return two_sample_sequence_tests(speculative, plain, length);
+  return ExactSequenceTests(*exact, setup.target.vocab(), length, simulation.trials).test(speculative);
+}
+
+/// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
+void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_t vocab) {
+  const bool exact = result.reference == EqualityReference::exact_distribution;
+  const FitTest& joint = tests.joint;
+  const double level = result.level / static_cast<double>(tests.p_values().size());
+  // Two samples of n are worth one of n/2: the variances of both add.
+  const std::uint64_t worth = exact ? 1 : 2;
+  if (joint.degrees > 0) {
+    const std::uint64_t samples = result.samples_each / worth;
+    result.detectable_effect = detectable_effect(joint.degrees, samples, level, result.power);
+    result.detectable_total_variation =
+        std::min(1.0, detectable_total_variation(joint.degrees, samples, level, result.power));
+    // By Cauchy-Schwarz the effect is at least twice the total variation.
+    const std::uint64_t needed =
+        worth * planned_samples(2 * small_distance, joint.degrees, level, result.power);
+    if (needed > 0) result.samples_for_one_percent = needed;
+  } else if (vocab > 1) {
+    // A deterministic target (temperature 0) has one cell. Against the exact distribution any other sequence
+    // settles the matter; a second sample must fill a second cell.
+    const auto samples = static_cast<double>(result.samples_each);
+    result.detectable_total_variation =
+        exact ? -std::expm1(std::log1p(-result.power) / samples) : minimum_expectation_for_power / samples;
+  }
+}
+
+void describe_tests(EqualityResult& result, const SequenceTests& tests) {
+  const FitTest& joint = tests.joint;
+  const std::vector<double> adjusted = holm_adjusted(tests.p_values());
+  result.adjusted_p = tests.adjusted_p();
+  result.different = result.adjusted_p <= result.level;
+  result.pearson = joint.pearson;
+  result.pearson_p = joint.pearson_p;
+  result.pearson_adjusted_p = adjusted[0];
+  result.g = joint.g;
+  result.g_p = joint.g_p;
+  result.g_adjusted_p = adjusted[1];
+  result.degrees = joint.degrees;
+  result.cells = joint.cells;
+  result.pooled_cells = joint.pooled_cells;
+  result.impossible = joint.impossible;
+  for (std::size_t i = 0; i < tests.positions.size(); ++i) {
+    const PositionTest& test = tests.positions[i];
+    result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,
+                                .prefixes = test.prefixes,
+                                .covered = test.covered,
+                                .pearson = test.sum.pearson,
+                                .degrees = test.sum.degrees,
+                                .pearson_p = test.sum.pearson_p,
+                                .adjusted_p = adjusted[i + 2]});
+  }
+}
+
+}  // namespace
+
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
+  if (!has_exact_distribution(setup, tokens)) return std::nullopt;
+  return plain_distribution<double>(setup.target, setup.simulation.prompt(0),
+                                    static_cast<std::size_t>(tokens), setup.rule.enumerated);
+}
+
+std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings) {
+  return std::uint64_t{settings.samples} * (has_exact_distribution(setup, settings.tokens) ? 1 : 2);
+}
+
+std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
+                                            const Control& control) {
+  if (settings.power <= settings.level) {
+    throw ConfigError("/check/power",
+                      fmt::format("{} is not above the level {}", settings.power, settings.level));
+  }
+  SimulationSize simulation = setup.simulation;
+  simulation.trials = settings.samples;
+  const std::optional<SequenceDistribution<double>> exact = exact_plain_distribution(setup, settings.tokens);
+  const auto tests =
+      run_tests(setup, gamma, exact, simulation, static_cast<std::size_t>(settings.tokens), control);
+  if (!tests) return std::nullopt;
+  EqualityResult result;
+  result.reference = exact ? EqualityReference::exact_distribution : EqualityReference::second_sample;
+  result.tokens = settings.tokens;
+  result.samples_each = settings.samples;
+  result.level = settings.level;
+  result.power = settings.power;
+  describe_tests(result, *tests);
+  state_power(result, *tests, setup.target.vocab());
+  return result;
+}
+
+}  // namespace speclab

@@ -1,0 +1,77 @@
+// `speclab check`: does speculative decoding have the target's distribution?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/exact/round_distribution.hpp"
+#include "experiments/check/check_section.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/run/setup.hpp"
+#include "sim/control.hpp"
+
+namespace speclab {
+
+/// What stands for the target's distribution: computed from its rows, or a sample of plain decoding.
+enum class EqualityReference { exact_distribution, second_sample };
+const char* words(EqualityReference reference);
+
+/// The token at one position, given those before it.
+struct PositionEquality {
+  std::int32_t position = 0;  ///< from 1
+  std::int32_t prefixes = 0;  ///< how many were tested
+  double covered = 0;         ///< share of the samples whose prefix was tested
+  double pearson = 0;
+  std::int32_t degrees = 0;
+  double pearson_p = 1;
+  double adjusted_p = 1;
+};
+
+/// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as
+/// under plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before
+/// it; Holm's adjustment makes one verdict of them.
+struct EqualityResult {
+  bool different = false;
+  EqualityReference reference = EqualityReference::exact_distribution;
+  std::int32_t tokens = 0;
+  std::uint64_t samples_each = 0;
+  double level = 0;
+  double adjusted_p = 1;
+  double pearson = 0;
+  double pearson_p = 1;
+  double pearson_adjusted_p = 1;
+  double g = 0;
+  double g_p = 1;
+  double g_adjusted_p = 1;
+  std::int32_t degrees = 0;
+  std::int32_t cells = 0;
+  std::int32_t pooled_cells = 0;
+  std::uint64_t impossible = 0;  ///< sequences that the target cannot produce
+  std::vector<PositionEquality> positions;
+  double power = 0;
+  /// What is found with probability `power` or more by the joint test alone, at its share of the level:
+  double detectable_effect = 0;           ///< Cohen's w
+  double detectable_total_variation = 0;  ///< between the cells
+  /// Sequences (of each decoder) that would find a total variation of 0.01 so, with as many cells.
+  std::optional<std::uint64_t> samples_for_one_percent;
+};
+const Typed<EqualityResult>& equality_result_type();
+
+/// The distribution of the first `tokens` tokens of plain decoding, computed from the target's rows: for one
+/// prompt and at most 100,000 sequences. Empty for more.
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens);
+
+/// Sequences that `test_equality` decodes.
+std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);
+
+/// None when `control` ended it early; its progress counts sequences. Throws ConfigError when the power is
+/// not above the level.
+std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
+                                            const Control& control);
+
+/// One line a test, ending in the verdict.
+std::string equality_text(const EqualityResult& result);
+
+}  // namespace speclab

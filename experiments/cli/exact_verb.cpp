@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/exact/exact_analysis.hpp"
+#include "experiments/support/machine.hpp"
+
+namespace speclab {
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab exact CONFIG.json [options]",
+      .about =
+          R"(Analyses speculative decoding of the config's models exactly, as a Markov chain over contexts:
+acceptances of models with memory depend on one another, which the closed forms leave out. Prints
+the i.i.d. formulas at the exact alpha, the exact values, a simulation of the config's size with
+intervals, and the error of the formulas. Models must read a bounded number of tokens; with order
+3 and more, sampling top_k keeps the number of transitions finite. "search": {"max_gamma": G}
+bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.
+)",
+      .examples = R"(  speclab exact configs/exact_markov.json
+  speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation
+)",
+      .positional = "config"};
+  add_config_options(usage.options);
+  usage.options.add_options()("json", "print JSON instead of tables")("no-simulation",
+                                                                      "formulas and exact values alone");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const auto file = (*values)["config"].as<std::string>();
+  const ThreadLimit limit(thread_option(*values));
+  const Json config = load_config(file, *values);
+  const ExactAnalysis analysis = in_file(
+      file, [&] { return analyse_exactly(read_config(config), values->count("no-simulation") == 0); });
+  if (values->count("json") > 0) {
+    Json json;
+    write(exact_result_type(), analysis.result, json);
+    fmt::print("{}\n", json.dump(1));
+    return exit_ok;
+  }
+  const ExactTimings& seconds = analysis.timings;
+  fmt::print("{}", exact_text(analysis.result));
+  fmt::print(
+      "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the simulation\n",
+      seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config.gamma, seconds.search_seconds,
+      seconds.simulation_seconds);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb exact_verb() {
+  return {"exact", "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
+          run};
+}
+
+}  // namespace speclab

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/prove/proof_task.hpp"
+#include "experiments/prove/survey.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/progress.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+using Values = po::variables_map;
+
+Usage usage() {
+  Usage usage{
+      .line =
+          R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
+       speclab prove CONFIG.json [options]
+       speclab prove --all [--instances N] [--seed S] [--json])",
+      .about =
+          R"(Is a rule lossless? Follows every branch of one round (drafts, acceptances, replacement, bonus),
+completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
+of plain decoding. With --exact in rational arithmetic: a proof for these rows. ROWS are decimals
+or fractions (.5,.3,.2 or 1/3,2/3); several rows, one per last token, are separated by ";". A config
+brings its own models, rule and gamma. --all runs every rule on random instances (zeros, point
+masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
+
+Results, by their names in --json: rule, gamma, lossless, tv (total variation between the
+distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound
+(the largest acceptance of any lossless rule there, with candidates drawn so), expected_accepted,
+expected_emitted, rejection (P[the round ends in a rejection]), counterexample (the sequence with
+the largest error), distribution and target_distribution (up to 10,000 sequences), branches,
+arithmetic.
+Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)",
+      .examples =
+          R"(  speclab prove --rule token --target .5,.3,.2 --draft .1,.3,.6 --exact
+  speclab prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact
+  speclab prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6
+  speclab prove --rule recursive --drafts 3 --target .5,.3,.2 --draft .1,.3,.6
+  speclab prove configs/prove_markov.json --exact
+  speclab prove --all --instances 200 --seed 1
+)",
+      .positional = "config",
+      .optional_positional = true};
+  usage.options.add_options()("rule", po::value<std::string>(), "its name (see speclab list)")(
+      "verifier", po::value<std::string>(), "the former name of --rule")("target", po::value<std::string>(),
+                                                                         "the target's rows")(
+      "draft", po::value<std::string>(), "the draft's rows")("gamma", po::value<int>(),
+                                                             "drafted positions, 0 to 64 (default 1)")(
+      "drafts", po::value<int>(), "drafts for each position, of rules for several")(
+      "lenience", po::value<double>(), "l in (0, 1], of lenient rules")(
+      "residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target")(
+      "param", po::value<std::vector<std::string>>()->composing(),
+      "name=value: any other parameter of the rule")("exact", "rational arithmetic; results are fractions")(
+      "max-branches", po::value<double>(), "follow up to so many branches")(
+      "all", "every rule on random instances")("instances", po::value<int>(), "with --all (default 200)")(
+      "seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's")(
+      "threads", po::value<int>()->default_value(0),
+      "threads of --all; 0: all cores. Results do not depend on it")(
+      "set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config")(
+      "json", "print JSON");
+  return usage;
+}
+
+/// Throws when an option is given that the chosen way of calling does not read.
+void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
+  for (const char* option : options) {
+    if (values.count(option) > 0) {
+      throw UsageError(fmt::format("--{} does not go with {}; see speclab prove --help", option, way));
+    }
+  }
+}
+
+const std::string& needed(const Values& values, const char* option) {
+  if (values.count(option) == 0) {
+    throw UsageError(
+        fmt::format("missing --{}; give --rule, --target and --draft, or a CONFIG.json, or --all", option));
+  }
+  return values[option].as<std::string>();
+}
+
+RuleConfig rule_of(const Values& values) {
+  Json spec{{"kind", needed(values, values.count("verifier") > 0 ? "verifier" : "rule")}};
+  if (values.count("drafts") > 0) spec["drafts"] = values["drafts"].as<int>();
+  if (values.count("lenience") > 0) spec["lenience"] = values["lenience"].as<double>();
+  if (values.count("residual") > 0) spec["residual"] = values["residual"].as<std::string>();
+  if (values.count("param") > 0) {
+    for (const std::string& assignment : values["param"].as<std::vector<std::string>>()) {
+      apply_assignment(spec, assignment);
+    }
+  }
+  const Typed<RuleConfig> type = kind_of(rule_family());
+  std::vector<RenamedUse> uses;
+  type.type->rename(spec, "--rule", uses);
+  return read(type, spec, "--rule");
+}
+
+ProofTask task_of_options(const Values& values) {
+  ProofTask task;
+  task.rule = rule_of(values);
+  task.target = parse_rows(needed(values, "target"), "--target");
+  task.draft = parse_rows(needed(values, "draft"), "--draft");
+  if (task.target.front().size() != task.draft.front().size()) {
+    throw UsageError(fmt::format("--target has {} tokens and --draft {}; rows are over one vocabulary",
+                                 task.target.front().size(), task.draft.front().size()));
+  }
+  constexpr int largest_gamma = 64;
+  if (values.count("gamma") > 0) task.gamma = values["gamma"].as<int>();
+  if (task.gamma < 0 || task.gamma > largest_gamma) {
+    throw UsageError(fmt::format("--gamma {}: expected 0 to {}", task.gamma, largest_gamma));
+  }
+  return task;
+}
+
+template <class T>
+void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
+  if (!as_json) {
+    fmt::print("{}", text_of(result));
+    return;
+  }
+  Json json;
+  write(type, result, json);
+  fmt::print("{}\n", json.dump(1));
+}
+
+int prove_one(const Values& values) {
+  const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
+  ProofTask task;
+  if (values.count("config") > 0) {
+    refuse(values,
+           {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
+           "a config (use --set)");
+    const auto file = values["config"].as<std::string>();
+    const Json config = load_config(file, values);
+    task = in_file(file, [&] { return proof_task(read_config(config)); });
+  } else {
+    refuse(values, {"set", "seed"}, "--rule");
+    task = task_of_options(values);
+  }
+  refuse(values, {"instances"}, "one proof");
+  check_branches(task, values.count("max-branches") > 0 ? values["max-branches"].as<double>()
+                                                        : branch_limit(arithmetic));
+  const Proof proof = prove(task, arithmetic);
+  print(proof, proof_type(), values.count("json") > 0, proof_text);
+  return proof.lossless ? exit_ok : exit_failed_check;
+}
+
+int prove_every(const Values& values) {
+  refuse(values,
+         {"config", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param",
+          "set", "max-branches"},
+         "--all");
+  constexpr int most_instances = 1000000;
+  const int instances = values.count("instances") > 0 ? values["instances"].as<int>() : 200;
+  if (instances < 1 || instances > most_instances) {
+    throw UsageError(fmt::format("--instances {}: expected 1 to {}", instances, most_instances));
+  }
+  const std::int64_t seed = values.count("seed") > 0 ? values["seed"].as<std::int64_t>() : 1;
+  if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
+  const ThreadLimit limit(thread_option(values));
+  const InterruptGuard guard;
+  Progress progress("prove --all", survey_tasks().size() * static_cast<std::size_t>(instances));
+  const Control control{.stop = [] { return interrupted(); },
+                        .progress = [&](std::uint64_t steps) { progress.advance(steps); }};
+  const Survey survey =
+      prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed), control);
+  if (survey.partial) {
+    fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
+    return exit_interrupted;
+  }
+  print(survey, survey_type(), values.count("json") > 0, survey_text);
+  return survey.as_expected ? exit_ok : exit_failed_check;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  Usage how = usage();
+  const auto values = parse(how, arguments);
+  if (!values) return exit_ok;
+  return values->count("all") > 0 ? prove_every(*values) : prove_one(*values);
+}
+
+}  // namespace
+
+Verb prove_verb() {
+  return {"prove", "decide exactly whether a rule is lossless, by following every branch", run};
+}
+
+}  // namespace speclab

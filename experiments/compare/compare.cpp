@@ -1,0 +1,283 @@
+// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task; it decodes
+// the same sequences by every gamma and every policy, with random numbers that all of them share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/compare/compare_report.hpp"
+#include "experiments/compare/compare_result.hpp"
+#include "experiments/compare/drafter_benchmark.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "sim/parallel.hpp"
+#include "sim/policies/fixed.hpp"
+
+namespace speclab {
+
+namespace {
+
+const CompareSection& section_of(const Config& config) { return config.section<CompareSection>("compare"); }
+
+const std::string& label_of(const TaskConfig& task) { return task.name; }
+
+/// Throws ConfigError at `path` when two of a list have one name.
+template <class T>
+void check_distinct_names(const std::vector<T>& list, const std::string& path) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto [earlier, fresh] = seen.emplace(label_of(list[i]), i);
+    if (fresh) continue;
+    throw ConfigError(fmt::format("{}/{}/name", path, i),
+                      fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"",
+                                  earlier->first, earlier->second));
+  }
+}
+
+/// The entry of a list that a cell was cut out for.
+template <class T>
+std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
+  const auto set =
+      std::find_if(cell.set.begin(), cell.set.end(), [&](const auto& one) { return one.first == what; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const T& one) { return *set->second == label_of(one); });
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+/// One number of every batch.
+std::vector<double> each(const Outcome& outcome, const std::function<double(const Tally&)>& number) {
+  std::vector<double> all;
+  for (const Tally& batch : outcome.batches) all.push_back(number(batch));
+  return all;
+}
+
+double real(std::uint64_t count) { return static_cast<double>(count); }
+
+/// What is compared of a run: tokens and time of each batch.
+struct Speeds {
+  std::vector<double> tokens;
+  std::vector<double> time;
+  BatchRatio batches() const { return {tokens, time}; }
+};
+
+std::optional<Interval> metric_of(const ByMetric<Interval>& metrics, Metric metric) {
+  const Interval* found = find(metrics, metric);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confidence) {
+  // The speedup among them knows one cost alone, and is not asked for.
+  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence);
+  return {.alpha_examined = metric_of(metrics, Metric::alpha_examined),
+          .alpha_drafted = metric_of(metrics, Metric::alpha_drafted),
+          .drafted_per_round =
+              ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
+                             each(outcome, [](const Tally& t) { return real(t.rounds); }), confidence),
+          .tokens_per_target_step = metric_of(metrics, Metric::tokens_per_target_step),
+          .speedup = ratio_interval(speeds.tokens, speeds.time, confidence)};
+}
+
+class CompareCell final : public PreparedCell {
+ public:
+  CompareCell(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
+      : section_(section_of(cell.config)), task_(std::move(task)), entry_(std::move(entry)) {}
+
+  bool works() const override { return true; }
+
+  std::uint64_t workload() const override {
+    if (!entry_.drafter) return 0;
+    return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
+  }
+
+  void run(CellResult& result, const RunContext& context) override {
+    auto own = std::make_shared<CompareResult>();
+    if (!entry_.drafter) {
+      own->unsupported_reason = entry_.unsupported_reason;
+      result.own = std::move(own);
+      return;
+    }
+    const Measured measured = measure(context.control);
+    if (measured.partial()) {
+      result.partial = true;
+      return;
+    }
+    describe(result, *own, measured, context.confidence);
+    result.own = std::move(own);
+  }
+
+ private:
+  struct PolicyRun {
+    AnyPolicy policy;
+    std::optional<Outcome> outcome;  ///< none where the policy has no meaning for the drafter
+  };
+  struct Measured {
+    Outcome overlaps;
+    std::vector<Outcome> gammas;
+    std::vector<PolicyRun> policies;
+
+    bool partial() const {
+      return overlaps.partial ||
+             std::any_of(gammas.begin(), gammas.end(),
+                         [](const Outcome& outcome) { return outcome.partial; }) ||
+             std::any_of(policies.begin(), policies.end(),
+                         [](const PolicyRun& run) { return run.outcome && run.outcome->partial; });
+    }
+  };
+
+  Outcome decode(const AnyPolicy& policy, const Control& control) const {
+    return decode_sequences(
+        task_->sequences, [&](std::size_t i) { return task_->target_of(i); }, *entry_.drafter, policy,
+        entry_.rule, control);
+  }
+
+  Measured measure(const Control& control) const {
+    Measured measured;
+    const std::size_t gammas = section_.gammas.size();
+    const std::size_t policies = section_.policies.size();
+    measured.gammas.resize(gammas);
+    const PolicyRequest request{[&](std::int32_t drafted) { return entry_.round_time(drafted); }};
+    for (const PolicyConfig& policy : section_.policies) {
+      measured.policies.push_back({make_policy(policy, request), std::nullopt});
+    }
+    for_each_index(gammas + policies + 1, [&](std::size_t i) {
+      if (i < gammas) {
+        measured.gammas[i] = decode(FixedPolicy(section_.gammas[i]), control);
+      } else if (i < gammas + policies) {
+        PolicyRun& run = measured.policies[i - gammas];
+        if (run.policy.foresees() && !entry_.drafter->foretells_runs()) return;
+        run.outcome = decode(run.policy, control);
+      } else {
+        measured.overlaps = measure_first_overlap(
+            task_->sequences, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
+      }
+    });
+    return measured;
+  }
+
+  Speeds speeds(const Outcome& outcome) const {
+    return {each(outcome, [](const Tally& t) { return real(t.emitted); }),
+            each(outcome, [&](const Tally& t) { return entry_.time(t); })};
+  }
+
+  void describe(CellResult& result, CompareResult& own, const Measured& measured, double confidence) const {
+    std::vector<Speeds> by_gamma;
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
+      by_gamma.push_back(speeds(measured.gammas[i]));
+      own.gammas.push_back({numbers(measured.gammas[i], by_gamma[i], confidence), section_.gammas[i]});
+      if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
+    }
+    own.best_gamma = section_.gammas[best];
+    own.sequences = task_->sequences.sequences.size();
+
+    const Outcome& overlaps = measured.overlaps;
+    own.proposes =
+        ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
+                       each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence);
+    const RunNumbers& fastest = own.gammas[best];
+    const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
+      if (interval) result.simulated.emplace_back(metric, *interval);
+    };
+    put(Metric::alpha_overlap,
+        metric_of(simulated_metrics(overlaps.batches, {}, confidence), Metric::alpha_overlap));
+    put(Metric::alpha_examined, fastest.alpha_examined);
+    put(Metric::alpha_drafted, fastest.alpha_drafted);
+    put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
+    put(Metric::speedup, fastest.speedup);
+
+    for (std::size_t i = 0; i < section_.policies.size(); ++i) {
+      const PolicyRun& run = measured.policies[i];
+      if (!run.outcome) continue;
+      const Speeds its = speeds(*run.outcome);
+      const PolicyConfig& policy = section_.policies[i];
+      PolicyResult one{numbers(*run.outcome, its, confidence), label_of(policy), policy.name(), {}, {}};
+      one.gain = paired_difference(its.batches(), by_gamma[best].batches(), confidence);
+      if (run.policy.foresees()) {
+        one.speedup_drafting_free = ratio_interval(
+            its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }), confidence);
+      }
+      own.policies.push_back(std::move(one));
+    }
+    const Tally total = measured.gammas[best].total();
+    result.counts.rounds = total.rounds;
+    result.counts.drafted = total.drafted;
+    result.counts.examined = total.examined;
+    result.counts.accepted = total.accepted;
+    result.counts.emitted = total.emitted;
+  }
+
+  const CompareSection& section_;
+  std::shared_ptr<const BenchmarkTask> task_;
+  BenchmarkEntry entry_;
+};
+
+class Compare final : public Experiment {
+ public:
+  Compare()
+      : Experiment("compare",
+                   "Drafters and gamma policies compared with one another on held-out documents.") {}
+
+  std::vector<std::string> sections() const override { return {"compare"}; }
+
+  std::vector<CellSpec> cells(std::vector<CellSpec> grid) const override {
+    std::vector<CellSpec> cut;
+    for (const CellSpec& spec : grid) {
+      const CompareSection& section = section_of(spec.config);
+      if (section.tasks.empty()) {
+        throw ConfigError("/compare", "missing; compare needs \"tasks\" and \"drafters\"");
+      }
+      check_distinct_names(section.tasks, "/compare/tasks");
+      check_distinct_names(section.drafters, "/compare/drafters");
+      check_distinct_names(section.policies, "/compare/policies");
+      for (const TaskConfig& task : section.tasks) {
+        for (const DrafterConfig& drafter : section.drafters) {
+          CellSpec& cell = cut.emplace_back(spec);
+          cell.set.emplace_back("task", std::make_shared<const Json>(task.name));
+          cell.set.emplace_back("drafter", std::make_shared<const Json>(label_of(drafter)));
+          cell.label = fmt::format("{}{}{}: {}", spec.label, spec.label.empty() ? "" : ", ", task.name,
+                                   label_of(drafter));
+        }
+      }
+    }
+    return cut;
+  }
+
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const CompareSection& section = section_of(cell.config);
+    const std::size_t at = index_of(section.tasks, cell, "task");
+    const std::string path = fmt::format("/compare/tasks/{}", at);
+    auto task = shared_task(section.tasks[at], path, cell.config, jobs.factory());
+    BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
+                                      section.tasks[at], path, *task, cell.config, jobs.factory());
+    return std::make_unique<CompareCell>(cell, std::move(task), std::move(entry));
+  }
+
+  int intervals(const Config& cell) const override {
+    // alpha three times, tokens and speedup; then speedup and gain of each policy.
+    return 5 + 2 * static_cast<int>(section_of(cell).policies.size());
+  }
+
+  std::string own_key() const override { return "comparison"; }
+  TypePtr own_result() const override { return compare_result_type().type; }
+
+  std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
+    return compare_tables(result, id);
+  }
+  std::vector<Figure> figures(const Result& result) const override { return compare_figures(result); }
+  std::string csv(const Result& result) const override { return compare_csv(result); }
+};
+
+}  // namespace
+
+const Experiment& compare_experiment() {
+  static const Compare experiment;
+  return experiment;
+}
+
+}  // namespace speclab

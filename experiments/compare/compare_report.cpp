@@ -1,0 +1,355 @@
+#include "experiments/compare/compare_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "experiments/compare/compare_result.hpp"
+#include "experiments/compare/compare_section.hpp"
+#include "experiments/presentation/metric_tables.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string set_text(const CellResult& cell, const char* what) {
+  const Json* value = set_value(cell, what);
+  return value != nullptr ? value->get<std::string>() : "";
+}
+
+Cell interval_or_none(const std::optional<Interval>& interval) {
+  return interval ? interval_cell(*interval) : text_cell("–");
+}
+
+/// Null for a cell without numbers.
+const CompareResult* numbers_of(const CellResult& cell) {
+  if (cell.partial || cell.own == nullptr) return nullptr;
+  const auto& comparison = own<CompareResult>(cell);
+  return comparison.ran() ? &comparison : nullptr;
+}
+
+std::optional<Interval> simulated(const CellResult& cell, Metric metric) {
+  const Interval* found = find(cell.simulated, metric);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+const PolicyResult* policy_named(const CompareResult& comparison, const std::string& name) {
+  for (const PolicyResult& policy : comparison.policies) {
+    if (policy.name == name) return &policy;
+  }
+  return nullptr;
+}
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+std::vector<std::string> policy_names(const Result& result) {
+  std::vector<std::string> names;
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    for (const PolicyResult& policy : comparison->policies) add_new(names, policy.name);
+  }
+  return names;
+}
+
+std::vector<std::string> distinct(const Result& result, const char* what) {
+  std::vector<std::string> all;
+  for (const CellResult& cell : result.cells) add_new(all, set_text(cell, what));
+  return all;
+}
+
+/// Task and drafter, and what the sweep set besides.
+std::vector<Cell> head(const CellResult& cell) {
+  const std::string task = set_text(cell, "task");
+  const std::string drafter = set_text(cell, "drafter");
+  const std::string both = task + ": " + drafter;
+  const std::size_t extra = cell.label.size() - std::min(cell.label.size(), both.size());
+  const std::string before = extra > 2 ? cell.label.substr(0, extra - 2) + ", " : "";
+  return {text_cell(before + task), text_cell(drafter)};
+}
+
+/// A row without numbers; a note says why.
+std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
+  std::vector<Cell> row = head(cell);
+  row.resize(columns, text_cell("–"));
+  return row;
+}
+
+/// Why cells have no numbers.
+std::string reasons(const Result& result) {
+  std::string text;
+  for (const CellResult& cell : result.cells) {
+    if (numbers_of(cell) != nullptr) continue;
+    const std::string reason =
+        cell.own == nullptr ? "interrupted" : own<CompareResult>(cell).unsupported_reason;
+    text += fmt::format(" {}: {}.", cell.label, reason);
+  }
+  return text;
+}
+
+Table drafters_table(const Result& result, const std::string& id) {
+  Table table{id,
+              result.title,
+              {"task", "drafter", "best γ", metric_label(Metric::speedup),
+               metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
+               metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
+              {},
+              "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
+              "along text that the target generates, 0 where the drafter has nothing to propose; "
+              "\"proposes\" is how often it has. Standard decoding has speedup 1."};
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) {
+      table.rows.push_back(empty_row(cell, table.columns.size()));
+      continue;
+    }
+    std::vector<Cell> row = head(cell);
+    row.push_back(number_cell(comparison->best_gamma));
+    for (const Metric metric : {Metric::speedup, Metric::tokens_per_target_step, Metric::alpha_overlap,
+                                Metric::alpha_examined, Metric::alpha_drafted}) {
+      row.push_back(interval_or_none(simulated(cell, metric)));
+    }
+    row.push_back(interval_or_none(comparison->proposes));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// Bounds that are not finite have been through a file as NaN, which compares as false.
+bool above_zero(const std::optional<Interval>& interval) { return interval && interval->low > 0; }
+bool below_zero(const std::optional<Interval>& interval) { return interval && interval->high < 0; }
+
+const char* mark_of(const std::optional<Interval>& gain) {
+  return above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : "";
+}
+
+const char* css_of(const PolicyResult& policy) {
+  if (policy.upper_bound()) return "note";
+  return above_zero(policy.gain) ? "good" : below_zero(policy.gain) ? "bad" : "";
+}
+
+/// Rows of all cells that ran: task, drafter, `first(cell, comparison)`, then `of(policy)` for every policy.
+Table by_policy(const Result& result, Table table,
+                const std::function<Cell(const CellResult&, const CompareResult&)>& first,
+                const std::function<Cell(const PolicyResult&)>& of) {
+  const std::vector<std::string> names = policy_names(result);
+  table.columns.insert(table.columns.end(), names.begin(), names.end());
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    std::vector<Cell> row = head(cell);
+    row.push_back(first(cell, *comparison));
+    for (const std::string& name : names) {
+      const PolicyResult* policy = policy_named(*comparison, name);
+      row.push_back(policy == nullptr ? text_cell("–") : of(*policy));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The column of the upper bound with drafting free, when there is an upper bound.
+void add_drafting_free(Table& table, const Result& result) {
+  std::vector<Cell> column;
+  bool any = false;
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    column.push_back(text_cell("–"));
+    for (const PolicyResult& policy : comparison->policies) {
+      if (!policy.upper_bound()) continue;
+      column.back() = number_cell(policy.speedup_drafting_free->estimate);
+      any = true;
+      break;
+    }
+  }
+  if (!any) return;
+  table.columns.emplace_back("upper bound, drafting free");
+  for (std::size_t row = 0; row < column.size(); ++row) table.rows[row].push_back(std::move(column[row]));
+}
+
+Table policies_table(const Result& result, const std::string& id) {
+  Table table = by_policy(
+      result, {id, "Speedup by γ policy", {"task", "drafter", "best fixed γ"}, {}, ""},
+      [](const CellResult& cell, const CompareResult& comparison) {
+        const double speedup = simulated(cell, Metric::speedup)->estimate;
+        return Cell{fmt::format("{} (γ = {})", number_text(speedup), comparison.best_gamma), speedup, ""};
+      },
+      [](const PolicyResult& policy) {
+        const double speedup = policy.speedup->estimate;
+        return Cell{number_text(speedup) + mark_of(policy.gain), speedup, css_of(policy)};
+      });
+  table.note =
+      "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
+      "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
+      "favour. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
+      "others; with drafting free, not even for those.";
+  add_drafting_free(table, result);
+  return table;
+}
+
+Table gains_table(const Result& result, const std::string& id) {
+  Table table = by_policy(
+      result,
+      {id,
+       "Speedup of each γ policy less that of the best fixed γ",
+       {"task", "drafter", "best fixed γ"},
+       {},
+       ""},
+      [](const CellResult& cell, const CompareResult&) {
+        return interval_or_none(simulated(cell, Metric::speedup));
+      },
+      [](const PolicyResult& policy) {
+        Cell cell = interval_or_none(policy.gain);
+        cell.css_class = css_of(policy);
+        return cell;
+      });
+  table.folded = true;
+  return table;
+}
+
+Table gammas_table(const Result& result, const std::string& id) {
+  Table table{id, "Speedup by fixed γ", {"task", "drafter"}, {}, ""};
+  table.folded = true;
+  for (const std::int32_t gamma : result.config.section<CompareSection>("compare").gammas) {
+    table.columns.push_back(fmt::format("γ = {}", gamma));
+  }
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    std::vector<Cell> row = head(cell);
+    for (const GammaResult& gamma : comparison->gammas) row.push_back(interval_or_none(gamma.speedup));
+    row.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void add_point(Series& series, double x, const Interval& interval) {
+  series.x.push_back(x);
+  series.y.push_back(interval.estimate);
+  series.low.push_back(std::isfinite(interval.low) ? interval.low : interval.estimate);
+  series.high.push_back(std::isfinite(interval.high) ? interval.high : interval.estimate);
+}
+
+using SpeedupOf =
+    std::function<std::optional<Interval>(const CellResult&, const CompareResult&, const std::string& name)>;
+
+/// The drafters on one axis, a series for each of `names`.
+Figure by_drafter(const Result& result, const std::vector<std::string>& drafters,
+                  const std::vector<std::string>& names, const SpeedupOf& speedup_of) {
+  Figure figure;
+  figure.categories = drafters;
+  figure.y_label = metric_label(Metric::speedup);
+  for (const std::string& name : names) {
+    Series series;
+    series.name = name;
+    series.style = SeriesStyle::points;
+    for (const CellResult& cell : result.cells) {
+      const CompareResult* comparison = numbers_of(cell);
+      if (comparison == nullptr) continue;
+      const std::optional<Interval> speedup = speedup_of(cell, *comparison, name);
+      if (!speedup) continue;
+      const auto at =
+          std::find(drafters.begin(), drafters.end(), set_text(cell, "drafter")) - drafters.begin();
+      add_point(series, static_cast<double>(at), *speedup);
+    }
+    if (!series.x.empty()) figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Table> compare_tables(const Result& result, const std::string& id) {
+  std::vector<Table> tables{drafters_table(result, id + "-table")};
+  const bool any = std::any_of(result.cells.begin(), result.cells.end(),
+                               [](const CellResult& cell) { return numbers_of(cell) != nullptr; });
+  if (!any) return tables;
+  if (!policy_names(result).empty()) {
+    tables.push_back(policies_table(result, id + "-policies"));
+    tables.push_back(gains_table(result, id + "-gains"));
+  }
+  tables.push_back(gammas_table(result, id + "-gammas"));
+  tables.front().note += " " + interval_note(result) + reasons(result);
+  return tables;
+}
+
+std::string compare_csv(const Result& result) {
+  const std::vector<std::string> sets = set_paths(result.cells);
+  std::vector<std::string> columns = sets;
+  columns.insert(columns.end(), {"policy", "kind"});
+  for (const char* name : {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step",
+                           "drafted_per_round", "alpha_examined", "alpha_drafted"}) {
+    add_interval_columns(columns, name);
+  }
+  std::vector<std::vector<CsvValue>> rows;
+  const auto add = [&](const CellResult& cell, const PolicyResult& run) {
+    std::vector<CsvValue>& row = rows.emplace_back();
+    add_set_values(row, cell, sets);
+    row.emplace_back(run.name);
+    row.emplace_back(run.kind);
+    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
+                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted}) {
+      add_interval(row, interval);
+    }
+  };
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    for (const GammaResult& run : comparison->gammas) {
+      add(cell, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
+    }
+    for (const PolicyResult& run : comparison->policies) add(cell, run);
+  }
+  return csv(columns, rows);
+}
+
+std::vector<Figure> compare_figures(const Result& result) {
+  std::vector<Figure> figures;
+  // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
+  if (result.config.sweep || result.config.cases) return figures;
+  const std::vector<std::string> drafters = distinct(result, "drafter");
+  const std::vector<std::string> tasks = distinct(result, "task");
+  Figure all = by_drafter(
+      result, drafters, tasks,
+      [](const CellResult& cell, const CompareResult&, const std::string& task) -> std::optional<Interval> {
+        if (set_text(cell, "task") != task) return std::nullopt;
+        return simulated(cell, Metric::speedup);
+      });
+  if (all.series.empty()) return figures;
+  all.title = "Speedup of every drafter at its best fixed γ, by task";
+  all.caption = all.title + ", with intervals. Standard decoding is 1.";
+  figures.push_back(std::move(all));
+
+  std::vector<std::string> names{"best fixed γ"};
+  for (std::string& name : policy_names(result)) names.push_back(std::move(name));
+  if (names.size() == 1) return figures;
+  for (const std::string& task : tasks) {
+    Figure figure = by_drafter(result, drafters, names,
+                               [&](const CellResult& cell, const CompareResult& comparison,
+                                   const std::string& name) -> std::optional<Interval> {
+                                 if (set_text(cell, "task") != task) return std::nullopt;
+                                 if (name == names.front()) return simulated(cell, Metric::speedup);
+                                 const PolicyResult* policy = policy_named(comparison, name);
+                                 return policy != nullptr ? policy->speedup : std::nullopt;
+                               });
+    if (figure.series.empty()) continue;
+    figure.title = fmt::format("Speedup by γ policy: {}", task);
+    figure.caption = figure.title + ", with intervals.";
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace speclab

@@ -1,0 +1,88 @@
+// `speclab prove`: is a rule lossless on these rows? Every branch of one round is followed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/rational.hpp"
+#include "core/token.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/fields.hpp"
+#include "experiments/support/exact_rows.hpp"
+
+namespace speclab {
+
+/// What is to be proved: target and draft over one vocabulary, a rule, and the context that the round starts
+/// from.
+struct ProofTask {
+  ExactRows target;
+  ExactRows draft;
+  RuleConfig rule;
+  std::int32_t gamma = 1;
+  std::vector<Token> context;
+};
+
+enum class Arithmetic { floating_point, rational };
+
+/// A number of a proof: a double, or in rational arithmetic a fraction as text.
+using ProofNumber = std::variant<double, std::string>;
+double as_double(const ProofNumber& number);
+
+/// The sequence whose probability is furthest from the target's.
+struct Counterexample {
+  std::vector<Token> tokens;
+  ProofNumber probability;
+  ProofNumber target_probability;
+};
+
+/// What enumeration finds.
+struct Proof {
+  RuleConfig rule;
+  std::int32_t gamma = 1;
+  bool lossless = false;
+  ProofNumber tv;          ///< total variation between the distributions of gamma + 1 tokens
+  ProofNumber acceptance;  ///< P(a token is accepted at the first position)
+  /// The largest acceptance that any lossless rule can have there with candidates drawn so; none for siblings
+  /// without replacement over vocabularies that are too large for the search.
+  std::optional<ProofNumber> optimal_transport_bound;
+  ProofNumber expected_accepted;
+  ProofNumber expected_emitted;
+  ProofNumber rejection;  ///< P(the round ends in a rejection)
+  std::optional<Counterexample> counterexample;
+  /// Probabilities by sequence; none above 10,000 sequences.
+  std::optional<OrderedMap<ProofNumber>> distribution;
+  std::optional<OrderedMap<ProofNumber>> target_distribution;
+  std::uint64_t branches = 0;
+  Arithmetic arithmetic = Arithmetic::floating_point;
+};
+const Typed<Proof>& proof_type();
+
+/// What is known of a task by following every branch.
+template <class Real>
+struct Examined {
+  Losslessness<Real> round;
+  std::optional<Real> optimal_transport_bound;
+};
+/// Instantiated for double and Rational.
+template <class Real>
+Examined<Real> examine(const ProofTask& task);
+
+Proof prove(const ProofTask& task, Arithmetic arithmetic);
+
+/// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
+std::string proof_text(const Proof& proof);
+
+/// An upper bound on the branches of one round, from the supports of the rows.
+double branch_bound(const ProofTask& task);
+
+/// Branches that are followed without being asked to: about a minute's work in either arithmetic.
+double branch_limit(Arithmetic arithmetic);
+
+/// Throws UsageError, with the count and what would lower it, above `limit`.
+void check_branches(const ProofTask& task, double limit);
+
+}  // namespace speclab

@@ -1,0 +1,131 @@
+// Proofs as JSON and as text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/prove/proof_number.hpp"
+
+namespace speclab {
+
+namespace {
+
+class ProofNumberType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& number = *static_cast<ProofNumber*>(value);
+    if (json.is_string()) {
+      number = json.get<std::string>();
+    } else if (json.is_number()) {
+      number = json.get<double>();
+    } else {
+      reject(path, json, words());
+    }
+  }
+  void write(const void* value, Json& json) const override {
+    std::visit([&](const auto& held) { json = held; }, *static_cast<const ProofNumber*>(value));
+  }
+  std::string words() const override { return "a number, or a fraction as text"; }
+  void schema(Json& out) const override { out["type"] = {"number", "string"}; }
+};
+
+const Typed<Counterexample>& counterexample_type() {
+  using C = Counterexample;
+  static const auto type = object<C>(
+      "counterexample", "The sequence whose probability is furthest from the target's.",
+      {field<&C::tokens>("tokens", list(integer<Token>(0, 1 << 30)), "Its tokens."),
+       field<&C::probability>("probability", proof_number_type(), "Under the rule."),
+       field<&C::target_probability>("target_probability", proof_number_type(), "Under plain decoding.")});
+  return type;
+}
+
+/// Fractions that fill more than half a line are shown by their value.
+std::string shown_number(const ProofNumber& value) {
+  constexpr std::size_t longest = 40;
+  const auto* fraction = std::get_if<std::string>(&value);
+  if (fraction == nullptr) return fmt::format("{:.12g}", std::get<double>(value));
+  if (fraction->size() <= longest) return *fraction;
+  return fmt::format("{:.12g} (a fraction of {} digits, see --json)", as_double(value), fraction->size() - 1);
+}
+
+/// Both distributions, when both are short.
+std::string distributions_text(const Proof& proof) {
+  constexpr std::size_t longest = 27;
+  if (!proof.distribution || !proof.target_distribution) return "";
+  const ProofNumber zero = proof.arithmetic == Arithmetic::rational ? ProofNumber("0") : ProofNumber(0.0);
+  std::map<std::string, std::pair<ProofNumber, ProofNumber>> all;
+  for (const auto& [tokens, probability] : *proof.target_distribution) all[tokens] = {zero, probability};
+  for (const auto& [tokens, probability] : *proof.distribution) {
+    all.try_emplace(tokens, zero, zero).first->second.first = probability;
+  }
+  if (all.size() > longest) return "";
+  std::string out = fmt::format("\n{:<12}{:<28}{}\n", "tokens", "distribution", "target's");
+  for (const auto& [tokens, both] : all) {
+    out += fmt::format("{:<12}{:<28}{}\n", tokens, shown_number(both.first), shown_number(both.second));
+  }
+  return out;
+}
+
+}  // namespace
+
+const Typed<ProofNumber>& proof_number_type() {
+  static const Typed<ProofNumber> type{std::make_shared<const ProofNumberType>()};
+  return type;
+}
+
+const Typed<Proof>& proof_type() {
+  using P = Proof;
+  const auto arithmetic =
+      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
+  static const auto type = object<P>(
+      "proof", "What enumeration finds.",
+      {field<&P::rule>("rule", kind_of(rule_family()), "The rule."),
+       field<&P::gamma>("gamma", count<std::int32_t>(), "Drafted positions."),
+       field<&P::lossless>("lossless", boolean(), "Whether the distribution is the target's."),
+       field<&P::tv>("tv", proof_number_type(), "Total variation between the distributions."),
+       field<&P::acceptance>("acceptance", proof_number_type(),
+                             "P(a token is accepted at the first position)."),
+       field<&P::optimal_transport_bound>("optimal_transport_bound", proof_number_type(),
+                                          "The largest acceptance of any lossless rule there."),
+       field<&P::expected_accepted>("expected_accepted", proof_number_type(), "Mean tokens accepted."),
+       field<&P::expected_emitted>("expected_emitted", proof_number_type(), "Mean tokens emitted."),
+       field<&P::rejection>("rejection", proof_number_type(), "P(the round ends in a rejection)."),
+       field<&P::counterexample>("counterexample", counterexample_type(), "Where a lossy rule is furthest."),
+       field<&P::distribution>("distribution", map(proof_number_type()), "By sequence of tokens."),
+       field<&P::target_distribution>("target_distribution", map(proof_number_type()),
+                                      "By sequence of tokens."),
+       field<&P::branches>("branches", count<std::uint64_t>(), "Branches followed."),
+       field<&P::arithmetic>("arithmetic", arithmetic, "Of the numbers.")});
+  return type;
+}
+
+std::string proof_text(const Proof& proof) {
+  const bool exact = proof.arithmetic == Arithmetic::rational;
+  const int length = proof.gamma + 1;
+  std::string out;
+  const auto line = [&](const char* label, const std::string& value) {
+    out += fmt::format("{:<18}{}\n", label, value);
+  };
+  line("rule", proof.rule.name());
+  line("lossless", proof.lossless
+                       ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
+                                     exact ? "exactly" : "to rounding (--exact proves it)")
+                       : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
+  line("total variation", shown_number(proof.tv));
+  line("acceptance", shown_number(proof.acceptance));
+  line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");
+  line("E[accepted]", shown_number(proof.expected_accepted));
+  line("E[emitted]", shown_number(proof.expected_emitted));
+  line("P(rejection)", shown_number(proof.rejection));
+  line("branches", fmt::format("{} ({})", proof.branches, exact ? "rational" : "double"));
+  if (const auto& counter = proof.counterexample) {
+    line("counterexample",
+         fmt::format("{}: {} instead of {}", fmt::join(counter->tokens, ","),
+                     shown_number(counter->probability), shown_number(counter->target_probability)));
+  }
+  return out + distributions_text(proof);
+}
+
+}  // namespace speclab

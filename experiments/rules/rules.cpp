@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "analysis/statistics/quality_estimates.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/rules/rule_comparison.hpp"
+#include "experiments/rules/rules_section.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
+constexpr int independent_numbers = 7;
+constexpr std::size_t most_categories = 60;
+
+RuleQualityOptions quality_options(const Setup& setup, const Config& config) {
+  const double temperature = sampling_of(config.models->target, config.sampling).temperature;
+  return {.lossless = expected_lossless(config.rule, temperature), .argmax_target = setup.argmax_target};
+}
+
+class RuleCell final : public PreparedCell {
+ public:
+  RuleCell(const CellSpec& cell, std::shared_ptr<const Setup> setup, JobList& job_list)
+      : config_(cell.config),
+        setup_(std::move(setup)),
+        job_(job_list.rule_quality(setup_, config_.gamma, quality_options(*setup_, config_))) {
+    jobs.push_back(&job_);
+  }
+
+  bool works() const override { return tests_equality(); }
+
+  void run(CellResult& result, const RunContext& context) override {
+    auto comparison = std::make_shared<RuleComparison>();
+    comparison->lossless = job_.quality_options.lossless;
+    comparison->drafts = setup_->rule.sampled->first_drafts(config_.gamma);
+    if (tests_equality()) {
+      // Progress is counted in rounds, which the test has none of.
+      const Control control{.stop = context.control.stop, .progress = [](std::uint64_t) {}};
+      comparison->equality_test =
+          test_equality(*setup_, config_.gamma, config_.section<CheckSection>("check"), control);
+      if (!comparison->equality_test) {
+        result.partial = true;
+        return;
+      }
+    }
+    describe_simulation(result, context.confidence);
+    result.own = std::move(comparison);
+  }
+
+ private:
+  bool tests_equality() const {
+    return config_.section<RulesSection>("rules").equality_test && job_.quality_options.lossless;
+  }
+
+  void describe_simulation(CellResult& result, double confidence) const {
+    const std::vector<Tally>& batches = job_.outcome.batches;
+    result.simulated = simulated_metrics(batches, config_.cost, confidence);
+    for (const Estimate& estimate : quality_estimates(batches, confidence)) {
+      if (estimate.interval) {
+        result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
+      }
+    }
+    if (job_.quality_options.lossless) {
+      result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
+      result.proved = {Metric::tv_to_target};
+    }
+    result.positions = position_results(batches, config_.gamma, confidence);
+    const Tally total = job_.outcome.total();
+    result.counts.rounds = total.rounds;
+    result.counts.drafted = total.drafted;
+    result.counts.draft_runs = total.draft_runs;
+    result.counts.examined = total.examined;
+    result.counts.accepted = total.accepted;
+    result.counts.emitted = total.emitted;
+  }
+
+  const Config& config_;
+  std::shared_ptr<const Setup> setup_;
+  Job& job_;
+};
+
+class Rules final : public Experiment {
+ public:
+  Rules()
+      : Experiment(
+            "rules",
+            "Rules compared: first-token acceptance beside the optimal transport bound, distance to the "
+            "target, regret.",
+            {"verifiers"}) {}
+
+  std::vector<std::string> sections() const override { return {"rules"}; }
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    return std::make_unique<RuleCell>(cell, jobs.setup(cell.config), jobs);
+  }
+  int intervals(const Config&) const override { return independent_numbers; }
+  std::string printed_unsupported_reason() const override {
+    return "its numbers are those of this pair of models; show them as \"measured\"";
+  }
+
+  std::string own_key() const override { return "rule_quality"; }
+  TypePtr own_result() const override { return rule_comparison_type().type; }
+
+  std::vector<Metric> shown_metrics() const override {
+    using enum Metric;
+    return {first_token_acceptance, optimal_transport_bound,
+            tokens_per_target_step, speedup,
+            tv_to_target,           regret};
+  }
+  std::vector<std::string> more_columns(const Result& result) const override {
+    const bool tested = std::any_of(result.cells.begin(), result.cells.end(), [](const CellResult& cell) {
+      return cell.own && own<RuleComparison>(cell).equality_test;
+    });
+    return tested ? std::vector<std::string>{"test of equality"} : std::vector<std::string>{};
+  }
+  std::vector<Cell> more_cells(const CellResult& cell) const override {
+    if (!cell.own || !own<RuleComparison>(cell).equality_test) return {Cell{}};
+    const EqualityResult& test = *own<RuleComparison>(cell).equality_test;
+    return {{fmt::format("{}, p = {:.2g}, detects TV {:.2g}", test.different ? "different" : "equal",
+                         test.pearson_p, test.detectable_total_variation),
+             std::nullopt, test.different ? "bad" : "good"}};
+  }
+  std::string table_note() const override {
+    return "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, "
+           "in "
+           "the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
+           "drafts may exceed it. TV to target: of the emitted token's distribution in its context, computed "
+           "from the rows of every examined position. Regret: rejections beyond the least of lossless "
+           "schemes "
+           "of one draft, per examined position. Every rule is measured in the contexts that its own rounds "
+           "visit.";
+  }
+  std::vector<Figure> figures(const Result& result) const override {
+    std::vector<Figure> figures = Experiment::figures(result);
+    if (!result.config.figures && !result.config.sweep && result.cells.size() <= most_categories) {
+      Figure figure = rules_figure(result.cells);
+      if (!figure.categories.empty()) figures.push_back(std::move(figure));
+    }
+    return figures;
+  }
+};
+
+}  // namespace
+
+const Typed<RuleComparison>& rule_comparison_type() {
+  using R = RuleComparison;
+  static const auto type = object<R>(
+      "rule_quality", "What the experiment rules finds beside metrics.",
+      {field<&R::drafts>("drafts", count<std::int32_t>(), "Drafts at the first position of a round."),
+       field<&R::lossless>("lossless", boolean(), "Whether the rule is held to be lossless here."),
+       field<&R::equality_test>("equality_test", equality_result_type(), "The test of `speclab check`.")});
+  return type;
+}
+
+const Experiment& rules_experiment() {
+  static const Rules experiment;
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,62 @@
+// What the experiment "schedules" found about one cell.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/config/fields.hpp"
+#include "sim/schedules/events.hpp"
+
+namespace speclab {
+
+/// The commonly printed formula of a schedule, where that stands for another program.
+struct PrintedValue {
+  std::string meaning;
+  std::optional<double> value;
+};
+
+/// One schedule. Speedups are over plain decoding.
+struct ScheduleRow {
+  std::string name;
+  std::string kind;
+  std::optional<double> formula;  ///< at the cell's acceptance rate; none where it has no value
+  std::optional<PrintedValue> commonly_printed;
+  Interval speedup{};
+  std::optional<bool> formula_within_interval;  ///< where acceptances are independent
+  std::optional<double> error_percent;          ///< of the formula, where they are not
+  std::optional<Interval> difference;           ///< to the reference, paired trial by trial
+  std::uint64_t tokens = 0;                     ///< emitted, in all trials
+};
+
+/// One run on the virtual clock, in target runs.
+struct TracedRun {
+  double start = 0;
+  double end = 0;
+  std::string track;  ///< "draft", "target 2"
+  EventKind kind{};
+  std::string label;  ///< "3 of 4 accepted"
+};
+
+/// The first sequence of one schedule.
+struct ScheduleTrace {
+  std::string schedule;
+  double end = 0;
+  std::vector<TracedRun> runs;  ///< by track, in the order of their starts
+};
+
+struct SchedulesResult {
+  std::optional<Interval> measured_alpha;  ///< the share of accepted positions, where alpha is not exact
+  std::optional<std::string> reference;    ///< name of the first speculative schedule
+  std::vector<ScheduleRow> rows;
+  std::optional<std::vector<ScheduleTrace>> traces;
+};
+
+const Typed<SchedulesResult>& schedules_result_type();
+
+/// "draft run", "dropped run".
+const char* words(EventKind kind);
+
+}  // namespace speclab

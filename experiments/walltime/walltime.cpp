@@ -1,0 +1,113 @@
+// The experiment "walltime": real time of a target that is made slow, with Theorem 3.8's prediction at the
+// measured c and tokens per target step.
+#include <cstdint>
+#include <utility>
+
+#include "experiments/report/cells.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/one_draft.hpp"
+#include "sim/walltime.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct WalltimeSection {
+  std::int64_t target_weights = 2000000;
+  std::int64_t draft_weights = 40000;
+  std::int32_t tokens = 500;
+  std::int32_t repeats = 4;
+};
+
+class WalltimeCell final : public PreparedCell {
+ public:
+  WalltimeCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
+      : cell_(cell), setup_(std::move(setup)) {}
+
+  bool works() const override { return true; }
+
+  void run(CellResult&, const RunContext& context) override {
+    const std::int32_t gamma = cell_.config.gamma;
+    const auto& section = cell_.config.section<WalltimeSection>("walltime");
+    const Walltime measured = measure_walltime(
+        setup_->target, setup_->draft, setup_->rule.sampled, gamma, setup_->simulation.prompt(0),
+        setup_->simulation.seed, static_cast<std::uint32_t>(section.tokens),
+        static_cast<std::size_t>(section.target_weights), static_cast<std::size_t>(section.draft_weights),
+        static_cast<std::uint32_t>(section.repeats));
+    context.timings.walltime.push_back(
+        {.label = cell_.label,
+         .gamma = gamma,
+         .target_run_microseconds = 1e6 * measured.target_run_seconds,
+         .draft_run_microseconds = 1e6 * measured.draft_run_seconds,
+         .c = measured.c(),
+         .tokens_per_target_step = measured.tokens_per_round,
+         .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
+         .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
+         .speedup = measured.speed(),
+         .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)});
+  }
+
+ private:
+  const CellSpec& cell_;
+  std::shared_ptr<const Setup> setup_;
+};
+
+class WalltimeExperiment final : public Experiment {
+ public:
+  WalltimeExperiment()
+      : Experiment("walltime", "Real time of a slowed target, beside Theorem 3.8 at the measured c.") {}
+
+  std::vector<std::string> sections() const override { return {"walltime"}; }
+
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    auto setup = jobs.setup(cell.config);
+    require_one_draft(setup->rule.sampled, cell.config.rule, name());
+    return std::make_unique<WalltimeCell>(cell, std::move(setup));
+  }
+
+  /// Timings lie outside the result, so that what was timed before an interrupt is timed again.
+  bool resumable() const override { return false; }
+
+  std::vector<Table> tables(const Result&, const Timings& timings, const std::string& id) const override {
+    Table table{id + "-table",
+                "Measured on this machine",
+                {"case", "γ", "target run, µs", "draft run, µs", "c", "tokens per target step",
+                 "speedup, predicted", "speedup, measured"},
+                {},
+                "Prediction: measured tokens per target step / (γc + 1) at the measured c (Theorem 3.8)."};
+    for (const WalltimeRow& row : timings.walltime) {
+      std::vector<Cell> cells{text_cell(row.label)};
+      for (const double value :
+           {static_cast<double>(row.gamma), row.target_run_microseconds, row.draft_run_microseconds, row.c,
+            row.tokens_per_target_step, row.predicted_speedup, row.speedup}) {
+        cells.push_back(number_cell(value));
+      }
+      table.rows.push_back(std::move(cells));
+    }
+    return {table};
+  }
+};
+
+}  // namespace
+
+const SectionKind& walltime_section() {
+  using Own = WalltimeSection;
+  static const SectionKind kind{
+      "walltime",
+      object<Own>(
+          "walltime", "For walltime: the work added to each run.",
+          {integer_field<&Own::target_weights>("target_weights", 0, 1e9, "Multiply-adds per target run."),
+           integer_field<&Own::draft_weights>("draft_weights", 0, 1e9, "Multiply-adds per draft run."),
+           with_unit(integer_field<&Own::tokens>("tokens", 1, 1e7, "Tokens per repeat."), "tokens"),
+           integer_field<&Own::repeats>("repeats", 1, 1000, "Repeats, plain and speculative alternating.")})
+          .type};
+  return kind;
+}
+
+const Experiment& walltime_experiment() {
+  static const WalltimeExperiment experiment;
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,21 @@
+// The sentence of a ConfigError, for tests of messages.
+#pragma once
+
+#include <string>
+
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+/// "path: problem" of the ConfigError that `work` throws, or "" without one.
+template <class Work>
+std::string config_error_of(const Work& work) {
+  try {
+    work();
+  } catch (const ConfigError& error) {
+    return error.sentence();
+  }
+  return "";
+}
+
+}  // namespace speclab

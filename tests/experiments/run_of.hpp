@@ -1,0 +1,25 @@
+// Runs configs in tests.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/run_config.hpp"
+
+namespace speclab {
+
+/// A config with present names, as the verbs read it.
+inline Json present(const Json& config) {
+  std::vector<RenamedUse> uses;
+  return with_present_names(config, uses);
+}
+
+inline RunResult run_of(const Json& config, const Control& control = {}) {
+  return run_config(present(config), [&](std::uint64_t) { return control; });
+}
+
+inline std::string bytes_of(const Result& result) { return result_json(result).dump(1); }
+
+}  // namespace speclab
