@@ -20,17 +20,18 @@ namespace speclab {
 using AcceptanceBits = std::vector<std::uint8_t>;
 
 /// Which draws are a stream's own: not those of i.i.d. rounds (slot 0 of Use::iid), nor those of rounds of
-/// up to so many drafted tokens. Further streams of coins follow in slots of their own.
+/// up to so many drafted tokens. Further streams of acceptance draws follow in slots of their own.
 inline constexpr std::uint16_t iid_stream_slot = 1;
 inline constexpr std::uint16_t pair_stream_slot = 0x4000;
 
-/// Coins of one probability, one after the other: coin n is word n of the stream at trial and `slot`.
-class CoinStream {
+/// Acceptance draws of one probability, one after the other: acceptance draw n is word n of the stream at
+/// trial and `slot`.
+class BernoulliStream {
  public:
-  CoinStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
+  BernoulliStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
       : words_(seed, Site{trial, 0, Draw{Use::iid, slot}}), alpha_(alpha) {}
 
-  bool flip() { return open_unit(words_()) < alpha_; }
+  bool bernoulli() { return open_unit(words_()) < alpha_; }
 
  private:
   Philox words_;
@@ -45,7 +46,7 @@ AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t t
 /// position follows (so that the text has the target's distribution if the rule is lossless). A rule that
 /// accepts or replaces. `text`, where given, receives the tokens.
 AcceptanceBits pair_acceptances(const Model& target, const Model& draft, const AnyRule& rule,
-                                const Plan& plan, std::uint32_t trial, std::size_t positions,
+                                const SimulationSize& simulation, std::uint32_t trial, std::size_t positions,
                                 std::vector<Token>* text = nullptr);
 
 /// One sequence as schedules read it. Beyond the last bit every draft is rejected, so that a schedule without
@@ -53,7 +54,7 @@ AcceptanceBits pair_acceptances(const Model& target, const Model& draft, const A
 struct Acceptances {
   std::span<const std::uint8_t> bits;
   std::uint64_t tokens = 0;  ///< a schedule ends with the round in which it has emitted so many
-  std::uint64_t seed = 1;    ///< of further coins, with `trial`
+  std::uint64_t seed = 1;    ///< of further acceptance draws, with `trial`
   std::uint32_t trial = 0;
 
   /// How many drafts in a row are accepted from position `at` on, counted up to `most`.

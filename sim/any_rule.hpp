@@ -32,19 +32,19 @@ class DraftingRef {
   template <class Drafting>
   explicit DraftingRef(const Drafting& drafting)
       : drafting_(&drafting),
-        call_([](const void* object, std::vector<Token>& context, SampledChance& random,
+        call_([](const void* object, std::vector<Token>& context, SampledRandomSource& random,
                  RoundScratch<double>& scratch) {
           return (*static_cast<const Drafting*>(object))(context, random, scratch);
         }) {}
 
-  Drafted operator()(std::vector<Token>& context, SampledChance& random,
+  Drafted operator()(std::vector<Token>& context, SampledRandomSource& random,
                      RoundScratch<double>& scratch) const {
     return call_(drafting_, context, random, scratch);
   }
 
  private:
   const void* drafting_;
-  Drafted (*call_)(const void*, std::vector<Token>&, SampledChance&, RoundScratch<double>&);
+  Drafted (*call_)(const void*, std::vector<Token>&, SampledRandomSource&, RoundScratch<double>&);
 };
 
 /// A watch of any type (core/round/round.hpp), by reference; without one nothing is called.
@@ -70,7 +70,7 @@ class RoundWatch {
 /// What a rule does with one drafted token.
 struct PositionOutcome {
   bool accepted;
-  Token token;  ///< the drafted token or its replacement; not an id when a row was damaged
+  Token token;  ///< the drafted token or its replacement; not an id when a row was invalid
 };
 
 /// Rows that `RuleProgram::emitted_distribution` and its callers work in.
@@ -88,13 +88,13 @@ class RuleProgram {
   RuleProgram& operator=(const RuleProgram&) = delete;
   virtual ~RuleProgram() = default;
 
-  /// One round with drafts of a model: speculative_round of core/round.
+  /// One round with drafts of a model: speculative_round of core/round/round.
   virtual Round round(const Model& target, const Model& draft, std::int32_t gamma,
-                      std::vector<Token>& context, SampledChance& random, RoundScratch<double>& scratch,
+                      std::vector<Token>& context, SampledRandomSource& random, RoundScratch<double>& scratch,
                       RoundWatch watch) const = 0;
-  /// One round of any drafting: drafted_round of core/round. std::logic_error unless `one_draft`.
+  /// One round of any drafting: drafted_round of core/round/round. std::logic_error unless `one_draft`.
   virtual Round drafted_round(const Model& target, DraftingRef drafting, std::vector<Token>& context,
-                              SampledChance& random, RoundScratch<double>& scratch,
+                              SampledRandomSource& random, RoundScratch<double>& scratch,
                               RoundWatch watch) const = 0;
 
   /// The acceptance rate in one context; for rules without one (blocks, several drafts, trees) the overlap,
@@ -106,7 +106,7 @@ class RuleProgram {
   /// 0 would turn into 0 and 1.
   virtual bool takes_argmax() const = 0;
   /// A token of plain decoding from this row, as the rule means it (plain_weights of core/round/verify.hpp).
-  virtual Token plain_token(Row target, SampledChance& random) const = 0;
+  virtual Token plain_token(Row target, SampledRandomSource& random) const = 0;
   /// Tokens drafted at the first position of a round: 0 when gamma is, 1 for rules of one draft.
   virtual std::int32_t first_drafts(std::int32_t gamma) const = 0;
 
@@ -114,13 +114,13 @@ class RuleProgram {
   virtual bool one_draft() const = 0;
   /// Decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
-  /// Decides so by accepting with some probability, or else replacing (CoinRule).
+  /// Decides so by accepting with some probability, or else replacing (AcceptanceRule).
   virtual bool accepts_or_replaces() const = 0;
 
   /// Of rules that accept or replace, else std::logic_error: the decision about one drafted token, with
   /// random numbers of this slot.
   virtual PositionOutcome decide(Token drafted, Row target, Row draft, std::uint16_t slot,
-                                 SampledChance& random) const = 0;
+                                 SampledRandomSource& random) const = 0;
   /// Of the same rules: the distribution of the token that is emitted at an examined position,
   ///     q(x) a(x) + (1 - sum q a) r(x)
   /// with a the acceptance probabilities and r the normalised replacement. The row views `scratch`.
@@ -153,7 +153,7 @@ class RuleProgramOf final : public RuleProgram {
   explicit RuleProgramOf(Rule rule) : rule_(std::move(rule)) {}
 
   Round round(const Model& target, const Model& draft, std::int32_t gamma, std::vector<Token>& context,
-              SampledChance& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
+              SampledRandomSource& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
     if constexpr (ChainRule<Rule>) {
       const FixedDrafting<Model> drafting{draft, gamma};
       return speclab::drafted_round(target, DraftingRef(drafting), rule_, context, random, scratch, watch);
@@ -163,7 +163,8 @@ class RuleProgramOf final : public RuleProgram {
   }
 
   Round drafted_round([[maybe_unused]] const Model& target, [[maybe_unused]] DraftingRef drafting,
-                      [[maybe_unused]] std::vector<Token>& context, [[maybe_unused]] SampledChance& random,
+                      [[maybe_unused]] std::vector<Token>& context,
+                      [[maybe_unused]] SampledRandomSource& random,
                       [[maybe_unused]] RoundScratch<double>& scratch,
                       [[maybe_unused]] RoundWatch watch) const override {
     if constexpr (ChainRule<Rule>) {
@@ -188,8 +189,8 @@ class RuleProgramOf final : public RuleProgram {
     return requires(const Rule& rule, const Row& row) { rule.plain(row); };
   }
 
-  Token plain_token(Row target, SampledChance& random) const override {
-    return random.pick(Draw{Use::plain, 0}, plain_weights(rule_, target));
+  Token plain_token(Row target, SampledRandomSource& random) const override {
+    return random.categorical(Draw{Use::plain, 0}, plain_weights(rule_, target));
   }
 
   std::int32_t first_drafts(std::int32_t gamma) const override {
@@ -207,15 +208,17 @@ class RuleProgramOf final : public RuleProgram {
 
   bool one_draft() const override { return ChainRule<Rule>; }
   bool decides_by_position() const override { return PositionRule<Rule>; }
-  bool accepts_or_replaces() const override { return CoinRule<Rule>; }
+  bool accepts_or_replaces() const override { return AcceptanceRule<Rule>; }
 
   PositionOutcome decide([[maybe_unused]] Token drafted, [[maybe_unused]] Row target,
                          [[maybe_unused]] Row draft, [[maybe_unused]] std::uint16_t slot,
-                         [[maybe_unused]] SampledChance& random) const override {
-    if constexpr (CoinRule<Rule>) {
-      if (random.flip(Draw{Use::accept, slot}, static_cast<double>(rule_.acceptance(drafted, target, draft))))
+                         [[maybe_unused]] SampledRandomSource& random) const override {
+    if constexpr (AcceptanceRule<Rule>) {
+      if (random.bernoulli(Draw{Use::accept, slot},
+                           static_cast<double>(rule_.acceptance(drafted, target, draft))))
         return {true, drafted};
-      return {false, pick_or(random, Draw{Use::replace, slot}, rule_.replacement(target, draft), target)};
+      return {false,
+              categorical_or(random, Draw{Use::replace, slot}, rule_.replacement(target, draft), target)};
     } else {
       throw_not_of<Rule>("accept or replace one token");
     }
@@ -223,7 +226,7 @@ class RuleProgramOf final : public RuleProgram {
 
   Row emitted_distribution([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
                            [[maybe_unused]] QualityScratch& scratch) const override {
-    if constexpr (CoinRule<Rule>) {
+    if constexpr (AcceptanceRule<Rule>) {
       const auto size = static_cast<std::size_t>(target.size);
       scratch.distribution.resize(size);
       scratch.replacement.resize(size);
@@ -236,9 +239,9 @@ class RuleProgramOf final : public RuleProgram {
       }
       const Row emitted{scratch.distribution.data(), target.size};
       Row instead{scratch.replacement.data(), target.size};
-      const double accepted = total_mass(emitted);
-      double total = total_mass(instead);
-      if (total == 0) total = total_mass(instead = target);
+      const double accepted = total_probability(emitted);
+      double total = total_probability(instead);
+      if (total == 0) total = total_probability(instead = target);
       const double scale = (accepted < 1 ? 1 - accepted : 0) / total;
       for (std::size_t i = 0; i < size; ++i)
         scratch.distribution[i] += scale * instead[static_cast<Token>(i)];

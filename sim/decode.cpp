@@ -4,25 +4,25 @@
 
 namespace speclab {
 
-void throw_damaged_row() { throw ModelError("a model produced a row that holds NaN, infinity or no mass"); }
+void throw_invalid_row() { throw ModelError("a model produced a row that holds NaN, infinity or no mass"); }
 
 void record_overlap(Tally& tally, double value) {
-  if (!(value >= 0)) throw_damaged_row();
+  if (!(value >= 0)) throw_invalid_row();
   tally.add_overlap(value);
 }
 
 Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                             const Plan& plan, const Control& control) {
+                             const SimulationSize& simulation, const Control& control) {
   const bool constant = target.context_free() && draft.context_free();
   std::vector<double> target_scratch;
   std::vector<double> draft_scratch;
-  const double constant_overlap = constant
-                                      ? rule->context_acceptance(target.next(plan.prompt(0), target_scratch),
-                                                                 draft.next(plan.prompt(0), draft_scratch))
-                                      : 0;
+  const double constant_overlap =
+      constant ? rule->context_acceptance(target.next(simulation.prompt(0), target_scratch),
+                                          draft.next(simulation.prompt(0), draft_scratch))
+               : 0;
 
   return run_trials(
-      plan, control,
+      simulation, control,
       [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
         const auto watch = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
@@ -31,10 +31,10 @@ Outcome decode_speculatively(const Model& target, const Model& draft, const AnyR
               rule->context_acceptance(
                   target_row, draft_row != nullptr ? *draft_row : draft.next(prefix, scratch.extra_row)));
         };
-        SampledChance random = sampled_chance(plan.seed, trial, number);
+        SampledRandomSource random = sampled_random_source(simulation.seed, trial, number);
         const Round round = rule->round(target, draft, gamma, context, random, scratch,
                                         constant ? RoundWatch() : RoundWatch(watch));
-        if (round.next < 0) throw_damaged_row();
+        if (round.next < 0) throw_invalid_row();
         if (constant) {
           for (std::int32_t i = 0; i <= round.accepted; ++i) record_overlap(tally, constant_overlap);
         }
@@ -44,22 +44,22 @@ Outcome decode_speculatively(const Model& target, const Model& draft, const AnyR
 
 Token plain_token(const AnyRule& rule, Row target, std::uint64_t seed, std::uint32_t trial,
                   std::uint32_t round) {
-  SampledChance random = sampled_chance(seed, trial, round);
+  SampledRandomSource random = sampled_random_source(seed, trial, round);
   const Token token = rule->plain_token(target, random);
-  if (token < 0) throw_damaged_row();
+  if (token < 0) throw_invalid_row();
   return token;
 }
 
-Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule, const Plan& plan,
-                           const Control& control) {
+Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule,
+                           const SimulationSize& simulation, const Control& control) {
   return run_trials(
-      plan, control,
+      simulation, control,
       [&](std::uint32_t trial, std::uint32_t round, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
         scratch.reserve(0, 1);
         const Row target_row = target.next(context, scratch.target_rows[0]);
         record_overlap(tally, rule->context_acceptance(target_row, draft.next(context, scratch.extra_row)));
-        context.push_back(plain_token(rule, target_row, plan.seed, trial, round));
+        context.push_back(plain_token(rule, target_row, simulation.seed, trial, round));
       });
 }
 

@@ -22,18 +22,18 @@ inline constexpr std::uint32_t steps_between_checks = 256;
 /// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the
 /// prompt.
 template <class Step>
-Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
+Outcome run_trials(const SimulationSize& simulation, const Control& control, const Step& step) {
   Outcome outcome;
-  outcome.batches.resize(std::min<std::uint64_t>(plan.batches, plan.total()));
+  outcome.batches.resize(std::min<std::uint64_t>(simulation.batches, simulation.total()));
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  for_each_index(plan.trials, [&](std::size_t index) {
+  for_each_index(simulation.trials, [&](std::size_t index) {
     const auto trial = static_cast<std::uint32_t>(index);
-    BatchWriter writer(plan, outcome, mutex);
-    std::vector<Token> context = plan.prompt(trial);
+    BatchWriter writer(simulation, outcome, mutex);
+    std::vector<Token> context = simulation.prompt(trial);
     RoundScratch<double> scratch;
     std::uint32_t told = 0;
-    for (std::uint32_t round = 0; round < plan.length; ++round) {
+    for (std::uint32_t round = 0; round < simulation.length; ++round) {
       if (round % steps_between_checks == 0) {
         control.progress(round - told);
         told = round;
@@ -44,14 +44,14 @@ Outcome run_trials(const Plan& plan, const Control& control, const Step& step) {
       }
       step(trial, round, context, writer.at(trial, round), scratch);
     }
-    control.progress(plan.length - told);
+    control.progress(simulation.length - told);
   });
   outcome.partial = stopped;
   return outcome;
 }
 
-/// Throws ModelError: a model produced a row that holds NaN, infinity or no mass.
-[[noreturn]] void throw_damaged_row();
+/// Throws ModelError: a model produced a row that holds NaN or infinity or sums to 0.
+[[noreturn]] void throw_invalid_row();
 
 /// Tallies an overlap; throws for one that is not a number.
 void record_overlap(Tally& tally, double value);
@@ -59,11 +59,11 @@ void record_overlap(Tally& tally, double value);
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
 /// The acceptance rate (for token verification the overlap of target and draft) is tallied at every emitted
-/// token's context: the positions the verifier reached, and the bonus position, for which the draft is asked
-/// once more. Under a lossless rule these are exactly contexts that the target generates, which is what alpha
-/// is defined over (Cor. 3.6).
+/// token's context: the positions that verification reached, and the bonus position, for which the draft is
+/// asked once more. Under a lossless rule these are exactly contexts that the target generates, which is what
+/// alpha is defined over (Cor. 3.6).
 Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                             const Plan& plan, const Control& control = {});
+                             const SimulationSize& simulation, const Control& control = {});
 
 /// One token of plain decoding from the target's row, as the rule means it, addressed by (seed, trial,
 /// round).
@@ -72,7 +72,7 @@ Token plain_token(const AnyRule& rule, Row target, std::uint64_t seed, std::uint
 
 /// Section 4.2's measurement: the mean of the rule's acceptance rate over the contexts of
 /// plan.trials * plan.length tokens that the target itself generates by plain decoding.
-Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule, const Plan& plan,
-                           const Control& control = {});
+Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule,
+                           const SimulationSize& simulation, const Control& control = {});
 
 }  // namespace speclab

@@ -13,6 +13,6 @@ namespace speclab {
 /// verified by recursive rejection (Chen et al. 2024, "Sequoia", positional acceptance): measured over the
 /// contexts of plan.trials * plan.length tokens that the target generates by plain decoding.
 std::vector<double> measure_rank_acceptance(const Model& target, const Model& draft, std::int32_t siblings,
-                                            const Plan& plan);
+                                            const SimulationSize& simulation);
 
 }  // namespace speclab

@@ -7,18 +7,19 @@
 
 namespace speclab {
 
-Outcome judge_rule(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                   const Judging& how, const Plan& plan, const Control& control) {
+Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
+                             const RuleQualityOptions& how, const SimulationSize& simulation,
+                             const Control& control) {
   const std::int32_t drafts = rule->first_drafts(gamma);
   const bool measures_distance = rule->accepts_or_replaces();
   return run_trials(
-      plan, control,
+      simulation, control,
       [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
         thread_local QualityScratch quality;
         bool at_start = true;
         const auto add = [](ContextSum& sum, double value) {
-          if (!(value >= 0)) throw_damaged_row();
+          if (!(value >= 0)) throw_invalid_row();
           sum.add(value);
         };
         const auto watch = [&](std::span<const Token>, Row target_row, const Row* draft_row) {
@@ -27,20 +28,21 @@ Outcome judge_rule(const Model& target, const Model& draft, const AnyRule& rule,
           if (how.argmax_target) {
             quality.wanted.assign(static_cast<std::size_t>(target_row.size), 0.0);
             quality.wanted[static_cast<std::size_t>(std::max(argmax(target_row), 0))] = 1;
-            wanted.mass = quality.wanted.data();
+            wanted.probabilities = quality.wanted.data();
           }
-          if (at_start) add(tally.judgement.optimum, quick_transport_acceptance(wanted, *draft_row, drafts));
+          if (at_start)
+            add(tally.quality.optimal_transport_bound, fast_transport_acceptance(wanted, *draft_row, drafts));
           at_start = false;
           if (how.lossless) {
-            add(tally.judgement.divergence, total_variation(wanted, *draft_row));
+            add(tally.quality.divergence, total_variation(wanted, *draft_row));
           } else if (measures_distance) {
-            add(tally.judgement.distance,
+            add(tally.quality.distance,
                 total_variation(rule->emitted_distribution(target_row, *draft_row, quality), wanted));
           }
         };
-        SampledChance random = sampled_chance(plan.seed, trial, number);
+        SampledRandomSource random = sampled_random_source(simulation.seed, trial, number);
         const Round round = rule->round(target, draft, gamma, context, random, scratch, RoundWatch(watch));
-        if (round.next < 0) throw_damaged_row();
+        if (round.next < 0) throw_invalid_row();
         tally.add_round(round);
       });
 }

@@ -12,7 +12,7 @@
 namespace speclab {
 
 /// How a rule is measured.
-struct Judging {
+struct RuleQualityOptions {
   bool lossless = false;       ///< proved elsewhere: its output distribution is the target's
   bool argmax_target = false;  ///< the target means the argmax of its rows
 };
@@ -23,7 +23,8 @@ struct Judging {
 ///     probability of any lossless scheme of one draft (Yin et al. 2024), where one was examined;
 /// distance, for the others, if they accept or replace: total variation of emitted distribution and target
 ///     there.
-Outcome judge_rule(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                   const Judging& how, const Plan& plan, const Control& control = {});
+Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
+                             const RuleQualityOptions& how, const SimulationSize& simulation,
+                             const Control& control = {});
 
 }  // namespace speclab

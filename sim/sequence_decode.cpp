@@ -14,7 +14,7 @@ namespace {
 
 /// `decode(index, sequence, tally)` for every sequence, in parallel.
 template <class Decode>
-Outcome run_sequences(const SequencePlan& simulation, const Control& control, const Decode& decode) {
+Outcome run_sequences(const SequenceSet& simulation, const Control& control, const Decode& decode) {
   Outcome outcome;
   outcome.batches.resize(simulation.batch_count());
   std::mutex mutex;
@@ -36,7 +36,7 @@ Outcome run_sequences(const SequencePlan& simulation, const Control& control, co
 
 }  // namespace
 
-Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
+Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control) {
   return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
     const Model target = target_of(index);
@@ -47,9 +47,10 @@ Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_
     const AdaptiveDrafting<AnyDrafter, AnyPolicy> drafting{drafter, memory, policy, learned};
     while (context.size() < sequence.prompt.size() + sequence.tokens) {
       const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
-      SampledChance random = sampled_chance(simulation.seed, static_cast<std::uint32_t>(index), position);
+      SampledRandomSource random =
+          sampled_random_source(simulation.seed, static_cast<std::uint32_t>(index), position);
       Round round = rule->drafted_round(target, DraftingRef(drafting), context, random, scratch, {});
-      if (round.next < 0) throw_damaged_row();
+      if (round.next < 0) throw_invalid_row();
       if (policy.foresees()) round = foreseen_round(round, drafter.runs(round.accepted));
       tally.add_round(round);
       policy.learn(learned, round);
@@ -57,7 +58,7 @@ Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_
   });
 }
 
-Outcome measure_first_overlap(const SequencePlan& simulation, const TargetOf& target_of,
+Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
                               const AnyDrafter& drafter, const Control& control) {
   const AnyRule rule = TokenRule{};
   return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {

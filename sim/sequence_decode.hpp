@@ -24,7 +24,7 @@ struct Sequence {
   std::uint32_t tokens = 0;  ///< to decode; the last round may bring more
 };
 
-struct SequencePlan {
+struct SequenceSet {
   std::uint64_t seed = 1;
   std::vector<Sequence> sequences;
   std::uint32_t batches = 64;  ///< consecutive stretches of whole sequences, for batch means
@@ -45,13 +45,13 @@ using TargetOf = std::function<Model(std::size_t sequence)>;
 /// Speculative decoding of every sequence, by a rule of one drafted sequence (std::logic_error for others).
 /// Progress counts tokens of finished sequences. Rounds of a policy that foresees count as foreseen_round.
 /// Throws ModelError for an invalid row.
-Outcome decode_sequences(const SequencePlan& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
+Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
 /// Section 4.2's alpha for a drafter: along text that the target generates plainly, the overlap of the
 /// target's row and the row that a round would draft its first token from, 0 where there is none. Tallied as
 /// overlaps; `drafted` counts the contexts where something was proposed.
-Outcome measure_first_overlap(const SequencePlan& simulation, const TargetOf& target_of,
+Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
                               const AnyDrafter& drafter, const Control& control = {});
 
 }  // namespace speclab

@@ -46,56 +46,56 @@ std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, 
   for (std::uint32_t round = 0; context.size() < goal; ++round) {
     const std::size_t start = context.size();
     std::vector<Token> drafted;
-    SampledChance random = sampled_chance(seed, 0, round);
+    SampledRandomSource random = sampled_random_source(seed, 0, round);
     // The context still ends in all the drafted tokens while the round is watched.
     const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
       if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
     };
     const Round done =
         rule->drafted_round(target, DraftingRef(drafting), context, random, scratch, RoundWatch(watch));
-    if (done.next < 0) throw_damaged_row();
+    if (done.next < 0) throw_invalid_row();
     records.push_back({std::move(drafted), done.accepted, done.next});
   }
   return records;
 }
 
 void speculative_sequence(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                          const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
-                          std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
+                          const SimulationSize& simulation, std::uint32_t trial,
+                          RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = simulation.prompt(trial);
   const std::size_t start = context.size();
   for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
-    SampledChance random = sampled_chance(plan.seed, trial, round);
+    SampledRandomSource random = sampled_random_source(simulation.seed, trial, round);
     if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0) {
-      throw_damaged_row();
+      throw_invalid_row();
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
 }
 
-void plain_sequence(const Model& target, const AnyRule& rule, const Plan& plan, std::uint32_t trial,
-                    RoundScratch<double>& scratch, std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
+void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
+                    std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = simulation.prompt(trial);
   for (std::uint32_t i = 0; i < out.size(); ++i) {
-    context.push_back(plain_token(rule, target.next(context, scratch.extra_row), plan.seed, trial, i));
+    context.push_back(plain_token(rule, target.next(context, scratch.extra_row), simulation.seed, trial, i));
     out[i] = context.back();
   }
 }
 
 std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
-                                         std::int32_t gamma, const Plan& plan, std::size_t length,
-                                         const Control& control) {
-  return fill_sequences(plan.trials, length, control,
+                                         std::int32_t gamma, const SimulationSize& simulation,
+                                         std::size_t length, const Control& control) {
+  return fill_sequences(simulation.trials, length, control,
                         [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          speculative_sequence(target, draft, rule, gamma, plan, trial, scratch, out);
+                          speculative_sequence(target, draft, rule, gamma, simulation, trial, scratch, out);
                         });
 }
 
-std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const Plan& plan,
+std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control) {
-  return fill_sequences(plan.trials, length, control,
+  return fill_sequences(simulation.trials, length, control,
                         [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          plain_sequence(target, rule, plan, trial, scratch, out);
+                          plain_sequence(target, rule, simulation, trial, scratch, out);
                         });
 }
 

@@ -28,23 +28,23 @@ std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, 
 
 /// Fills `out` with the first tokens that speculative decoding emits after the prompt in one trial.
 void speculative_sequence(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
-                          const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
-                          std::span<Token> out);
+                          const SimulationSize& simulation, std::uint32_t trial,
+                          RoundScratch<double>& scratch, std::span<Token> out);
 
 /// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
 /// samples are independent under one seed.
-void plain_sequence(const Model& target, const AnyRule& rule, const Plan& plan, std::uint32_t trial,
-                    RoundScratch<double>& scratch, std::span<Token> out);
+void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
+                    std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out);
 
 /// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
 /// (plan.length is not used), in parallel; row t of the result starts at t * length. Empty when `control`
 /// ended it early; its progress counts sequences.
 std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
-                                         std::int32_t gamma, const Plan& plan, std::size_t length,
-                                         const Control& control = {});
+                                         std::int32_t gamma, const SimulationSize& simulation,
+                                         std::size_t length, const Control& control = {});
 
 /// The same for plain decoding of the target.
-std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const Plan& plan,
+std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control = {});
 
 }  // namespace speclab

@@ -46,9 +46,9 @@ Walltime measure_walltime(const Model& target, const Model& draft, const AnyRule
     for (std::uint32_t round = 0; context.size() < prompt.size() + tokens; ++round, ++rounds) {
       for (std::int32_t i = 0; i < gamma; ++i) draft_work.run();
       target_work.run();
-      SampledChance chance = sampled_chance(seed, repeat, round);
-      if (rule->round(target, draft, gamma, context, chance, rows, RoundWatch()).next < 0) {
-        throw_damaged_row();
+      SampledRandomSource random = sampled_random_source(seed, repeat, round);
+      if (rule->round(target, draft, gamma, context, random, rows, RoundWatch()).next < 0) {
+        throw_invalid_row();
       }
     }
     speculative += Clock::now() - start;

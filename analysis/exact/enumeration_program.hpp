@@ -31,11 +31,11 @@ class EnumerationProgram {
   EnumerationProgram& operator=(const EnumerationProgram&) = delete;
   virtual ~EnumerationProgram() = default;
 
-  /// round_law of analysis/exact/round_distribution.hpp.
-  virtual RoundLaw<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
-                                 std::span<const Token> context) const = 0;
-  virtual RoundLaw<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                                   std::span<const Token> context) const = 0;
+  /// round_distribution of analysis/exact/round_distribution.hpp.
+  virtual RoundDistribution<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+                                          std::span<const Token> context) const = 0;
+  virtual RoundDistribution<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft,
+                                            std::int32_t gamma, std::span<const Token> context) const = 0;
 
   /// Weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
   virtual std::vector<double> plain(BasicRow<double> target) const = 0;
@@ -55,7 +55,7 @@ class EnumerationProgram {
   /// Decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
   /// Of such rules, else std::logic_error: describe_position of analysis/exact/context_chain.hpp.
-  virtual void describe_position(Row target, Row draft, PositionLaw& law) const = 0;
+  virtual void describe_position(Row target, Row draft, PositionDistribution& distribution) const = 0;
 };
 
 namespace detail {
@@ -72,13 +72,13 @@ class EnumerationProgramOf final : public EnumerationProgram {
  public:
   explicit EnumerationProgramOf(Rule rule) : rule_(std::move(rule)) {}
 
-  RoundLaw<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
-                         std::span<const Token> context) const override {
-    return round_law<double>(target, draft, rule_, gamma, context);
+  RoundDistribution<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+                                  std::span<const Token> context) const override {
+    return round_distribution<double>(target, draft, rule_, gamma, context);
   }
-  RoundLaw<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                           std::span<const Token> context) const override {
-    return round_law<Rational>(target, draft, rule_, gamma, context);
+  RoundDistribution<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                                    std::span<const Token> context) const override {
+    return round_distribution<Rational>(target, draft, rule_, gamma, context);
   }
 
   std::vector<double> plain(BasicRow<double> target) const override { return plain_of(target); }
@@ -117,9 +117,9 @@ class EnumerationProgramOf final : public EnumerationProgram {
 
   bool decides_by_position() const override { return PositionRule<Rule>; }
   void describe_position([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
-                         [[maybe_unused]] PositionLaw& law) const override {
+                         [[maybe_unused]] PositionDistribution& distribution) const override {
     if constexpr (PositionRule<Rule>) {
-      speclab::describe_position(rule_, target, draft, law);
+      speclab::describe_position(rule_, target, draft, distribution);
     } else {
       throw std::logic_error("a rule that looks at several positions or drafts at once has no chain");
     }
@@ -166,11 +166,12 @@ template <class Rule>
 requires(!std::same_as<Rule, EnumerableRule>) EnumerableRule::EnumerableRule(Rule rule)
     : program_(std::make_shared<const detail::EnumerationProgramOf<Rule>>(std::move(rule))) {}
 
-/// round_law, sequence_law and plain_law of analysis/exact/round_distribution.hpp work for an EnumerableRule
-/// by these two.
+/// round_distribution, sequence_distribution and plain_distribution of analysis/exact/round_distribution.hpp
+/// work for an EnumerableRule by these two.
 template <class Real, class Target, class Draft>
-RoundLaw<Real> round_law(const Target& target, const Draft& draft, const EnumerableRule& rule,
-                         std::int32_t gamma, std::span<const Token> context) {
+RoundDistribution<Real> round_distribution(const Target& target, const Draft& draft,
+                                           const EnumerableRule& rule, std::int32_t gamma,
+                                           std::span<const Token> context) {
   return rule->round(ModelRef<Real>(target), ModelRef<Real>(draft), gamma, context);
 }
 

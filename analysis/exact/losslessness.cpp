@@ -7,15 +7,16 @@ namespace speclab {
 template <class Real>
 Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
                            std::int32_t gamma, std::span<const Token> context) {
-  const RoundLaw<Real> round = rule->round(target, draft, gamma, context);
+  const RoundDistribution<Real> round = rule->round(target, draft, gamma, context);
   const auto length = static_cast<std::size_t>(gamma) + 1;
   Losslessness<Real> result;
-  result.law = grow_law<Real>(context, length, [&](std::span<const Token> seen) {
-    return seen.size() == context.size() ? round.emitted : plain_law<Real>(target, seen, 1, rule);
+  result.distribution = grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {
+    return seen.size() == context.size() ? round.emitted : plain_distribution<Real>(target, seen, 1, rule);
   });
-  result.target_law = plain_law<Real>(target, context, length, rule);
+  result.target_distribution = plain_distribution<Real>(target, context, length, rule);
 
-  const Law<Real> difference = law_difference(result.law, result.target_law);
+  const SequenceDistribution<Real> difference =
+      distribution_difference(result.distribution, result.target_distribution);
   result.distance = total_variation_of(difference);
   Real largest(0);
   for (const auto& [tokens, gap] : difference) {

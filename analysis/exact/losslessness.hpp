@@ -1,7 +1,7 @@
 // Is a verification rule lossless? One round is followed along every branch, what it leaves open is filled up
-// by plain decoding, and the joint law of gamma + 1 tokens is compared with that of plain decoding alone. If
-// they agree from every context, decoding by rounds has the target's law. In exact rationals the answer is a
-// proof for the instance at hand.
+// by plain decoding, and the joint distribution of gamma + 1 tokens is compared with that of plain decoding
+// alone. If they agree from every context, decoding by rounds has the target's distribution. In exact
+// rationals the answer is a proof for the instance at hand.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@
 
 namespace speclab {
 
-/// What one round from one context does, and how its law compares.
+/// What one round from one context does, and how its distribution compares.
 template <class Real>
 struct Losslessness {
-  Law<Real> law;         ///< of the first gamma + 1 tokens: one round, then plain decoding
-  Law<Real> target_law;  ///< the same tokens by plain decoding
-  Real distance{0};      ///< total variation between the two
+  SequenceDistribution<Real> distribution;  ///< of the first gamma + 1 tokens: one round, then plain decoding
+  SequenceDistribution<Real> target_distribution;    ///< the same tokens by plain decoding
+  Real distance{0};                                  ///< total variation between the two
   std::optional<std::vector<Token>> counterexample;  ///< where they differ most; empty when they agree
-  std::vector<Real> accepted;                        ///< accepted[k] = P(exactly k drafted tokens kept)
+  std::vector<Real> accepted;                        ///< accepted[k] = P(exactly k drafted tokens accepted)
   Real expected_accepted{0};
   Real expected_emitted{0};
   Real rejection{0};  ///< P(the round ended in a rejection)
   std::uint64_t branches = 0;
 
-  /// P(a token is kept at the first position).
+  /// P(a token is accepted at the first position).
   Real acceptance() const { return Real(1) - accepted.front(); }
 };
 
-/// Instantiated for double and Rational. A rule of core/rules becomes an EnumerableRule here when
+/// Instantiated for double and Rational. A rule of core/rules/all_rules becomes an EnumerableRule here when
 /// analysis/exact/enumeration_program.hpp is included.
 template <class Real>
 Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,

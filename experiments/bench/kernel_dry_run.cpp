@@ -43,9 +43,9 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
   const VerifyBatch batch = shape_batch(point.shape);
   MethodLayout row;
   row.method = info.name;
-  row.left_out = obstacle(info.implementation, batch);
+  row.left_out = unsupported_reason(info.implementation, batch);
   if (row.left_out) return row;
-  const KernelPlan layout = plan_of(info.implementation, batch);
+  const KernelLayout layout = plan_of(info.implementation, batch);
   const Expected expected = expected_at(point.alpha, point.shape.gamma);
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
   for (const simt::Launch& launch : layout.launches) row.launches.push_back(launch_row(launch));
@@ -57,7 +57,7 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
   for (const VerifyRule& rule : checked_rules()) {
     VerifyBatch other = batch;
     other.rule = rule;
-    if (obstacle(info.implementation, other)) continue;
+    if (unsupported_reason(info.implementation, other)) continue;
     for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
         row.problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
@@ -76,7 +76,7 @@ DryPoint dry_point(const KernelPoint& point, const DryRunOptions& options) {
   const BenchShape& shape = point.shape;
   std::vector<Implementation> running;
   for (const ImplementationInfo& info : options.implementations) {
-    if (!obstacle(info.implementation, shape_batch(shape))) running.push_back(info.implementation);
+    if (!unsupported_reason(info.implementation, shape_batch(shape))) running.push_back(info.implementation);
   }
   const BenchBytes bytes = bench_bytes(shape, running);
   const double memory = options.memory_gib * std::exp2(30);
@@ -102,7 +102,7 @@ EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
   static_cast<KernelSize&>(row) = kernel_size(shape, 0);
   row.method = info.name;
   RequestBatch requests(shape, 7);
-  row.left_out = obstacle(info.implementation, requests.batch);
+  row.left_out = unsupported_reason(info.implementation, requests.batch);
   if (row.left_out) return row;
   make_inputs_emulated(shape, how, requests.target_data(), requests.draft_data(), requests.drafted_data());
   const auto results =

@@ -103,7 +103,8 @@ double nearest_rank(std::vector<double> values, double share) {
 }
 
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
-                                               const BenchMeasurement& measured, const MadeLaws& laws) {
+                                               const BenchMeasurement& measured,
+                                               const MadeDistributions& distributions) {
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
@@ -115,7 +116,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelSize&>(row) = kernel_size(point.shape, point.alpha);
-    row.realised_alpha = laws.overlap;
+    row.realised_alpha = distributions.overlap;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
     row.kind = info != nullptr ? MethodKind::implementation : floor ? MethodKind::floor : MethodKind::ceiling;
@@ -130,7 +131,8 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
     row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
     row.accepted = info != nullptr ? times.accepted : point.shape.gamma;
-    row.total_variation = info != nullptr ? output_distance(info->implementation, laws) : 1 - laws.overlap;
+    row.total_variation =
+        info != nullptr ? output_distance(info->implementation, distributions) : 1 - distributions.overlap;
   }
   return rows;
 }
@@ -170,9 +172,10 @@ class KernelSuite {
     report_.left_out.push_back({shape_text(point.shape), method, why});
   }
 
-  const MadeLaws& laws_at(const KernelPoint& point, const MadeLogits& logits) {
-    const auto [found, added] = laws_of_.try_emplace({point.shape.vocab, point.shape.dtype, logits.noise});
-    if (added) found->second = made_laws(logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
+  const MadeDistributions& distributions_at(const KernelPoint& point, const MadeLogits& logits) {
+    const auto [found, added] =
+        distributions_of_.try_emplace({point.shape.vocab, point.shape.dtype, logits.noise});
+    if (added) found->second = made_distributions(logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
     return found->second;
   }
 
@@ -188,7 +191,7 @@ class KernelSuite {
   void measure(const KernelPoint& point) {
     BenchTask task{point.shape, {}, {}, false, options_.repetitions};
     for (const ImplementationInfo& info : options_.implementations) {
-      if (const auto why = obstacle(info.implementation, shape_batch(point.shape))) {
+      if (const auto why = unsupported_reason(info.implementation, shape_batch(point.shape))) {
         leave_out(point, info.name, *why);
       } else {
         task.implementations.push_back(info.implementation);
@@ -199,14 +202,14 @@ class KernelSuite {
       return;
     }
     task.logits.noise = noises_.at(task.logits, point.shape.vocab, point.alpha);
-    const MadeLaws& laws = laws_at(point, task.logits);
+    const MadeDistributions& distributions = distributions_at(point, task.logits);
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
       try {
         const BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
         if (interrupted()) return;
-        for (VerificationRow& row : verification_rows(point, task, measured, laws)) {
+        for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
           report_.verification.push_back(std::move(row));
         }
       } catch (const std::runtime_error& error) {
@@ -224,7 +227,7 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Noises noises_;
-  std::map<std::tuple<std::int32_t, Dtype, float>, MadeLaws> laws_of_;
+  std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
   if (sweep.kind == SweepKind::axes) return axes_points(sweep);
   std::vector<BenchShape> sizes = sweep.sizes;
   if (sweep.kind == SweepKind::full) sizes = all_sizes();
-  if (sweep.kind == SweepKind::quick) sizes = {{1, 4, 32000, Dtype::bf16}, {32, 4, 128256, Dtype::bf16}};
+  if (sweep.kind == SweepKind::fast) sizes = {{1, 4, 32000, Dtype::bf16}, {32, 4, 128256, Dtype::bf16}};
   Points points;
   for (const BenchShape& size : sizes) {
     for (const Dtype dtype : sweep.dtypes) {

@@ -15,10 +15,10 @@ struct KernelPoint {
 };
 
 enum class SweepKind {
-  axes,   ///< through a centre along each axis, and the corners
-  quick,  ///< two sizes
-  full,   ///< all combinations
-  given   ///< of `sizes`
+  axes,  ///< through a centre along each axis, and the corners
+  fast,  ///< two sizes
+  full,  ///< all combinations
+  given  ///< of `sizes`
 };
 
 struct KernelSweep {

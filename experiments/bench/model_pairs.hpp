@@ -38,7 +38,7 @@ struct ModelPair {
   Model target;
   Model draft;
   PairCosts costs;
-  std::unique_ptr<const QuickPair> tables;  ///< of the fast engine
+  std::unique_ptr<const FastPair> tables;  ///< of the fast engine
 };
 
 class PairMaker {

@@ -87,8 +87,8 @@ std::optional<std::string> unsupported_reason(const fs::path& script) {
 }
 
 /// Sequences of the fast engine by what they accept in their last round.
-std::vector<std::uint64_t> last_rounds(const QuickPair& tables, std::uint32_t sequences) {
-  Plan simulation;
+std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t sequences) {
+  SimulationSize simulation;
   simulation.seed = 2;
   simulation.trials = sequences;
   simulation.length = numpy_sequence_rounds;

@@ -61,7 +61,7 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
                               .reads = static_cast<double>(measured.work.reads) / tokens,
                               .passes = static_cast<double>(measured.work.passes) / tokens};
   if (measured.pair == nullptr) return row;
-  const QuickPair& tables = *measured.pair->tables;
+  const FastPair& tables = *measured.pair->tables;
   row.tables = TableSizes{
       .streams = workload.streams,
       .table_bytes = tables.bytes(),
@@ -106,7 +106,7 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
     } else {
       const std::string other = row.name.substr(colon + 2);
       const std::string what =
-          other == one_stream ? fmt::format("{} streams", default_lanes) : std::string("fast engine");
+          other == one_stream ? fmt::format("{} streams", default_streams) : std::string("fast engine");
       all.push_back({fmt::format("{}: {} over {}", pair, what, other),
                      base->tokens_per_second / row.tokens_per_second});
     }

@@ -18,7 +18,7 @@ struct Measured {
   BenchWorkload workload;
   const ModelPair* pair;  ///< null without one
   Tally tally;
-  QuickWork work;
+  FastWork work;
 };
 
 /// Rates, counts a token and sizes.

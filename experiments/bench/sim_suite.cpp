@@ -45,7 +45,7 @@ const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   const ThreadLimit one(1);
   ModelPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
   const double start = thread_seconds();
-  pair.tables = std::make_unique<const QuickPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
+  pair.tables = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
   return pair;
 }
@@ -80,7 +80,8 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const ModelPair& 
   std::vector<double> tokens;
   for (int at = 0; at < length_count(options); ++at) {
     const int exponent = options.size.least_exponent + at;
-    const Plan simulation = bench_simulation(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
+    const SimulationSize simulation =
+        bench_simulation(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
     const double start = thread_seconds();
     const Tally tally = pair.tables->decode(bench_gamma, simulation, control).total();
     const double ns = 1e9 * (thread_seconds() - start) / static_cast<double>(tally.emitted);

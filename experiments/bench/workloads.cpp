@@ -50,7 +50,7 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   const std::uint64_t rounds = size.fast_rounds;
   std::vector<BenchWorkload> all;
   const auto fast = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_lanes, 1});
+    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_streams, 1});
   };
   const auto one_at_a_time = [&](const PairShape& pair, std::uint64_t share) {
     all.push_back(
@@ -63,7 +63,7 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   one_at_a_time(stored, 4);
   if (threads > 1) {
     all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::fast, stored, rounds,
-                   default_lanes, threads});
+                   default_streams, threads});
   }
   plain(stored, 256 * size.plain_rounds);
   fast(small, 4);
@@ -75,8 +75,8 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   return all;
 }
 
-Plan bench_simulation(std::uint64_t rounds) {
-  Plan simulation;
+SimulationSize bench_simulation(std::uint64_t rounds) {
+  SimulationSize simulation;
   simulation.trials = 64;
   simulation.length = static_cast<std::uint32_t>((rounds + simulation.trials - 1) / simulation.trials);
   return simulation;
@@ -85,7 +85,7 @@ Plan bench_simulation(std::uint64_t rounds) {
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
   const ThreadLimit limit(workload.threads);
   const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-  const Plan simulation = bench_simulation(workload.rounds);
+  const SimulationSize simulation = bench_simulation(workload.rounds);
   switch (workload.engine) {
     case BenchEngine::fast:
       return pair->tables->decode(bench_gamma, simulation, control, workload.streams);

@@ -53,7 +53,7 @@ PairShape stored_shape();
 PairShape bigram_shape(std::int32_t vocab);
 
 /// 64 sequences, from the empty prompt, of as many rounds as add up to `rounds` or a little more.
-Plan bench_simulation(std::uint64_t rounds);
+SimulationSize bench_simulation(std::uint64_t rounds);
 
 /// One repetition; `pair` is the workload's, or null without one.
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair);

@@ -24,7 +24,8 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
 }
 
 /// None when it was stopped.
-std::optional<SequenceTests> run_tests(const Setup& setup, int gamma, const std::optional<Law<double>>& exact,
+std::optional<SequenceTests> run_tests(const Setup& setup, int gamma,
+                                       const std::optional<SequenceDistribution<double>>& exact,
                                        const SimulationSize& simulation, std::size_t length,
                                        const Control& control) {
   const AnyRule& rule = setup.rule.sampled;
@@ -91,10 +92,10 @@ void describe_tests(EqualityResult& result, const SequenceTests& tests) {
 
 }  // namespace
 
-std::optional<Law<double>> exact_plain_distribution(const Setup& setup, int tokens) {
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
   if (!has_exact_distribution(setup, tokens)) return std::nullopt;
-  return plain_law<double>(setup.target, setup.simulation.prompt(0), static_cast<std::size_t>(tokens),
-                           setup.rule.enumerated);
+  return plain_distribution<double>(setup.target, setup.simulation.prompt(0),
+                                    static_cast<std::size_t>(tokens), setup.rule.enumerated);
 }
 
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings) {
@@ -109,7 +110,7 @@ std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const
   }
   SimulationSize simulation = setup.simulation;
   simulation.trials = settings.samples;
-  const std::optional<Law<double>> exact = exact_plain_distribution(setup, settings.tokens);
+  const std::optional<SequenceDistribution<double>> exact = exact_plain_distribution(setup, settings.tokens);
   const auto tests =
       run_tests(setup, gamma, exact, simulation, static_cast<std::size_t>(settings.tokens), control);
   if (!tests) return std::nullopt;

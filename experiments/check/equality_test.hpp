@@ -61,7 +61,7 @@ const Typed<EqualityResult>& equality_result_type();
 
 /// The distribution of the first `tokens` tokens of plain decoding, computed from the target's rows: for one
 /// prompt and at most 100,000 sequences. Empty for more.
-std::optional<Law<double>> exact_plain_distribution(const Setup& setup, int tokens);
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens);
 
 /// Sequences that `test_equality` decodes.
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);

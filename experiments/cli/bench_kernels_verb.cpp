@@ -91,7 +91,7 @@ KernelSweep sweep_option(const po::variables_map& values) {
   const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
   if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
   if (values.count("quick") > 0) {
-    sweep.kind = SweepKind::quick;
+    sweep.kind = SweepKind::fast;
     if (values["dtype"].defaulted()) sweep.dtypes = {Dtype::bf16};
     if (values["alpha"].defaulted()) sweep.alphas = {0.7};
   }

@@ -35,6 +35,8 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 
 }  // namespace
 
-Verb compare_verb() { return {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", run}; }
+Verb compare_verb() {
+  return {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", run};
+}
 
 }  // namespace speclab

@@ -20,7 +20,7 @@ struct BenchmarkTask {
   std::optional<Model> target;                ///< none: the text itself
   PointRows rows;                             ///< of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
-  SequencePlan sequences;
+  SequenceSet sequences;
 
   /// Valid as long as the task.
   Model target_of(std::size_t sequence) const;

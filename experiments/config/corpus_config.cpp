@@ -7,13 +7,13 @@ const Typed<CorpusConfig>& corpus_type() {
       "corpus", "Text that n-gram models are trained on.",
       {required(field<&CorpusConfig::file>("file", text(),
                                            "Path of a text file, relative to the working directory.")),
-       formerly(
-           field<&CorpusConfig::tokenization>(
-               "tokenization",
-               choice<Units>({{"bytes", Units::bytes}, {"words", Units::words}, {"subword", Units::pieces}},
-                             {{"pieces", "subword"}}),
-               "What a token is."),
-           {"units"}),
+       formerly(field<&CorpusConfig::tokenization>("tokenization",
+                                                   choice<Tokenization>({{"bytes", Tokenization::bytes},
+                                                                         {"words", Tokenization::words},
+                                                                         {"subword", Tokenization::pieces}},
+                                                                        {{"pieces", "subword"}}),
+                                                   "What a token is."),
+                {"units"}),
        with_unit(integer_field<&CorpusConfig::vocabulary>(
                      "vocabulary", 2, 1 << 20,
                      "Largest vocabulary: of words the others become <unk>; of subwords the size for which "

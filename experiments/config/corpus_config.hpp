@@ -11,7 +11,7 @@ namespace speclab {
 
 struct CorpusConfig {
   std::string file;
-  Units tokenization = Units::words;
+  Tokenization tokenization = Tokenization::words;
   std::int32_t vocabulary = 8000;    ///< most tokens
   std::int64_t hold_out = 0;         ///< every k-th document is held out; 0: none
   std::int64_t document_tokens = 0;  ///< length of a document; 0: documents end at form feeds

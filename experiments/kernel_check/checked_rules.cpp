@@ -6,20 +6,20 @@ namespace speclab {
 
 std::vector<VerifyRule> checked_rules() {
   VerifyRule lenient;
-  lenient.method = VerifyMethod::lenient;
+  lenient.method = KernelRule::lenient;
   lenient.lenience = 0.6;
   VerifyRule block;
-  block.method = VerifyMethod::block;
+  block.method = KernelRule::block;
   return {VerifyRule{}, lenient, block};
 }
 
 std::string rule_name(const VerifyRule& rule) {
   switch (rule.method) {
-    case VerifyMethod::lenient:
+    case KernelRule::lenient:
       return fmt::format("lenient {}", rule.lenience);
-    case VerifyMethod::block:
+    case KernelRule::block:
       return "block";
-    case VerifyMethod::token:
+    case KernelRule::token:
       break;
   }
   return "token";

@@ -1,5 +1,5 @@
 // `speclab check kernels`: do verification kernels decide as the reference does, and draw from the target's
-// law?
+// distribution?
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct KernelCheckOptions {
   CheckPlace place = CheckPlace::emulator;
   std::vector<ImplementationInfo> implementations;
   std::vector<Dtype> dtypes{Dtype::f32, Dtype::bf16};
-  std::uint64_t requests = 1000000;  ///< of each test of a law
+  std::uint64_t requests = 1000000;  ///< of each test of a distribution
   double level = 0.001;              ///< chance of a false alarm over all tests of exact implementations
   std::string command;               ///< recorded
 };

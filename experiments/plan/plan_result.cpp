@@ -148,7 +148,7 @@ const Typed<BatchRange>& batch_range_type() {
       {integer_field<&BatchRange::first>("first", 1, 1e9, "The least batch."),
        integer_field<&BatchRange::last>("last", 1, 1e9, "The largest."),
        integer_field<&BatchRange::gamma>("gamma", 0, 1e9, "The best; 0: do not speculate."),
-       field<&BatchRange::least_speed>("least_speedup", any_number(), "The least speedup of the range.")});
+       field<&BatchRange::least_speedup>("least_speedup", any_number(), "The least speedup of the range.")});
   return type;
 }
 

@@ -120,7 +120,7 @@ std::string batch_text(const DrafterPlan& plan) {
   bool stopped = false;
   for (const BatchRange& row : *plan.batches) {
     table.rows.push_back(
-        {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.least_speed)});
+        {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.least_speedup)});
     const bool pays = row.gamma > 0;
     pays_again = pays_again || (pays && stopped);
     stopped = stopped || !pays;

@@ -236,13 +236,14 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.
   const bool closed = fixed_costs && !by_positions;
-  const auto paid = oracle_speed_charged(known.alpha.estimate, c);
+  const auto paid = speedup_bound_drafting_paid(known.alpha.estimate, c);
   // The choice that knows what will be accepted may also draft nothing.
   plan.bounds.upper_bound_drafting_paid =
       closed && paid ? std::max(*paid, 1.0) : upper_bound_drafting_paid(curve, drafter, settings);
   plan.bounds.adaptive_gain = std::max(plan.bounds.upper_bound_drafting_paid / best - 1, 0.0);
-  if (closed) plan.bounds.guaranteed_speedup = guaranteed_speed(known.alpha.estimate, c);
-  if (!by_positions) plan.bounds.upper_bound_drafting_free = oracle_speed_uncharged(known.alpha.estimate);
+  if (closed) plan.bounds.guaranteed_speedup = guaranteed_speedup(known.alpha.estimate, c);
+  if (!by_positions)
+    plan.bounds.upper_bound_drafting_free = speedup_bound_drafting_free(known.alpha.estimate);
 
   const int most_batch = largest_planned_batch(drafter, settings);
   const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {

@@ -33,7 +33,7 @@ ProofNumber proof_number(const Rational& value) { return value.str(); }
 ProofNumber proof_number(double value) { return value; }
 
 template <class Real>
-std::optional<OrderedMap<ProofNumber>> listed(const Law<Real>& distribution) {
+std::optional<OrderedMap<ProofNumber>> listed(const SequenceDistribution<Real>& distribution) {
   if (distribution.size() > most_sequences) return std::nullopt;
   OrderedMap<ProofNumber> out;
   for (const auto& [tokens, probability] : distribution) {
@@ -46,7 +46,7 @@ std::optional<OrderedMap<ProofNumber>> listed(const Law<Real>& distribution) {
 
 /// Probability of the sequence, 0 when it does not occur.
 template <class Real>
-Real probability_of(const Law<Real>& distribution, const std::vector<Token>& tokens) {
+Real probability_of(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
   const auto found = distribution.find(tokens);
   return found == distribution.end() ? Real(0) : found->second;
 }
@@ -70,11 +70,11 @@ Proof prove_in(const ProofTask& task) {
   proof.rejection = proof_number(found.rejection);
   if (!proof.lossless) {
     const std::vector<Token>& tokens = *found.counterexample;
-    proof.counterexample = Counterexample{tokens, proof_number(probability_of(found.law, tokens)),
-                                          proof_number(probability_of(found.target_law, tokens))};
+    proof.counterexample = Counterexample{tokens, proof_number(probability_of(found.distribution, tokens)),
+                                          proof_number(probability_of(found.target_distribution, tokens))};
   }
-  proof.distribution = listed(found.law);
-  proof.target_distribution = listed(found.target_law);
+  proof.distribution = listed(found.distribution);
+  proof.target_distribution = listed(found.target_distribution);
   proof.branches = found.branches;
   proof.arithmetic = rational ? Arithmetic::rational : Arithmetic::floating_point;
   return proof;

@@ -99,7 +99,7 @@ RuleConfig rule_of(const SurveyTask& survey, std::int32_t drafts) {
 }
 
 /// P(first token).
-std::map<Token, Rational> first_tokens(const Law<Rational>& distribution) {
+std::map<Token, Rational> first_tokens(const SequenceDistribution<Rational>& distribution) {
   std::map<Token, Rational> marginal;
   for (const auto& [tokens, probability] : distribution) marginal[tokens.front()] += probability;
   return marginal;
@@ -109,8 +109,8 @@ std::map<Token, Rational> first_tokens(const Law<Rational>& distribution) {
 /// so.)
 bool within_lenience(const Losslessness<Rational>& found, double lenience) {
   const Rational l(decimal_fraction(lenience));
-  std::map<Token, Rational> target = first_tokens(found.target_law);
-  for (const auto& [token, probability] : first_tokens(found.law)) {
+  std::map<Token, Rational> target = first_tokens(found.target_distribution);
+  for (const auto& [token, probability] : first_tokens(found.distribution)) {
     if (probability * l > target[token]) return false;
   }
   return true;

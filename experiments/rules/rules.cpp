@@ -59,7 +59,7 @@ class RuleCell final : public PreparedCell {
   void describe_simulation(CellResult& result, double confidence) const {
     const std::vector<Tally>& batches = job_.outcome.batches;
     result.simulated = simulated_metrics(batches, config_.cost, confidence);
-    for (const Estimate& estimate : judgement_estimates(batches, confidence)) {
+    for (const Estimate& estimate : quality_estimates(batches, confidence)) {
       if (estimate.interval) {
         result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
       }

@@ -46,8 +46,8 @@ class AnyDrafter {
   }
 
  private:
-  using Outer = SampledChance;
-  using Inner = NestedChance<SampledChance>;
+  using Outer = SampledRandomSource;
+  using Inner = NestedRandomSource<SampledRandomSource>;
 
   struct Base {
     Base() = default;

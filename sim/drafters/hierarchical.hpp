@@ -17,8 +17,8 @@
 namespace speclab {
 
 /// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
-/// model's law and its rows are the middle model's. A round is one run of the middle model. All tokens of a
-/// round are drafted, also those beyond what the policy asked for: they are paid for.
+/// model's distribution and its rows are the middle model's. A round is one run of the middle model. All
+/// tokens of a round are drafted, also those beyond what the policy asked for: they are paid for.
 template <class Middle, class Inner, class Real = double>
 class HierarchicalDrafter {
  public:
@@ -45,19 +45,19 @@ class HierarchicalDrafter {
   /// Not known from the number of tokens: `extend` counts.
   std::int32_t runs(std::int32_t) const { return 0; }
 
-  template <class Chance>
-  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
               Drafted& done) const {
     if (done.count == 0) {
       memory.working = memory.settled;
       memory.rounds = 0;
     }
-    auto nested = nested_chance(chance, memory.rounds++);
+    auto nested = nested_random_source(random, memory.rounds++);
     FixedPolicy::Memory nothing;
     auto at = static_cast<std::size_t>(done.count);
     const auto keep_row = [&](std::span<const Token>, BasicRow<Real> row, const BasicRow<Real>*) {
       scratch.reserve(at + 1, 0);
-      scratch.draft_rows[at].assign(row.mass, row.mass + row.size);
+      scratch.draft_rows[at].assign(row.probabilities, row.probabilities + row.size);
       scratch.drafts[at] = {scratch.draft_rows[at].data(), row.size};
       ++at;
     };

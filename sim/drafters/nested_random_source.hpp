@@ -12,31 +12,31 @@ namespace speclab {
 /// A random source for a round within a round: the same operations at addresses of their own. Nesting it
 /// again gives the same type one level further down.
 template <class Random>
-class NestedChance {
+class NestedRandomSource {
  public:
   static constexpr std::uint32_t most_rounds = 128;  ///< within one round of the level above
 
-  NestedChance(Random& outermost, std::uint32_t number) : NestedChance(outermost, 1, number) {
+  NestedRandomSource(Random& outermost, std::uint32_t number) : NestedRandomSource(outermost, 1, number) {
     assert(number < most_rounds);
   }
-  NestedChance deeper(std::uint32_t number) const {
+  NestedRandomSource deeper(std::uint32_t number) const {
     assert(number < most_rounds && depth_ < most_inner_levels);
-    return NestedChance(outermost_, depth_ + 1, path_ * most_rounds + number);
+    return NestedRandomSource(outermost_, depth_ + 1, path_ * most_rounds + number);
   }
 
   template <class Real>
-  bool flip(Draw draw, const Real& probability) {
-    return outermost_.flip(moved(draw), probability);
+  bool bernoulli(Draw draw, const Real& probability) {
+    return outermost_.bernoulli(moved(draw), probability);
   }
   template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
-    return outermost_.pick(moved(draw), weights);
+  Token categorical(Draw draw, const Weights& weights) {
+    return outermost_.categorical(moved(draw), weights);
   }
 
  private:
   static constexpr std::uint32_t slots_of_a_level = 4096;
 
-  NestedChance(Random& outermost, std::uint32_t depth, std::uint32_t path)
+  NestedRandomSource(Random& outermost, std::uint32_t depth, std::uint32_t path)
       : outermost_(outermost), depth_(depth), path_(path) {}
 
   Draw moved(Draw draw) const {
@@ -50,11 +50,11 @@ class NestedChance {
 };
 
 template <class Random>
-NestedChance<Random> nested_chance(Random& random, std::uint32_t number) {
-  return NestedChance<Random>(random, number);
+NestedRandomSource<Random> nested_random_source(Random& random, std::uint32_t number) {
+  return NestedRandomSource<Random>(random, number);
 }
 template <class Random>
-NestedChance<Random> nested_chance(NestedChance<Random>& random, std::uint32_t number) {
+NestedRandomSource<Random> nested_random_source(NestedRandomSource<Random>& random, std::uint32_t number) {
   return random.deeper(number);
 }
 

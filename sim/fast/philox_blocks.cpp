@@ -5,7 +5,7 @@
 #include "core/random/philox.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "philox_blocks.cpp"
+#define HWY_TARGET_INCLUDE "sim/fast/philox_blocks.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 

@@ -1,5 +1,5 @@
-// Many sequences decoded in lockstep. They accept different numbers of tokens, and nobody waits for anybody
-// inside a round; what differs is what becomes of the place of a sequence that is finished.
+// Many sequences decoded in lockstep. They accept different numbers of tokens, and no sequence waits for
+// another inside a round; what differs is what becomes of the place of a sequence that is finished.
 #pragma once
 
 #include <algorithm>

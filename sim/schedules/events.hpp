@@ -39,11 +39,11 @@ struct Event {
   double end;
   Track track;
   EventKind kind;
-  std::int64_t tokens = -1;    ///< drafted, or looked at
+  std::int64_t tokens = -1;    ///< drafted, or verified
   std::int64_t accepted = -1;  ///< of these
 };
 
-/// Looks away, and costs nothing: schedules make no events for it.
+/// Wants no events; schedules then make none.
 struct NoEvents {
   static constexpr bool wanted = false;
 };

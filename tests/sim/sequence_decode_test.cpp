@@ -37,8 +37,8 @@ Model markov(std::int32_t vocab, std::uint64_t seed) {
   return Model(TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.4, seed)));
 }
 
-SequencePlan simulation_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
-  SequencePlan simulation;
+SequenceSet simulation_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
+  SequenceSet simulation;
   simulation.seed = seed;
   simulation.batches = 8;
   for (std::size_t i = 0; i < sequences; ++i)
@@ -54,7 +54,7 @@ struct IidPair {
       : draft(mixed_to_alpha(*target.table(), TableModel(4, 0, {0, 0, 0, 1}), alpha)) {}
 };
 
-Outcome decode(const SequencePlan& simulation, const Model& target, const AnyDrafter& drafter,
+Outcome decode(const SequenceSet& simulation, const Model& target, const AnyDrafter& drafter,
                const AnyPolicy& policy) {
   return decode_sequences(
       simulation, [&](std::size_t) { return target; }, drafter, policy, TokenRule{});
@@ -62,7 +62,7 @@ Outcome decode(const SequencePlan& simulation, const Model& target, const AnyDra
 
 /// The same with core's rounds, one after the other, for types known to the compiler.
 template <RowDrafter Drafter, GammaPolicy Policy>
-Tally round_by_round(const SequencePlan& simulation, const Model& target, const Drafter& drafter,
+Tally round_by_round(const SequenceSet& simulation, const Model& target, const Drafter& drafter,
                      const Policy& policy) {
   Tally tally;
   for (std::size_t i = 0; i < simulation.sequences.size(); ++i) {
@@ -73,9 +73,9 @@ Tally round_by_round(const SequencePlan& simulation, const Model& target, const 
     typename Policy::Memory learned;
     const AdaptiveDrafting<Drafter, Policy> drafting{drafter, memory, policy, learned};
     while (context.size() < sequence.prompt.size() + sequence.tokens) {
-      SampledChance random =
-          sampled_chance(simulation.seed, static_cast<std::uint32_t>(i),
-                         static_cast<std::uint32_t>(context.size() - sequence.prompt.size()));
+      SampledRandomSource random =
+          sampled_random_source(simulation.seed, static_cast<std::uint32_t>(i),
+                                static_cast<std::uint32_t>(context.size() - sequence.prompt.size()));
       const Round round = drafted_round(target, drafting, TokenRule{}, context, random, scratch, NoWatch{});
       tally.add_round(round);
       policy.learn(learned, round);
@@ -89,15 +89,15 @@ Tally round_by_round(const SequencePlan& simulation, const Model& target, const 
 TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where they start") {
   const Model target = markov(6, 1);
   const Model draft = markov(6, 2);
-  const SequencePlan simulation = simulation_of(5, 40, 9);
+  const SequenceSet simulation = simulation_of(5, 40, 9);
   const Outcome found = decode(simulation, target, ModelDrafter<Model>(draft), FixedPolicy(3));
   Tally wanted;
   for (std::size_t i = 0; i < simulation.sequences.size(); ++i) {
     std::vector<Token> context = simulation.sequences[i].prompt;
     RoundScratch<double> scratch;
     while (context.size() < simulation.sequences[i].prompt.size() + 40) {
-      SampledChance random =
-          sampled_chance(9, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(context.size() - 1));
+      SampledRandomSource random = sampled_random_source(9, static_cast<std::uint32_t>(i),
+                                                         static_cast<std::uint32_t>(context.size() - 1));
       wanted.add_round(speculative_round(target, draft, TokenRule{}, 3, context, random, scratch, NoWatch{}));
     }
   }
@@ -108,7 +108,7 @@ TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where th
 TEST_CASE("the same counts at one thread and at many, for every kind of drafter and policy") {
   const Model target = markov(8, 3);
   const Model draft = markov(8, 4);
-  const SequencePlan simulation = simulation_of(20, 60, 2);
+  const SequenceSet simulation = simulation_of(20, 60, 2);
   const std::vector<AnyDrafter> drafters{ModelDrafter<Model>(draft),
                                          LookupDrafter(8),
                                          SuffixDrafter(8),
@@ -118,8 +118,8 @@ TEST_CASE("the same counts at one thread and at many, for every kind of drafter 
                                          Hierarchy(draft, LookupDrafter(8), 2)};
   const RoundTimes times{{1, 1.1, 1.2, 1.3, 1.4}};
   const std::vector<AnyPolicy> policies{
-      FixedPolicy(3),        HeuristicPolicy(2, 4),   EntropyPolicy(0.3, 0.3, 4),
-      ProductPolicy(0.4, 4), GoodputPolicy(times, 4), BanditPolicy(times, 4, 0.5)};
+      FixedPolicy(3),          HeuristicPolicy(2, 4),   AdaEdlPolicy(0.3, 0.3, 4),
+      SpecDecPpPolicy(0.4, 4), GoodputPolicy(times, 4), BanditPolicy(times, 4, 0.5)};
   for (const AnyDrafter& drafter : drafters) {
     for (const AnyPolicy& policy : policies) {
       const Outcome found = decode(simulation, target, drafter, policy);
@@ -134,7 +134,7 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   const Model target = markov(8, 3);
   const Model middle = markov(8, 4);
   const Model small = markov(8, 5);
-  const SequencePlan simulation = simulation_of(6, 50, 8);
+  const SequenceSet simulation = simulation_of(6, 50, 8);
   const FixedPolicy policy(4);
   CHECK(decode(simulation, target, LookupDrafter(8), policy).total() ==
         round_by_round(simulation, target, LookupDrafter(8), policy));
@@ -158,7 +158,7 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
 TEST_CASE(
     "runs are counted as drafters count them: lookahead's step in every round, a look-up where it found") {
   const Model target = markov(8, 3);
-  const SequencePlan simulation = simulation_of(6, 50, 8);
+  const SequenceSet simulation = simulation_of(6, 50, 8);
   const Tally ahead =
       decode(simulation, target, LookaheadDrafter<Model>(target, {.window = 2, .ngram = 3}), FixedPolicy(4))
           .total();
@@ -173,7 +173,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
   const double alpha = 0.7;
   const double c = 0.1;
   const IidPair pair(alpha);
-  const SequencePlan simulation = simulation_of(200, 500, test_seed(21));
+  const SequenceSet simulation = simulation_of(200, 500, test_seed(21));
   const Tally fixed =
       decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), FixedPolicy(4)).total();
   const auto rounds = static_cast<double>(fixed.rounds);
@@ -206,7 +206,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {
   const Model target = markov(10, 3);
   const Model draft = markov(10, 4);
-  const SequencePlan simulation = simulation_of(16, 100, 4);
+  const SequenceSet simulation = simulation_of(16, 100, 4);
   const ModelDrafter<Model> drafter(draft);
   CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches ==
         decode(simulation, target, drafter, AnyPolicy(FixedPolicy(3))).batches);
@@ -217,7 +217,7 @@ TEST_CASE("two policies share their numbers: equal policies, equal counts, and p
 TEST_CASE("a text as the target: lookup accepts what the text repeats, counted by hand") {
   const std::vector<Token> text{5, 1, 2, 3, 4, 1, 2, 3, 4, 1, 0, 0};
   const PointRows rows(6);
-  SequencePlan simulation;
+  SequenceSet simulation;
   simulation.batches = 1;
   simulation.sequences = {{{5, 1, 2, 3, 4, 1}, 6}};
   const auto target_of = [&](std::size_t) -> Model { return TextTarget{text, &rows}; };

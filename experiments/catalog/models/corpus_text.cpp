@@ -70,7 +70,7 @@ void check_options(const CorpusConfig& corpus, const std::string& path) {
   const bool translated = !corpus.translation.empty();
   const bool cut = corpus.document_tokens != 0;
   if (corpus.hold_out == 1) throw ConfigError(path + "/hold_out", "1 holds out everything; give 2 or more");
-  if (translated && corpus.tokenization != Units::words) {
+  if (translated && corpus.tokenization != Tokenization::words) {
     throw ConfigError(path + "/tokenization", "texts with a translation are read as words");
   }
   if (cut && translated) {

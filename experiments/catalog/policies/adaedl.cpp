@@ -21,7 +21,7 @@ const PolicyKind& adaedl_policy() {
         {with_unit(field<&Parameters::kappa>("kappa", number(0, 100), "Factor of the entropy."), "1/nat"),
          field<&Parameters::least>("least", number(0, 1), "The bound."), most_field<&Parameters::most>()},
         [](const Parameters& own, const PolicyRequest&) {
-          return EntropyPolicy(own.kappa, own.least, own.most);
+          return AdaEdlPolicy(own.kappa, own.least, own.most);
         });
     made.aliases = {"entropy"};
     return made;

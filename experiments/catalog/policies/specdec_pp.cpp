@@ -20,7 +20,7 @@ const PolicyKind& specdec_pp_policy() {
         "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
         {field<&Parameters::risk>("risk", number(0, 1), "Largest probability."),
          most_field<&Parameters::most>()},
-        [](const Parameters& own, const PolicyRequest&) { return ProductPolicy(own.risk, own.most); });
+        [](const Parameters& own, const PolicyRequest&) { return SpecDecPpPolicy(own.risk, own.most); });
     made.aliases = {"product"};
     return made;
   }();

@@ -16,7 +16,7 @@ RuleKind make_kind() {
       ExpectedLossless::never,
       {integer_field<&Levels::levels>("levels", 1, 1 << 24, "Uniforms are multiples of 1/levels.")},
       [](const Levels& parameters, const std::string&, const RuleRequest&) {
-        return ClosedCoinFault(parameters.levels);
+        return ClosedComparisonFault(parameters.levels);
       }));
   kind.aliases = {"fault-closed-coin"};
   return kind;

@@ -38,7 +38,7 @@ SurveyedRule surveyed_rule(std::string label, P parameters) {
 }
 
 /// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
-/// core/rules. The survey examines its defaults.
+/// core/rules/all_rules. The survey examines its defaults.
 template <class P, class Make>
 RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected,
                    std::vector<Field> fields, Make make) {

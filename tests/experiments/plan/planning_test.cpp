@@ -194,18 +194,18 @@ TEST_CASE("an interval of alpha becomes one of the speedup") {
 
 TEST_CASE("a log whose acceptance decays is planned by its positions, a geometric one by the formula") {
   // Exact expectations as counts: 10,000 rounds of 6, of which each position keeps its share.
-  const auto totals = [](const std::vector<double>& chance) {
+  const auto totals = [](const std::vector<double>& random) {
     std::string text = "position,drafted,accepted\n";
     double reached = 10000;
-    for (std::size_t i = 0; i < chance.size(); ++i) {
-      reached = std::round(reached * chance[i]);
+    for (std::size_t i = 0; i < random.size(); ++i) {
+      reached = std::round(reached * random[i]);
       text += std::to_string(i + 1) + ",10000," + std::to_string(std::lround(reached)) + "\n";
     }
     return text;
   };
-  const auto plan_of = [&](const std::vector<double>& chance) {
+  const auto plan_of = [&](const std::vector<double>& random) {
     Drafter drafter = given(0, 0.02);
-    AcceptanceFile log = read(totals(chance));
+    AcceptanceFile log = read(totals(random));
     drafter.acceptance = {
         *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95), "log", log};
     return make_plan(drafter, {});

@@ -20,8 +20,8 @@ using namespace speclab;
 
 namespace {
 
-Plan plan_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
-  Plan plan;
+SimulationSize plan_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
+  SimulationSize plan;
   plan.seed = 9;
   plan.trials = trials;
   plan.length = length;
@@ -75,7 +75,7 @@ TEST_CASE("independent acceptances: the outcome of decode_iid, with its work") {
        {std::array<std::uint32_t, 3>{1, 1, 2}, {3, 1001, 7}, {64, 33, 64}, {2, 1'500'001, 2}}) {
     for (const double alpha : {0.0, 0.8, 1.0}) {
       for (const std::int32_t gamma : {0, 5, 64}) {
-        const Plan plan = plan_of(trials, length, batches);
+        const SimulationSize plan = plan_of(trials, length, batches);
         const Outcome expected = decode_iid(alpha, gamma, plan);
         CHECK(same(decode_iid_on(Backend::emulated, alpha, gamma, plan, {}), expected));
         CHECK(same(decode_iid_on(Backend::cpu, alpha, gamma, plan, {}), expected));
@@ -91,16 +91,16 @@ TEST_CASE("tables: the outcome of QuickPair::decode, with its work") {
     const Model target(random_table(6, target_order, 1));
     const Model draft(random_table(6, draft_order, 2));
     for (const AnyRule& rule : {AnyRule(TokenRule{}), AnyRule(LenienceRule{0.6, Residual::literal})}) {
-      const QuickPair pair(target, draft, rule);
+      const FastPair pair(target, draft, rule);
       for (const auto& [trials, length, batches] :
            {std::array<std::uint32_t, 3>{1, 1, 2}, {37, 60, 11}, {300, 7, 64}, {1, 501, 8}}) {
         for (const std::int32_t gamma : {0, 1, 5, 20}) {
-          const Plan plan = plan_of(trials, length, batches);
+          const SimulationSize plan = plan_of(trials, length, batches);
           const Outcome expected = pair.decode(gamma, plan);
           CHECK(same(decode_pair_on(Backend::emulated, pair, gamma, plan, {}), expected));
         }
       }
-      Plan other = plan_of(37, 60, 11);
+      SimulationSize other = plan_of(37, 60, 11);
       const Outcome expected = pair.decode(5, other);
       other.prompts = {{1, 0, 2}, {2}, {}};
       const bool matters = std::max(target_order, draft_order) > 0;
@@ -132,9 +132,9 @@ TEST_CASE("a stopped run has whole rounds and is partial") {
   control.progress = [&](std::uint64_t rounds) { told += rounds; };
   control.stop = [&] { return told > 0; };
   const Model target(random_table(6, 1, 1));
-  const QuickPair pair(target, target, AnyRule(TokenRule{}));
+  const FastPair pair(target, target, AnyRule(TokenRule{}));
   // More steps than one launch takes of a sequence.
-  const Plan plan = plan_of(3, 400'000, 2);
+  const SimulationSize plan = plan_of(3, 400'000, 2);
   const Outcome found = decode_pair_on(Backend::emulated, pair, 3, plan, control);
   CHECK(found.partial);
   CHECK(found.total().rounds == told);
