@@ -31,14 +31,14 @@ std::uint64_t seed_of(const Setup& setup, std::uint32_t repeat, std::uint32_t st
 }
 
 /// The distribution of the first tokens under this set-up's rule, by enumeration.
-Law<double> enumerated_distribution(const Setup& setup, int gamma, std::size_t tokens) {
-  return sequence_law<double>(setup.target, setup.draft, setup.rule.enumerated, gamma,
+SequenceDistribution<double> enumerated_distribution(const Setup& setup, int gamma, std::size_t tokens) {
+  return sequence_distribution<double>(setup.target, setup.draft, setup.rule.enumerated, gamma,
                               setup.simulation.prompt(0), tokens);
 }
 
 /// The same for plain decoding.
-Law<double> plain_distribution_of(const Setup& setup, std::size_t tokens) {
-  return plain_law<double>(setup.target, setup.simulation.prompt(0), tokens, setup.rule.enumerated);
+SequenceDistribution<double> plain_distribution_of(const Setup& setup, std::size_t tokens) {
+  return plain_distribution<double>(setup.target, setup.simulation.prompt(0), tokens, setup.rule.enumerated);
 }
 
 Interval rate_of(std::uint64_t count, std::size_t repeats, double confidence) {
@@ -118,11 +118,11 @@ class Studies {
   }
 
   /// None when interrupted.
-  std::optional<FaultPower> power(std::size_t fault, const Law<double>& plain) {
+  std::optional<FaultPower> power(std::size_t fault, const SequenceDistribution<double>& plain) {
     const CalibrationSection& settings = calibration_.settings;
     const Setup& faulty = *calibration_.faults[fault];
     const auto tokens = static_cast<std::size_t>(settings.tokens);
-    const Law<double> distribution = enumerated_distribution(faulty, calibration_.gamma, tokens);
+    const SequenceDistribution<double> distribution = enumerated_distribution(faulty, calibration_.gamma, tokens);
     const auto planned = [&](std::uint64_t samples) {
       return settings.reference == EqualityReference::exact_distribution
                  ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
@@ -130,7 +130,7 @@ class Studies {
     };
     FaultPower power;
     power.rule = settings.faults[fault];
-    power.total_variation = law_distance(plain, distribution);
+    power.total_variation = distribution_distance(plain, distribution);
     for (const std::uint32_t samples : settings.power_samples) {
       const auto tests = next(faulty, samples, settings.power_repeats);
       if (tests.empty()) return std::nullopt;
@@ -182,7 +182,7 @@ std::uint64_t Calibration::sequences() const {
 void check_calibration(const Calibration& calibration) {
   const Setup& setup = *calibration.setup;
   const int tokens = calibration.settings.tokens;
-  const std::optional<Law<double>> plain = exact_plain_distribution(setup, tokens);
+  const std::optional<SequenceDistribution<double>> plain = exact_plain_distribution(setup, tokens);
   const double branches = std::pow(setup.target.vocab(), tokens + calibration.gamma);
   if (!plain || branches > most_branches) {
     throw ConfigError(
@@ -191,7 +191,7 @@ void check_calibration(const Calibration& calibration) {
                     "which needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
                     tokens, calibration.gamma, setup.target.vocab(), most_branches));
   }
-  const double distance = law_distance(
+  const double distance = distribution_distance(
       *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
   if (distance > same_distribution) {
     throw ConfigError(
@@ -250,7 +250,7 @@ std::optional<CalibrationResult> calibrate(const Calibration& calibration, doubl
                            .level = settings.level,
                            .power_repeats = settings.power_repeats,
                            .power = {}};
-  const Law<double> plain =
+  const SequenceDistribution<double> plain =
       plain_distribution_of(*calibration.setup, static_cast<std::size_t>(settings.tokens));
   for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
     auto power = studies.power(fault, plain);

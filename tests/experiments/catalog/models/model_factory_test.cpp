@@ -63,7 +63,7 @@ TEST_CASE("texts are shared by all that their tokens depend on") {
        {+[](CorpusConfig& c) { c.file = "a"; }, +[](CorpusConfig& c) { c.vocabulary = 9; },
         +[](CorpusConfig& c) { c.hold_out = 2; }, +[](CorpusConfig& c) { c.document_tokens = 2; },
         +[](CorpusConfig& c) { c.translation = "b"; },
-        +[](CorpusConfig& c) { c.tokenization = Units::bytes; }}) {
+        +[](CorpusConfig& c) { c.tokenization = Tokenization::bytes; }}) {
     CorpusConfig other = corpus;
     change(other);
     CHECK(corpus_key(other) != key);
