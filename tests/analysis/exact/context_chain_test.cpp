@@ -309,7 +309,7 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
     describe_position(MatchRule{}, pair.target.next(context, room), pair.draft.next(context, room),
                       distribution);
     for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
-      CHECK(distribution.kept[id] + distribution.corrected[id] ==
+      CHECK(distribution.accepted[id] + distribution.corrected[id] ==
             doctest::Approx(distribution.plain[id]).epsilon(rounding));
     }
   }
@@ -391,7 +391,7 @@ TEST_CASE("dense and sparse storage agree") {
   const TableModel draft = mixed(target, random_table(40, 1, 0.3, 2), 0.4);
   const ContextChain dense = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 0.1});
   const ContextChain sparse = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 2});
-  CHECK(dense.kept.dense);
+  CHECK(dense.accepted.dense);
   CHECK(dense.corrected.dense);
   CHECK_FALSE(sparse.bonus.dense);
   const StationaryDistribution a = rounds_from_start(dense, 5);
