@@ -8,6 +8,7 @@
 #include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
+#include "core/rules/faults.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/sim/random_tokens.hpp"
