@@ -156,7 +156,7 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
   if (out.first_accepted > 0) {
     out.second_accepted = left_product(one, chain.accepted).sum() / out.first_accepted;
     const double missing = view(distribution).dot(rejection);
-    if (missing > 0) out.correlation = (*out.second_accepted - out.first_accepted) / missing;
+    if (missing > 0) out.relative_gain = (*out.second_accepted - out.first_accepted) / missing;
   }
   return out;
 }

@@ -49,7 +49,9 @@ struct RoundStatistics {
   std::optional<double> distance;    ///< mean total variation over the examined contexts, in the same cases
   double first_accepted = 0;         ///< P(first accepted)
   std::optional<double> second_accepted;  ///< P(second accepted | first accepted); empty where none is
-  std::optional<double> correlation;      ///< rho: second = first + rho (1 - first); empty at first = 0 or 1
+  /// Relative gain of the second acceptance after the first: g in second = first + g (1 - first); empty at
+  /// first = 0 or 1. At most 1; negative where the second is accepted less often than the first.
+  std::optional<double> relative_gain;
 
   /// Rejections above the least that a lossless rule can have (Yin et al. 2024, Theorem 1): 0 for token
   /// verification. A lossy rule can be below 0.

@@ -10,8 +10,8 @@
 namespace speclab {
 
 /// Those the tallies allow, one tally a batch:
-///   first_acceptance  P(a drafted token is accepted at the first position of a round)
-///   optimum           mean over the contexts that rounds start from of the optimal transport bound for as
+///   first_token_acceptance  P(a drafted token is accepted at the first position of a round)
+///   optimal_transport_bound           mean over the contexts that rounds start from of the optimal transport bound for as
 ///                     many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a ceiling for lossless rules of i.i.d.
 ///                     drafts, but not for siblings drawn without replacement, nor for drafts that are chosen
 ///   tv_to_target      mean over examined positions of the total variation between the distribution of the

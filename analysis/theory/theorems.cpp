@@ -26,10 +26,10 @@ double expected_tokens(double alpha, int gamma) {
   return -std::expm1((gamma + 1.0) * std::log1p(-rejection)) / rejection;
 }
 
-double expected_tokens_lag1(double alpha, double rho, int gamma) {
+double expected_tokens_first_order(double alpha, double gain, int gamma) {
   check_ranges(alpha, gamma, 0);
   if (gamma == 0) return 1;
-  const double again = std::clamp(alpha + rho * (1 - alpha), 0.0, 1.0);
+  const double again = std::clamp(alpha + gain * (1 - alpha), 0.0, 1.0);
   return 1 + alpha * expected_tokens(again, gamma - 1);
 }
 

@@ -21,10 +21,10 @@ double tokens_second_moment(double alpha, int gamma);
 /// Variance of the tokens emitted per round. Takes O(gamma) time.
 double tokens_variance(double alpha, int gamma);
 
-/// Tokens emitted per round when a drafted token is accepted with probability alpha at the first position and
-/// with a = alpha + rho (1 - alpha) after an accepted one: 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1
-/// at rho = 0. `rho` is the lag-1 correlation of acceptances; a is cut to [0, 1].
-double expected_tokens_lag1(double alpha, double rho, int gamma);
+/// Tokens emitted per round when an acceptance depends on the one before alone: a drafted token is accepted
+/// with probability alpha at the first position and with a = alpha + gain (1 - alpha) after an accepted one.
+/// 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1 at gain = 0; a is cut to [0, 1].
+double expected_tokens_first_order(double alpha, double gain, int gamma);
 
 /// Expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens. A round
 /// costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).

@@ -26,11 +26,11 @@ constexpr const char* unknown = "unknown";
 
 /// What the driver's own program says about clocks now; the CUDA runtime knows only the highest.
 std::string clock_state() {
-  const auto finished =
-      run_program({"nvidia-smi",
-                   "--query-gpu=name,driver_version,clocks.current.sm,clocks.current.memory,clocks.max.sm,"
-                   "clocks.max.memory,temperature.gpu,power.draw",
-                   "--format=csv"});
+  const auto finished = run_child_process(
+      {"nvidia-smi",
+       "--query-gpu=name,driver_version,clocks.current.sm,clocks.current.memory,clocks.max.sm,"
+       "clocks.max.memory,temperature.gpu,power.draw",
+       "--format=csv"});
   if (!finished || finished->status != 0) return unknown;
   std::string text = finished->out;
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -80,7 +80,7 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
 /// Why the script cannot run; empty when it can.
 std::optional<std::string> unsupported_reason(const fs::path& script) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
-  const auto python = run_program({"python3", "-c", "import numpy"});
+  const auto python = run_child_process({"python3", "-c", "import numpy"});
   if (!python) return "python3 is not installed";
   if (python->status != 0) return "NumPy is not installed (on Debian: apt install python3-numpy)";
   return std::nullopt;
@@ -115,7 +115,7 @@ NumpyRow run_numpy_reference(const PairShape& shape, const ModelPair& pair, std:
   if (row.skipped) return row;
   const TemporaryFolder folder;
   write_bigrams(folder.path(), *pair.target.ngram(), *pair.draft.ngram());
-  const auto python = run_program(
+  const auto python = run_child_process(
       {"python3", script.string(), folder.path().string(), "--rounds", fmt::format("{}", rounds), "--gamma",
        fmt::format("{}", bench_gamma), "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
       "", {"OPENBLAS_NUM_THREADS=1"});

@@ -10,6 +10,7 @@
   ENTRY(rules)                  \
   ENTRY(beam)                   \
   ENTRY(schedules)              \
+  ENTRY(calibration)            \
   ENTRY(compare)
 // clang-format on
 

@@ -138,7 +138,7 @@ RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) 
   values.operations = (found.gamma * cost.c_hat + found.gamma + 1) / tokens;
   values.first_accepted = found.first_accepted;
   values.second_accepted = found.second_accepted;
-  values.relative_gain = found.correlation;
+  values.relative_gain = found.relative_gain;
   values.rejections = found.rejections;
   values.rejection_bound = found.distance;
   values.regret = found.regret();
@@ -311,8 +311,8 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   }
   out.exact.tokens_per_target_step_of_simulation =
       expected_tokens_over(chain, gamma, std::move(start), task.setup->simulation.length);
-  if (found.correlation) {
-    const double tokens = expected_tokens_lag1(found.first_accepted, *found.correlation, gamma);
+  if (found.relative_gain) {
+    const double tokens = expected_tokens_first_order(found.first_accepted, *found.relative_gain, gamma);
     out.first_order = {tokens, 100 * (tokens / found.expected_tokens - 1)};
   }
   if (out.iid) out.iid_error_percent = errors_of(*out.iid, out.exact);

@@ -14,7 +14,7 @@ std::string run_gnuplot(const std::string& script) {
   // buffer: a heat map of 10,000 cells draws three times as fast under the name /dev/stdin.
   std::optional<Finished> gnuplot;
   try {
-    gnuplot = run_program({"gnuplot", "--default-settings", "/dev/stdin"}, script);
+    gnuplot = run_child_process({"gnuplot", "--default-settings", "/dev/stdin"}, script);
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(fmt::format("cannot draw: {}", error.what()));
   }

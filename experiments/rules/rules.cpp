@@ -98,7 +98,7 @@ class Rules final : public Experiment {
   }
   int intervals(const Config&) const override { return independent_numbers; }
   std::string printed_unsupported_reason() const override {
-    return "its numbers are those of this pair of models; show them as \"measured\"";
+    return "rules has no formula to judge printed values by; show them as \"measured\"";
   }
 
   std::string own_key() const override { return "rule_quality"; }

@@ -13,6 +13,7 @@
   ENTRY(rules)                     \
   ENTRY(beam)                      \
   ENTRY(schedules)                 \
+  ENTRY(calibration)               \
   ENTRY(compare)
 // clang-format on
 

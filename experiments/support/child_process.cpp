@@ -51,8 +51,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 }  // namespace
 
-std::optional<Finished> run_program(std::vector<std::string> command, const std::string& input,
-                                    std::vector<std::string> environment) {
+std::optional<Finished> run_child_process(std::vector<std::string> command, const std::string& input,
+                                          std::vector<std::string> environment) {
   const File in = temporary_file();
   const File out = temporary_file();
   const File err = temporary_file();

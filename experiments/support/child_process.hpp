@@ -17,7 +17,7 @@ struct Finished {
 /// Runs command[0], found as a shell would find it, with `input` as its standard input and `environment`
 /// ("NAME=value") before this program's own. No shell is involved. Empty when there is no such program;
 /// std::runtime_error, saying the step and the system's reason, when it cannot be started otherwise.
-std::optional<Finished> run_program(std::vector<std::string> command, const std::string& input = "",
-                                    std::vector<std::string> environment = {});
+std::optional<Finished> run_child_process(std::vector<std::string> command, const std::string& input = "",
+                                          std::vector<std::string> environment = {});
 
 }  // namespace speclab

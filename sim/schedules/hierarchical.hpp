@@ -12,7 +12,7 @@ namespace speclab {
 /// One draft model. `alpha` is the acceptance of its tokens by the model above it; for the first level, whose
 /// model above is the target, the sequence's bits stand instead.
 struct DraftLevel {
-  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above looks at them
+  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above verifies them
   double c;             ///< one run of it, in target runs
   double alpha;
 };
@@ -20,9 +20,10 @@ struct DraftLevel {
 /// The last level drafts exactly its gamma tokens, one a run. A level above runs rounds of its own (the level
 /// below drafts, then one run of this level verifies) until at least gamma tokens are there: a round's last
 /// tokens may exceed gamma, and these surplus tokens are not thrown away, but verified with the others.
-/// What a level drafted is gone when the level above has looked: nothing is accepted for the next round.
-/// Acceptances below the first level are independent acceptances, each used once: a draft's own text differs
-/// from the output after its first rejection, so that bits by position would be those of another text.
+/// What a level drafted is gone when the level above has verified it: nothing is carried over to the next
+/// round. Acceptances below the first level are independent acceptances, each used once: a draft's own text
+/// differs from the output after its first rejection, so that bits by position would be those of another
+/// text.
 struct Hierarchical {
   std::vector<DraftLevel> levels;
 };

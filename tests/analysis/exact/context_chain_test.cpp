@@ -309,7 +309,7 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
     describe_position(MatchRule{}, pair.target.next(context, room), pair.draft.next(context, room),
                       distribution);
     for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
-      CHECK(distribution.kept[id] + distribution.corrected[id] ==
+      CHECK(distribution.accepted[id] + distribution.corrected[id] ==
             doctest::Approx(distribution.plain[id]).epsilon(rounding));
     }
   }
@@ -327,12 +327,12 @@ TEST_CASE("without memory the chain is Eq. 1 and its variance") {
     const RoundStatistics found = round_statistics(chain, gamma, stationary.distribution);
     CHECK(found.expected_tokens == doctest::Approx(expected_tokens(alpha, gamma)).epsilon(1e-14));
     CHECK(found.variance == doctest::Approx(tokens_variance(alpha, gamma)).epsilon(1e-13));
-    REQUIRE(found.correlation);
-    CHECK(std::abs(*found.correlation) < 1e-14);
+    REQUIRE(found.relative_gain);
+    CHECK(std::abs(*found.relative_gain) < 1e-14);
   }
 }
 
-TEST_CASE("the lag-1 model is exact where acceptance depends on the last acceptance alone") {
+TEST_CASE("the first-order model is exact where acceptance depends on the last acceptance alone") {
   // Token 0 is always drafted, and accepted with 0.9 after a 0 and with 0.3 after a 1: whatever came before,
   // a drafted token that was accepted leaves the context 0.
   const TableModel target(2, 1, {0.9, 0.1, 0.3, 0.7});
@@ -341,9 +341,9 @@ TEST_CASE("the lag-1 model is exact where acceptance depends on the last accepta
   for (const int gamma : {1, 2, 6}) {
     const RoundStatistics found =
         round_statistics(chain, gamma, rounds_from_start(chain, gamma).distribution);
-    REQUIRE(found.correlation);
+    REQUIRE(found.relative_gain);
     CHECK(*found.second_accepted == doctest::Approx(0.9).epsilon(rounding));
-    CHECK(expected_tokens_lag1(found.first_accepted, *found.correlation, gamma) ==
+    CHECK(expected_tokens_first_order(found.first_accepted, *found.relative_gain, gamma) ==
           doctest::Approx(found.expected_tokens).epsilon(rounding));
   }
 }
@@ -391,7 +391,7 @@ TEST_CASE("dense and sparse storage agree") {
   const TableModel draft = mixed(target, random_table(40, 1, 0.3, 2), 0.4);
   const ContextChain dense = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 0.1});
   const ContextChain sparse = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 2});
-  CHECK(dense.kept.dense);
+  CHECK(dense.accepted.dense);
   CHECK(dense.corrected.dense);
   CHECK_FALSE(sparse.bonus.dense);
   const StationaryDistribution a = rounds_from_start(dense, 5);

@@ -153,7 +153,7 @@ TEST_CASE("rows are chosen by part of their names") {
 }
 
 TEST_CASE("the script decodes what it is given") {
-  const auto python = run_program({"python3", "-c", "import numpy"});
+  const auto python = run_child_process({"python3", "-c", "import numpy"});
   if (!python || python->status != 0) {
     MESSAGE("skipped: no python3 with NumPy");
     return;
@@ -163,8 +163,8 @@ TEST_CASE("the script decodes what it is given") {
   const NgramModel model = train_kneser_ney(tokens, 4, 2);
   const auto folder = std::filesystem::temp_directory_path() / "speclab_bench_test";
   write_bigrams(folder, model, model);
-  const auto run = run_program({"python3", SPECLAB_SOURCE_DIR "/scripts/numpy_reference.py", folder.string(),
-                                "--rounds", "40", "--gamma", "3", "--length", "4"});
+  const auto run = run_child_process({"python3", SPECLAB_SOURCE_DIR "/scripts/numpy_reference.py",
+                                      folder.string(), "--rounds", "40", "--gamma", "3", "--length", "4"});
   std::filesystem::remove_all(folder);
   REQUIRE(run);
   CAPTURE(run->err);

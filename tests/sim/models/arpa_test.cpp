@@ -146,3 +146,15 @@ TEST_CASE("malformed files: the error names the line and what was expected") {
   CHECK_THROWS_WITH_AS(read_arpa("/nonexistent/x.arpa"), doctest::Contains("/nonexistent/x.arpa"),
                        ModelError);
 }
+
+TEST_CASE("n-grams of more than an order are left out, and the weights that only they use") {
+  const TempFile file(srilm);
+  const ArpaModel unigrams = read_arpa(file.path(), RowSums::as_listed, 1);
+  CHECK(unigrams.model.order() == 1);
+  CHECK(unigrams.vocabulary.size() == 4);
+  const ArpaModel whole = read_arpa(file.path(), RowSums::as_listed);
+  for (Token id = 0; id < 4; ++id)
+    CHECK(unigrams.model.probability({}, id) == whole.model.probability({}, id));
+  CHECK(unigrams.model.listed().levels.back()[2].backoff == 1);
+  CHECK(read_arpa(file.path(), RowSums::as_listed, 2).model.order() == 2);
+}

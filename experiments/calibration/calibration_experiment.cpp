@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "experiments/calibration/calibration.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+class CalibrationCell final : public PreparedCell {
+ public:
+  explicit CalibrationCell(Calibration calibration) : calibration_(std::move(calibration)) {}
+
+  std::uint64_t workload() const override { return calibration_.sequences(); }
+  void run(CellResult& result, const RunContext& context) override {
+    auto found = calibrate(calibration_, context.confidence, context.control);
+    if (found) {
+      result.own = std::make_shared<CalibrationResult>(std::move(*found));
+    } else {
+      result.partial = true;
+    }
+  }
+
+ private:
+  Calibration calibration_;
+};
+
+class CalibrationExperiment final : public Experiment {
+ public:
+  CalibrationExperiment()
+      : Experiment("calibration",
+                   "Repeats the tests of `speclab check`: p-values under the null, power curves.") {}
+
+  std::vector<std::string> sections() const override { return {"calibration"}; }
+
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    Calibration calibration{.setup = jobs.setup(cell.config),
+                            .faults = {},
+                            .gamma = cell.config.gamma,
+                            .settings = cell.config.section<CalibrationSection>("calibration")};
+    for (const RuleConfig& fault : calibration.settings.faults) {
+      Config faulty = cell.config;
+      faulty.rule = fault;
+      calibration.faults.push_back(jobs.setup(faulty));
+    }
+    check_calibration(calibration);
+    return std::make_unique<CalibrationCell>(std::move(calibration));
+  }
+
+  int intervals(const Config& cell) const override {
+    const auto& settings = cell.section<CalibrationSection>("calibration");
+    const std::size_t null = calibration_levels().size() * (static_cast<std::size_t>(settings.tokens) + 2);
+    return static_cast<int>(null + 2 * settings.faults.size() * settings.power_samples.size());
+  }
+
+  std::string own_key() const override { return "calibration"; }
+  TypePtr own_result() const override { return calibration_result_type().type; }
+
+  std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
+    std::vector<Table> tables;
+    for (std::size_t i = 0; i < result.cells.size(); ++i) {
+      const CellResult& cell = result.cells[i];
+      if (!cell.own) continue;
+      for (Table& table :
+           calibration_tables(own<CalibrationResult>(cell), cell.label, fmt::format("{}-cell-{}", id, i + 1),
+                              result.interval_confidence)) {
+        tables.push_back(std::move(table));
+      }
+    }
+    return tables;
+  }
+
+  std::vector<Figure> figures(const Result& result) const override {
+    std::vector<Figure> figures;
+    for (const CellResult& cell : result.cells) {
+      if (!cell.own) continue;
+      for (Figure& figure : calibration_figures(own<CalibrationResult>(cell), cell.label)) {
+        figures.push_back(std::move(figure));
+      }
+    }
+    return figures;
+  }
+};
+
+}  // namespace
+
+const Experiment& calibration_experiment() {
+  static const CalibrationExperiment experiment;
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,250 @@
+// Calibrations as JSON, tables and figures.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiments/calibration/calibration.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/run/result.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Kolmogorov's limit: sqrt(n) D exceeds this with probability 0.01.
+constexpr double ks_one_percent = 1.6276;
+
+bool holds(const Interval& interval, double value) { return interval.low <= value && value <= interval.high; }
+
+/// Rates are near 0 or 1, where intervals are lopsided: both ends are shown.
+Cell rate_cell(const Interval& rate, bool good) {
+  return {fmt::format("{:.4f} ({:.4f}–{:.4f})", rate.estimate, rate.low, rate.high), rate.estimate,
+          good ? "" : "bad"};
+}
+
+/// "lenient 0.5": the rule's kind, and its numbers.
+std::string rule_name(const RuleConfig& rule) {
+  Json json;
+  write(kind_of(rule_family()), rule, json);
+  std::string name = rule.name();
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_number()) name += fmt::format(" {}", number_text(value.get<double>()));
+  }
+  return name;
+}
+
+std::string setting(const CalibrationResult& calibration) {
+  return fmt::format("{} sequences {}", calibration.samples,
+                     calibration.reference == EqualityReference::exact_distribution
+                         ? "against the exact distribution"
+                         : "from each decoder");
+}
+
+Series line_of(std::string name, SeriesStyle style) {
+  Series series;
+  series.name = std::move(name);
+  series.style = style;
+  return series;
+}
+
+void add_point(Series& series, double x, double y) {
+  series.x.push_back(x);
+  series.y.push_back(y);
+}
+
+/// The empirical distribution function of each uniform p-value; with `less_diagonal`, its distance from x.
+void add_distributions(Figure& figure, const CalibrationResult& calibration, bool less_diagonal) {
+  const double repeats = calibration.repeats;
+  for (const NullDistribution& each : calibration.null) {
+    if (!each.uniform) continue;
+    const std::vector<std::uint64_t>& counts = each.ecdf;
+    Series series = line_of(each.name, less_diagonal ? SeriesStyle::line : SeriesStyle::steps);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const double x = static_cast<double>(i) / static_cast<double>(counts.size() - 1);
+      add_point(series, x, static_cast<double>(counts[i]) / repeats - (less_diagonal ? x : 0));
+    }
+    figure.series.push_back(std::move(series));
+  }
+  figure.x_label = "p-value";
+  figure.x_range = AxisRange{0, 1};
+}
+
+Figure distribution(const CalibrationResult& calibration, const std::string& label) {
+  Figure figure;
+  figure.title = titled("p-values under the null", label);
+  Series diagonal = line_of("uniform", SeriesStyle::line);
+  add_point(diagonal, 0, 0);
+  add_point(diagonal, 1, 1);
+  figure.series.push_back(std::move(diagonal));
+  add_distributions(figure, calibration, false);
+  figure.y_label = "share of p-values up to it";
+  figure.y_range = AxisRange{0, 1};
+  figure.caption = fmt::format("Distribution of {} p-values of a lossless rule, {}. Line: uniform.",
+                               calibration.repeats, setting(calibration));
+  return figure;
+}
+
+Figure deviation(const CalibrationResult& calibration, const std::string& label) {
+  Figure figure;
+  figure.title = titled("distance of the p-values from uniform", label);
+  const double band = ks_one_percent / std::sqrt(static_cast<double>(calibration.repeats));
+  for (const double side : {band, -band}) {
+    Series edge = line_of(side > 0 ? "99% band" : "", SeriesStyle::line);
+    add_point(edge, 0, side);
+    add_point(edge, 1, side);
+    if (side < 0) edge.colour_of = 0;
+    figure.series.push_back(std::move(edge));
+  }
+  add_distributions(figure, calibration, true);
+  figure.y_label = "share of p-values up to it, less the p-value";
+  figure.caption = fmt::format(
+      "The same {} p-values, less the diagonal. The band is that of the Kolmogorov-Smirnov test at 1%.",
+      calibration.repeats);
+  return figure;
+}
+
+Figure power_curves(const CalibrationResult& calibration, const std::string& label) {
+  Figure figure;
+  figure.title = titled("power over sample size", label);
+  for (const FaultPower& fault : calibration.power) {
+    Series line = line_of(rule_name(fault.rule), SeriesStyle::line);
+    line.x.assign(fault.line.samples.begin(), fault.line.samples.end());
+    line.y = fault.line.power;
+    Series points = line_of("", SeriesStyle::points);
+    for (const PowerPoint& point : fault.points) {
+      add_point(points, point.samples, point.pearson.estimate);
+      points.low.push_back(point.pearson.low);
+      points.high.push_back(point.pearson.high);
+    }
+    points.colour_of = figure.series.size();
+    figure.series.push_back(std::move(line));
+    figure.series.push_back(std::move(points));
+  }
+  figure.log_x = true;
+  figure.x_label = calibration.reference == EqualityReference::exact_distribution
+                       ? "sequences"
+                       : "sequences from each decoder";
+  figure.y_label = fmt::format("rejected at level {}", number_text(calibration.level));
+  figure.y_range = AxisRange{0, 1};
+  figure.caption = fmt::format(
+      "Points: share of {} tests (Pearson, whole sequences) that reject, with intervals. Lines: noncentral "
+      "chi-squared at the effect found by enumeration.",
+      calibration.power_repeats);
+  return figure;
+}
+
+Table null_table(const CalibrationResult& calibration, const std::string& label, const std::string& id,
+                 double confidence) {
+  Table table;
+  table.id = id + "-null";
+  table.caption =
+      titled(fmt::format("{} tests under the null, {}", calibration.repeats, setting(calibration)), label);
+  table.columns = {"statistic", "KS distance", "KS p"};
+  for (const RejectionRate& each : calibration.null.front().rejections) {
+    table.columns.push_back(fmt::format("rejected at {}", number_text(each.level)));
+  }
+  for (const NullDistribution& each : calibration.null) {
+    std::vector<Cell> row{text_cell(each.name), each.ks_distance ? number_cell(*each.ks_distance) : Cell{},
+                          each.ks_p ? number_cell(*each.ks_p) : Cell{}};
+    for (const auto& [nominal, rate] : each.rejections) {
+      row.push_back(rate_cell(rate, each.uniform ? holds(rate, nominal) : rate.low <= nominal));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.note = fmt::format(
+      "Rates with {:.6g}% binomial intervals. The verdict adjusts for all tests together (Holm): its rate is "
+      "at most the level.",
+      100 * confidence);
+  return table;
+}
+
+Table power_table(const CalibrationResult& calibration, const std::string& label, const std::string& id) {
+  Table table;
+  table.id = id + "-power";
+  table.caption = titled(fmt::format("Power at level {}", number_text(calibration.level)), label);
+  table.columns = {"fault",   "total variation", "sequences",         "effect w",
+                   "degrees", "predicted",       "Pearson, rejected", "G, rejected"};
+  for (const FaultPower& fault : calibration.power) {
+    for (const PowerPoint& point : fault.points) {
+      table.rows.push_back({text_cell(rule_name(fault.rule)), number_cell(fault.total_variation),
+                            number_cell(point.samples), number_cell(point.effect), number_cell(point.degrees),
+                            number_cell(point.predicted), rate_cell(point.pearson, true),
+                            rate_cell(point.g, true)});
+    }
+  }
+  table.folded = true;
+  table.note = fmt::format(
+      "Shares of {} tests. The prediction is asymptotic: it takes the statistic's spread for that of a small "
+      "effect.",
+      calibration.power_repeats);
+  return table;
+}
+
+}  // namespace
+
+const Typed<CalibrationResult>& calibration_result_type() {
+  using R = CalibrationResult;
+  const auto number = any_number();
+  const auto reference = choice<EqualityReference>(
+      {{words(EqualityReference::exact_distribution), EqualityReference::exact_distribution},
+       {words(EqualityReference::second_sample), EqualityReference::second_sample}},
+      {{"exact law", words(EqualityReference::exact_distribution)}});
+  const auto rejection =
+      object<RejectionRate>("rejection_rate", "How often p-values are at most a level.",
+                            {field<&RejectionRate::level>("level", number, "The level."),
+                             field<&RejectionRate::rate>("rate", interval_type(), "Share of the p-values.")});
+  const auto null = object<NullDistribution>(
+      "null_distribution", "One kind of p-value under the null.",
+      {field<&NullDistribution::name>("name", text(), "Of what."),
+       field<&NullDistribution::uniform>("uniform", boolean(), "Whether it should be uniform."),
+       field<&NullDistribution::ks_distance>("ks_distance", number, "Kolmogorov-Smirnov distance."),
+       field<&NullDistribution::ks_p>("ks_p", number, "Its p-value."),
+       field<&NullDistribution::rejections>("rejections", list(rejection), "By level."),
+       field<&NullDistribution::ecdf>("ecdf", list(count<std::uint64_t>()),
+                                      "p-values up to 0, 1/200, ..., 1.")});
+  const auto point = object<PowerPoint>(
+      "power_point", "Tests of samples of one size under a fault.",
+      {field<&PowerPoint::samples>("samples", count<std::uint32_t>(), "Sequences in each test."),
+       field<&PowerPoint::effect>("effect", number, "Cohen's w."),
+       field<&PowerPoint::degrees>("degrees", count<std::int32_t>(), "Degrees of freedom."),
+       field<&PowerPoint::predicted>("predicted", number,
+                                     "Power of the noncentral chi-squared distribution."),
+       field<&PowerPoint::pearson>("pearson", interval_type(), "Share that Pearson's statistic rejects."),
+       field<&PowerPoint::g>("g", interval_type(), "Share that G rejects.")});
+  const auto line =
+      object<PowerLine>("power_line", "The prediction over the range of samples.",
+                        {field<&PowerLine::samples>("samples", list(count<std::uint64_t>()), "Sequences."),
+                         field<&PowerLine::power>("power", list(number), "Predicted power.")});
+  const auto fault = object<FaultPower>(
+      "fault_power", "How often a fault is found.",
+      {formerly(field<&FaultPower::rule>("rule", kind_of(rule_family()), "The fault."), {"verifier"}),
+       field<&FaultPower::total_variation>("total_variation", number, "Of its distribution."),
+       field<&FaultPower::points>("points", list(point), "By number of samples."),
+       field<&FaultPower::line>("line", line, "The prediction.")});
+  static const auto type =
+      object<R>("calibration_result", "Repeated tests of `speclab check`.",
+                {field<&R::reference>("against", reference, "What stands for the target's distribution."),
+                 field<&R::samples>("samples", count<std::uint32_t>(), "Sequences in each test."),
+                 field<&R::repeats>("repeats", count<std::uint32_t>(), "Tests under the null."),
+                 field<&R::null>("null", list(null), "p-values under the null."),
+                 field<&R::level>("level", number, "Level of the power curves."),
+                 field<&R::power_repeats>("power_repeats", count<std::uint32_t>(), "Tests at each point."),
+                 field<&R::power>("power", list(fault), "By fault.")});
+  return type;
+}
+
+std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
+                                      const std::string& id, double confidence) {
+  std::vector<Table> tables{null_table(calibration, label, id, confidence)};
+  if (!calibration.power.empty()) tables.push_back(power_table(calibration, label, id));
+  return tables;
+}
+
+std::vector<Figure> calibration_figures(const CalibrationResult& calibration, const std::string& label) {
+  std::vector<Figure> figures{distribution(calibration, label), deviation(calibration, label)};
+  if (!calibration.power.empty()) figures.push_back(power_curves(calibration, label));
+  return figures;
+}
+
+}  // namespace speclab

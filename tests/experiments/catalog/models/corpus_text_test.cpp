@@ -1,0 +1,71 @@
+#include "experiments/catalog/models/corpus_text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/corpus_config.hpp"
+#include "experiments/config/json_io.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+CorpusConfig config(const TempFile& file, const std::string& rest) {
+  return read(corpus_type(), parse_json(R"({"file": ")" + file.path().string() + "\"" + rest + "}"),
+              "/corpus");
+}
+
+std::string error_of(const CorpusConfig& corpus) {
+  return config_error_of([&] { load_corpus_text(corpus, "/corpus"); });
+}
+
+const std::string six = "a b c\fa b d\fa b e\fa b f\fa b g\fa b h";
+
+}  // namespace
+
+TEST_CASE("a text without options is its tokens") {
+  const TempFile file("a b a c");
+  const CorpusText words = load_corpus_text(config(file, ""), "/corpus");
+  CHECK(words.tokens.size() == 4);
+  CHECK(words.documents.empty());
+  CHECK(load_corpus_text(config(file, R"(, "tokenization": "bytes")"), "/corpus").tokens.size() == 7);
+}
+
+TEST_CASE("held-out documents end at form feeds, or after so many tokens") {
+  const TempFile file(six);
+  const CorpusText text = load_corpus_text(config(file, R"(, "hold_out": 3)"), "/corpus");
+  CHECK(text.documents.size() == 4);
+  CHECK(text.held_out.size() == 2);
+  std::size_t trained = 0;
+  for (const auto& document : text.documents) trained += document.size();
+  CHECK(text.tokens.size() == trained);
+  const CorpusText cut =
+      load_corpus_text(config(file, R"(, "hold_out": 2, "document_tokens": 4)"), "/corpus");
+  for (const auto& document : cut.held_out) CHECK(document.size() == 4);
+}
+
+TEST_CASE("options that do not fit together") {
+  const TempFile file(six);
+  const std::string translation = R"(, "translation": ")" + file.path().string() + "\"";
+  CHECK(error_of(config(file, R"(, "hold_out": 1)")).starts_with("/corpus/hold_out: "));
+  CHECK(error_of(config(file, R"(, "document_tokens": 4)")).starts_with("/corpus/hold_out: missing"));
+  CHECK(error_of(config(file, translation + R"(, "tokenization": "bytes")"))
+            .starts_with("/corpus/tokenization: "));
+  CHECK(error_of(config(file, translation + R"(, "document_tokens": 2, "hold_out": 2)"))
+            .starts_with("/corpus/document_tokens: "));
+  CorpusConfig missing;
+  missing.file = "data/no_such_text.txt";
+  CHECK(
+      error_of(missing).starts_with("/corpus/file: data/no_such_text.txt: cannot be read; scripts/setup.sh"));
+}
+
+TEST_CASE("former names of tokenizations") {
+  Json json = parse_json(R"({"file": "x", "units": "pieces"})");
+  std::vector<RenamedUse> uses;
+  corpus_type().type->rename(json, "/corpus", uses);
+  CHECK(uses.size() == 2);
+  CHECK(json == parse_json(R"({"file": "x", "tokenization": "subword"})"));
+}

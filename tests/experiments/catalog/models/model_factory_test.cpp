@@ -1,0 +1,99 @@
+#include "experiments/catalog/models/model_factory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "tests/experiments/catalog/models/built_model.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const std::string skewed = R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]])";
+
+/// A model kind of a user: every token in turn.
+struct CycleParameters {
+  std::int32_t vocab = 2;
+};
+struct Cycle {
+  std::int32_t size;
+  std::int32_t vocab() const { return size; }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    scratch.assign(static_cast<std::size_t>(size), 0.0);
+    scratch[context.size() % static_cast<std::size_t>(size)] = 1;
+    return {scratch.data(), size};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a model's own sampling options stand instead of the config's") {
+  ModelFactory factory;
+  const ModelRequest request{factory, nullptr, "/corpus", nullptr, {}};
+  const Adjustment argmax{.temperature = 0};
+  const auto model = [&](const std::string& rest) {
+    return factory.model(model_config(skewed + rest + "}"), request, argmax).model;
+  };
+  CHECK(probability(model(""), 0) == 1);
+  CHECK(probability(model(R"(, "sampling": {"temperature": 1})"), 0) == doctest::Approx(0.5));
+  CHECK(probability(model(R"(, "sampling": {"top_k": 2})"), 0) == doctest::Approx(0.625));
+  CHECK(probability(model(R"(, "sampling": {"top_p": 0.4})"), 0) == 1);
+  CHECK(probability(factory.unadjusted(model_config(skewed + "}"), request).model, 0) ==
+        doctest::Approx(0.5));
+}
+
+TEST_CASE("what is shared is made once, and not kept when making it fails") {
+  ModelFactory factory;
+  int made = 0;
+  const auto number = [&] { return ++made; };
+  CHECK_THROWS_AS(factory.shared<int>("number", []() -> int { throw std::runtime_error("no"); }),
+                  std::runtime_error);
+  const auto first = factory.shared<int>("number", number);
+  CHECK(factory.shared<int>("number", number) == first);
+  CHECK(*first == 1);
+  CHECK(*factory.shared<int>("another", number) == 2);
+}
+
+TEST_CASE("texts are shared by all that their tokens depend on") {
+  CorpusConfig corpus;
+  corpus.file = "a b";
+  const std::string key = corpus_key(corpus);
+  for (const auto& change :
+       {+[](CorpusConfig& c) { c.file = "a"; }, +[](CorpusConfig& c) { c.vocabulary = 9; },
+        +[](CorpusConfig& c) { c.hold_out = 2; }, +[](CorpusConfig& c) { c.document_tokens = 2; },
+        +[](CorpusConfig& c) { c.translation = "b"; },
+        +[](CorpusConfig& c) { c.tokenization = Tokenization::bytes; }}) {
+    CorpusConfig other = corpus;
+    change(other);
+    CHECK(corpus_key(other) != key);
+  }
+  CHECK(corpus_key(CorpusConfig(corpus)) == key);
+}
+
+TEST_CASE("two vocabularies must name the same words") {
+  const Vocabulary first = Vocabulary::words({"a", "b"});
+  const Vocabulary second = Vocabulary::words({"a", "c"});
+  check_same_words(&first, &first, "/draft");
+  check_same_words(nullptr, &second, "/draft");
+  CHECK(config_error_of([&] {
+          check_same_words(&first, &second, "/draft");
+        }).starts_with("/draft: token 1 is \"c\" here and \"b\" in the target"));
+}
+
+TEST_CASE("a kind can be added from outside") {
+  static const ModelKind cycle = model_kind<CycleParameters>(
+      "test-cycle", "Every token in turn.",
+      {integer_field<&CycleParameters::vocab>("vocab", 1, 10, "Vocabulary size.")},
+      [](const CycleParameters& parameters, const std::string&, const ModelRequest&) {
+        return BuiltModel{Cycle{parameters.vocab}};
+      });
+  if (model_family().find("test-cycle") == nullptr) model_family().add(cycle);
+  const Model model = built(R"({"kind": "test-cycle", "vocab": 3, "sampling": {"temperature": 0}})");
+  CHECK(probability(model, std::vector<Token>{0}, 1) == 1);
+  const Model blend = built(
+      R"({"kind": "mixture", "epsilon": 0.3, "base": {"kind": "test-cycle", "vocab": 3}, "other": {"kind": "uniform"}})");
+  CHECK(probability(blend, 0) == doctest::Approx(0.8));
+  CHECK(error_of(R"({"kind": "test-cycle", "vocab": 11})").starts_with("/model/vocab: 11 is not"));
+  CHECK(error_of(R"({"kind": "test-cycl"})").find("test-cycle") != std::string::npos);
+}
