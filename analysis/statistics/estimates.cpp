@@ -54,7 +54,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   if (total.rounds == 0) return all;
   all.push_back({"alpha_examined", of(accepted, [](const Tally& t) { return real(t.examined); })});
   all.push_back({"alpha_drafted", of(accepted, [](const Tally& t) { return real(t.drafted); })});
-  all.push_back({"tokens_per_round", of(emitted, rounds)});
+  all.push_back({"tokens_per_target_step", of(emitted, rounds)});
 
   // Around the overall mean, so that batches of unequal length weigh as they should.
   const double mean = real(total.emitted) / real(total.rounds);
@@ -65,7 +65,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
                                         },
                                         rounds)});
   all.push_back(
-      {"speed", of(emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); })});
+      {"speedup", of(emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); })});
   // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
   all.push_back(
       {"operations",

@@ -28,9 +28,10 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
   // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
   if (std::any_of(batches.begin(), batches.end(), starts)) {
-    all.push_back({"first_acceptance", acceptance_by_position(batches, 1, confidence).front().unconditional});
+    all.push_back(
+        {"first_token_acceptance", acceptance_by_position(batches, 1, confidence).front().unconditional});
   }
-  mean("optimum", &RuleQuality::optimal_transport_bound);
+  mean("optimal_transport_bound", &RuleQuality::optimal_transport_bound);
   mean("tv_to_target", &RuleQuality::distance);
   // Where divergences were tallied, that was at every examined position.
   add(

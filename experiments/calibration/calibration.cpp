@@ -33,7 +33,7 @@ std::uint64_t seed_of(const Setup& setup, std::uint32_t repeat, std::uint32_t st
 /// The distribution of the first tokens under this set-up's rule, by enumeration.
 SequenceDistribution<double> enumerated_distribution(const Setup& setup, int gamma, std::size_t tokens) {
   return sequence_distribution<double>(setup.target, setup.draft, setup.rule.enumerated, gamma,
-                              setup.simulation.prompt(0), tokens);
+                                       setup.simulation.prompt(0), tokens);
 }
 
 /// The same for plain decoding.
@@ -122,7 +122,8 @@ class Studies {
     const CalibrationSection& settings = calibration_.settings;
     const Setup& faulty = *calibration_.faults[fault];
     const auto tokens = static_cast<std::size_t>(settings.tokens);
-    const SequenceDistribution<double> distribution = enumerated_distribution(faulty, calibration_.gamma, tokens);
+    const SequenceDistribution<double> distribution =
+        enumerated_distribution(faulty, calibration_.gamma, tokens);
     const auto planned = [&](std::uint64_t samples) {
       return settings.reference == EqualityReference::exact_distribution
                  ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)

@@ -1,5 +1,8 @@
 #include "sim/decode.hpp"
 
+#include "core/rules/faults.hpp"
+#include "sim/error.hpp"
+
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 

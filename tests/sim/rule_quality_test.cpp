@@ -1,5 +1,7 @@
 #include "sim/rule_quality.hpp"
 
+#include "sim/decode.hpp"
+
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -9,6 +11,7 @@
 
 #include "core/distribution/ratio_order.hpp"
 #include "core/random/enumerated_random_source.hpp"
+#include "core/rules/all_rules.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 
@@ -59,12 +62,12 @@ void check_distribution(const Rule& rule) {
     if (seed % 3 == 0) draft = target;
     if (seed % 5 == 0) draft = {0.5, 0, 0, 0.5, 0, 0};
     QualityScratch scratch;
-    const Row distribution = emitted_distribution(rule, row_of(target), row_of(draft), scratch);
+    const Row distribution = AnyRule(rule)->emitted_distribution(row_of(target), row_of(draft), scratch);
     const std::vector<double> followed = first_token_distribution(rule, target, draft);
     for (Token id = 0; id < 6; ++id) {
       CAPTURE(seed);
       CHECK(std::abs(distribution[id] - followed[static_cast<std::size_t>(id)]) < 1e-12);
-      const auto acceptance = acceptances_of(rule, row_of(target), row_of(draft));
+      const auto acceptance = detail::acceptances_of(rule, row_of(target), row_of(draft));
       CHECK(acceptance(id) == rule.acceptance(id, row_of(target), row_of(draft)));
     }
   }
@@ -96,7 +99,7 @@ Tally by_definition(const Rule& rule, std::int32_t gamma, const RuleQualityOptio
         const Row q = draft.next(context, scratch_q);
         if (i == 0) {
           tally.quality.optimal_transport_bound.add(
-              optimal_transport_acceptance(p, q, first_drafts(rule, gamma)));
+              optimal_transport_acceptance(p, q, AnyRule(rule)->first_drafts(gamma)));
         }
         if (how.lossless) {
           tally.quality.divergence.add(1 - overlap(p, q));
@@ -165,8 +168,8 @@ TEST_CASE("rules whose positions do not stand alone have no emitted distribution
 TEST_CASE("the golden vector: distances of lenience are .20, .25 and .30") {
   QualityScratch scratch;
   const auto distance = [&](Residual residual) {
-    const Row distribution = emitted_distribution(LenienceRule(0.5, residual), row_of(golden_target),
-                                                  row_of(golden_draft), scratch);
+    const Row distribution = AnyRule(LenienceRule(0.5, residual))
+                                 ->emitted_distribution(row_of(golden_target), row_of(golden_draft), scratch);
     return total_variation(distribution, row_of(golden_target));
   };
   CHECK(distance(Residual::target_minus_draft) == doctest::Approx(0.20).epsilon(1e-14));
@@ -193,13 +196,13 @@ TEST_CASE("the sums of a run are those of the definitions") {
 }
 
 TEST_CASE("drafts at the first position") {
-  CHECK(first_drafts(TokenRule{}, 4) == 1);
-  CHECK(first_drafts(RecursiveRule(3), 4) == 3);
-  CHECK(first_drafts(TreeRule(branching_tree({5, 2})), 2) == 5);
-  CHECK(first_drafts(TraversalRule(branching_tree({2})), 1) == 2);
-  CHECK(first_drafts(GrownTreeRule(4, 16), 3) == 4);
-  CHECK(first_drafts(GrownTreeRule(4, 2), 3) == 2);
-  CHECK(first_drafts(RecursiveRule(3), 0) == 0);
+  CHECK(AnyRule(TokenRule{})->first_drafts(4) == 1);
+  CHECK(AnyRule(RecursiveRule(3))->first_drafts(4) == 3);
+  CHECK(AnyRule(TreeRule(branching_tree({5, 2})))->first_drafts(2) == 5);
+  CHECK(AnyRule(TraversalRule(branching_tree({2})))->first_drafts(1) == 2);
+  CHECK(AnyRule(GrownTreeRule(4, 16))->first_drafts(3) == 4);
+  CHECK(AnyRule(GrownTreeRule(4, 2))->first_drafts(3) == 2);
+  CHECK(AnyRule(RecursiveRule(3))->first_drafts(0) == 0);
 }
 
 TEST_CASE("judging plays the rounds that decoding plays") {

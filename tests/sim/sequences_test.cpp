@@ -1,5 +1,7 @@
 #include "sim/sequences.hpp"
 
+#include "core/rules/faults.hpp"
+
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 

@@ -57,10 +57,10 @@ TEST_CASE("estimators by hand") {
   CHECK(found.at("alpha_overlap").estimate == doctest::Approx(3.0 / 5));
   CHECK(found.at("alpha_examined").estimate == doctest::Approx(5.0 / 7));
   CHECK(found.at("alpha_drafted").estimate == doctest::Approx(5.0 / 8));
-  CHECK(found.at("tokens_per_round").estimate == doctest::Approx(9.0 / 4));
+  CHECK(found.at("tokens_per_target_step").estimate == doctest::Approx(9.0 / 4));
   // Tokens 3, 1, 2, 3 around their mean 9/4.
   CHECK(found.at("tokens_variance").estimate == doctest::Approx(11.0 / 16));
-  CHECK(found.at("speed").estimate == doctest::Approx(9 / (4 + 0.1 * 8)));
+  CHECK(found.at("speedup").estimate == doctest::Approx(9 / (4 + 0.1 * 8)));
   // Positions evaluated by the target: 4 rounds of 3; draft runs: 8.
   CHECK(found.at("operations").estimate == doctest::Approx((12 + 0.25 * 8) / 9));
   CHECK(found.at("memory_accesses").estimate == doctest::Approx(4.0 / 9));
@@ -105,9 +105,9 @@ TEST_CASE("intervals cover the closed forms about as often as they say") {
   const CostRatios cost{0.1, 0.2};
   const std::map<std::string, double> exact{{"alpha_examined", alpha},
                                             {"alpha_drafted", (expected_tokens(alpha, gamma) - 1) / gamma},
-                                            {"tokens_per_round", expected_tokens(alpha, gamma)},
+                                            {"tokens_per_target_step", expected_tokens(alpha, gamma)},
                                             {"tokens_variance", tokens_variance(alpha, gamma)},
-                                            {"speed", speedup(alpha, gamma, cost.c)},
+                                            {"speedup", speedup(alpha, gamma, cost.c)},
                                             {"operations", operations(alpha, gamma, cost.c_hat)},
                                             {"memory_accesses", memory_accesses(alpha, gamma)}};
   std::map<std::string, int> covered;

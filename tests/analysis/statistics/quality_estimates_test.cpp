@@ -32,8 +32,8 @@ TEST_CASE("judgements by hand") {
   for (const double value : {0.25, 0.25}) batches[1].quality.divergence.add(value);
   const auto found = by_name(quality_estimates(batches, 0.95));
   CHECK(found.size() == 3);
-  CHECK(found.at("first_acceptance").estimate == doctest::Approx(2.0 / 3));
-  CHECK(found.at("optimum").estimate == doctest::Approx(2.25 / 3));
+  CHECK(found.at("first_token_acceptance").estimate == doctest::Approx(2.0 / 3));
+  CHECK(found.at("optimal_transport_bound").estimate == doctest::Approx(2.25 / 3));
   // Two rejections among five examined, of which 1.375 had to be.
   CHECK(found.at("regret").estimate == doctest::Approx((2 - 1.375) / 5));
   for (const auto& [name, interval] : found) {
@@ -66,6 +66,6 @@ TEST_CASE("speed counts draft runs, not drafted tokens") {
   std::vector<Tally> batches(2);
   for (Tally& batch : batches) batch.add_round(Round{14, 3, 2, 1, 0});
   const auto found = by_name(estimates(batches, {0.1, 0.1}, 0.95));
-  CHECK(found.at("speed").estimate == doctest::Approx(2 / (1 + 0.1 * 3)));
+  CHECK(found.at("speedup").estimate == doctest::Approx(2 / (1 + 0.1 * 3)));
   CHECK(batch_speedup(batches[0], 0.1) == doctest::Approx(2 / (1 + 0.1 * 3)));
 }

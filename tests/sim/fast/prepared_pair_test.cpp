@@ -7,6 +7,7 @@
 
 #include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
+#include "core/rules/faults.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
@@ -22,7 +23,7 @@ Outcome reference(const TableModel& target, const TableModel& draft, const Rule&
                   const SimulationSize& simulation) {
   return run_trials(simulation, Control{},
                     [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
-                        RoundScratch<double>& scratch) {
+                        RoundScratch<double>&) {
                       BlockRandomSource random(simulation.seed, trial, number);
                       std::vector<double> scratch;
                       const std::size_t start = context.size();
