@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 LEFT_OUT = "..."
 CUT = " ..."
+LONGEST = 160  # longer lines are cut when they are written into a page
 
 
 @dataclass
@@ -173,7 +174,7 @@ def refreshed(expected, actual):
         result = []
         for i, line in enumerate(actual):
             cut = i < len(expected) and expected[i].endswith(CUT)
-            result.append(shortened(line, len(expected[i])) if cut else line.rstrip())
+            result.append(shortened(line, len(expected[i]) if cut else LONGEST))
         return result
     # best[k][s]: the largest likeness of runs k.. when run k starts at s; filled from the last run backwards.
     total = len(actual)
@@ -201,7 +202,7 @@ def refreshed(expected, actual):
             result.append(LEFT_OUT)
         for i, line in enumerate(run):
             actual_line = actual[start + i]
-            result.append(shortened(actual_line, len(line)) if line.endswith(CUT) else actual_line.rstrip())
+            result.append(shortened(actual_line, len(line) if line.endswith(CUT) else LONGEST))
         start = chosen.get((k, start), 0)
     return result
 
