@@ -11,12 +11,13 @@ A page has two kinds of fenced blocks that hold commands:
 """
 
 import difflib
+import os
 import re
 from dataclasses import dataclass, field
 
 LEFT_OUT = "..."
 CUT = " ..."
-LONGEST = 160  # longer lines are cut when they are written into a page
+LONGEST = 190  # longer lines are cut when they are written into a page
 
 
 @dataclass
@@ -157,11 +158,13 @@ def describe(run, actual, at, timing):
 
 
 def similarity(printed, actual):
+    """How likely the second line is the first one printed anew: by its beginning, its words, and its numbers."""
     if printed.endswith(CUT):
         printed = printed[: -len(CUT)]
         actual = actual[: len(printed)]
-    same_words = difflib.SequenceMatcher(None, shape(printed), shape(actual), autojunk=False).ratio()
-    return same_words + 0.01 * difflib.SequenceMatcher(None, printed, actual, autojunk=False).ratio()
+    beginning = len(os.path.commonprefix([printed, actual])) / max(1, len(printed))
+    words = difflib.SequenceMatcher(None, shape(printed), shape(actual), autojunk=False).ratio()
+    return beginning + words + difflib.SequenceMatcher(None, printed, actual, autojunk=False).ratio()
 
 
 def refreshed(expected, actual):
