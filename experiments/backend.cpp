@@ -1,9 +1,9 @@
-#include "speclab/experiments/backend.hpp"
+#include "experiments/backend.hpp"
 
 #include <fmt/format.h>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "experiments/format/config_error.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

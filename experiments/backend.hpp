@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

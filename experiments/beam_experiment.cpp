@@ -1,4 +1,4 @@
-#include "speclab/experiments/beam_experiment.hpp"
+#include "experiments/beam_experiment.hpp"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/sim/beam_search.hpp"
-#include "speclab/sim/parallel.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/interval_json.hpp"
+#include "sim/beam_search.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/calibration.hpp"
+#include "experiments/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <utility>
 #include <variant>
 
-#include "speclab/analysis/intervals.hpp"
-#include "speclab/analysis/multiple_tests.hpp"
-#include "speclab/experiments/equality_check.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/sim/sequences.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/equality_check.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/interval_json.hpp"
+#include "sim/sequences.hpp"
 
 namespace speclab {
 

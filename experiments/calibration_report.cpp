@@ -1,11 +1,11 @@
-#include "speclab/experiments/calibration_report.hpp"
+#include "experiments/calibration_report.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <string_view>
 
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/presentation.hpp"
 
 namespace speclab {
 

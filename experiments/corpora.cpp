@@ -1,4 +1,4 @@
-#include "speclab/experiments/corpora.hpp"
+#include "experiments/corpora.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/sim/documents.hpp"
-#include "speclab/sim/error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "sim/text/documents.hpp"
+#include "sim/error.hpp"
 
 namespace speclab {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/corpus.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/csv_values.hpp"
+#include "experiments/csv_values.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/support/csv.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/support/csv.hpp"
 
 namespace speclab {
 

@@ -1,13 +1,13 @@
-#include "speclab/experiments/decoding.hpp"
+#include "experiments/decoding.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
 
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/metrics.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "experiments/interval_json.hpp"
+#include "experiments/metrics.hpp"
 
 namespace speclab {
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/experiments/format/cells.hpp"
-#include "speclab/experiments/simulation.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "experiments/format/cells.hpp"
+#include "experiments/simulation.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/equality_check.hpp"
+#include "experiments/equality_check.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/analysis/multiple_tests.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/sim/sequences.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "sim/sequences.hpp"
 
 namespace speclab {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "speclab/analysis/sequence_tests.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/sim/control.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/registry.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/exact_analysis.hpp"
+#include "experiments/exact_analysis.hpp"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/analysis/chain_laws.hpp"
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/simulation.hpp"
-#include "speclab/experiments/version.hpp"
+#include "analysis/exact/chain_distributions.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/interval_json.hpp"
+#include "experiments/simulation.hpp"
+#include "experiments/version.hpp"
 
 namespace speclab {
 

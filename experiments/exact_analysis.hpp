@@ -2,7 +2,7 @@
 // and a simulation.
 #pragma once
 
-#include "speclab/experiments/laboratory.hpp"
+#include "experiments/laboratory.hpp"
 
 namespace speclab {
 

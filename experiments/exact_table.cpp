@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/exact_analysis.hpp"
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/exact_analysis.hpp"
+#include "experiments/presentation.hpp"
 
 namespace speclab {
 

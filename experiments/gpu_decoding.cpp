@@ -1,10 +1,10 @@
-#include "speclab/experiments/gpu_decoding.hpp"
+#include "experiments/gpu_decoding.hpp"
 
 #include <cassert>
 #include <span>
 
-#include "speclab/sim/quick/iid_rounds.hpp"
-#include "speclab/sim/quick/length_tally.hpp"
+#include "sim/fast/iid_decode.hpp"
+#include "sim/fast/length_tally.hpp"
 
 namespace speclab {
 

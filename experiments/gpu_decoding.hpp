@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "speclab/experiments/backend.hpp"
-#include "speclab/kernels/simulate/simulate.hpp"
-#include "speclab/sim/control.hpp"
-#include "speclab/sim/plan.hpp"
-#include "speclab/sim/quick/quick_pair.hpp"
+#include "experiments/backend.hpp"
+#include "kernels/simulate/simulate.hpp"
+#include "sim/control.hpp"
+#include "sim/simulation_size.hpp"
+#include "sim/fast/fast_pair.hpp"
 
 namespace speclab {
 

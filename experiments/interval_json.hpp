@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/intervals.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,23 +1,23 @@
-#include "speclab/experiments/laboratory.hpp"
+#include "experiments/laboratory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "speclab/experiments/beam_experiment.hpp"
-#include "speclab/experiments/calibration.hpp"
-#include "speclab/experiments/compare/comparison.hpp"
-#include "speclab/experiments/decoding.hpp"
-#include "speclab/experiments/format/cells.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/names.hpp"
-#include "speclab/experiments/schedules.hpp"
-#include "speclab/experiments/simulation.hpp"
-#include "speclab/experiments/tracing.hpp"
-#include "speclab/experiments/verifier_judgement.hpp"
-#include "speclab/experiments/version.hpp"
+#include "experiments/beam_experiment.hpp"
+#include "experiments/calibration.hpp"
+#include "experiments/compare/comparison.hpp"
+#include "experiments/decoding.hpp"
+#include "experiments/format/cells.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/names.hpp"
+#include "experiments/schedules.hpp"
+#include "experiments/simulation.hpp"
+#include "experiments/tracing.hpp"
+#include "experiments/verifier_judgement.hpp"
+#include "experiments/version.hpp"
 
 namespace speclab {
 

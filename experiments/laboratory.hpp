@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "speclab/experiments/backend.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/control.hpp"
+#include "experiments/backend.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

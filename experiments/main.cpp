@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace {
 

@@ -1,12 +1,12 @@
-#include "speclab/experiments/metrics.hpp"
+#include "experiments/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // Names that a config uses in its tables and figures.
 #pragma once
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

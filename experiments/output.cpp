@@ -1,4 +1,4 @@
-#include "speclab/experiments/output.hpp"
+#include "experiments/output.hpp"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -13,13 +13,13 @@
 #include <system_error>
 #include <thread>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/schedule_report.hpp"
-#include "speclab/experiments/support/atomic_file.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/support/progress.hpp"
-#include "speclab/experiments/version.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/schedule_report.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/version.hpp"
 
 namespace speclab {
 

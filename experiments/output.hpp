@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/laboratory.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 

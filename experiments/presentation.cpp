@@ -1,4 +1,4 @@
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/presentation.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "speclab/experiments/compare/comparison_report.hpp"
-#include "speclab/experiments/csv_values.hpp"
-#include "speclab/experiments/metrics.hpp"
-#include "speclab/experiments/schedule_report.hpp"
-#include "speclab/experiments/verifier_judgement.hpp"
+#include "experiments/compare/comparison_report.hpp"
+#include "experiments/csv_values.hpp"
+#include "experiments/metrics.hpp"
+#include "experiments/schedule_report.hpp"
+#include "experiments/verifier_judgement.hpp"
 
 namespace speclab {
 

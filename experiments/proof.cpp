@@ -1,4 +1,4 @@
-#include "speclab/experiments/proof.hpp"
+#include "experiments/proof.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <variant>
 
-#include "speclab/analysis/losslessness.hpp"
-#include "speclab/analysis/optimal_acceptance.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/verifiers.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/theory/optimal_acceptance.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verifiers.hpp"
 
 namespace speclab {
 

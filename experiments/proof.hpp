@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "speclab/core/token.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/rule.hpp"
+#include "core/token.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/any_rule.hpp"
 
 namespace speclab {
 

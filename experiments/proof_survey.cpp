@@ -1,4 +1,4 @@
-#include "speclab/experiments/proof_survey.hpp"
+#include "experiments/proof_survey.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <map>
 
-#include "speclab/core/number.hpp"
-#include "speclab/core/philox.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/report/page.hpp"
-#include "speclab/sim/parallel.hpp"
+#include "core/distribution/number.hpp"
+#include "core/random/philox.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/report/page.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 

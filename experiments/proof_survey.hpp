@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/proof.hpp"
-#include "speclab/sim/control.hpp"
+#include "experiments/proof.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

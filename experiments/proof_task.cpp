@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <variant>
 
-#include "speclab/core/number.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/proof.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/experiments/verifiers.hpp"
-#include "speclab/sim/error.hpp"
+#include "core/distribution/number.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/proof.hpp"
+#include "experiments/registry.hpp"
+#include "experiments/verifiers.hpp"
+#include "sim/error.hpp"
 
 namespace speclab {
 

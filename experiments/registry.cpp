@@ -1,4 +1,4 @@
-#include "speclab/experiments/registry.hpp"
+#include "experiments/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -10,15 +10,15 @@
 #include <span>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/table_file.hpp"
-#include "speclab/experiments/tree_choice.hpp"
-#include "speclab/experiments/verifiers.hpp"
-#include "speclab/sim/arpa.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/kneser_ney.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/table_file.hpp"
+#include "experiments/tree_choice.hpp"
+#include "experiments/verifiers.hpp"
+#include "sim/models/arpa.hpp"
+#include "sim/error.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/models/synthetic.hpp"
 
 namespace speclab {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/corpora.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/plan.hpp"
-#include "speclab/sim/rule.hpp"
+#include "experiments/corpora.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/models/model.hpp"
+#include "sim/simulation_size.hpp"
+#include "sim/any_rule.hpp"
 
 namespace speclab {
 

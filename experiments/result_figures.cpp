@@ -7,12 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "speclab/experiments/calibration_report.hpp"
-#include "speclab/experiments/compare/comparison_report.hpp"
-#include "speclab/experiments/metrics.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/schedule_report.hpp"
-#include "speclab/experiments/verifier_judgement.hpp"
+#include "experiments/calibration_report.hpp"
+#include "experiments/compare/comparison_report.hpp"
+#include "experiments/metrics.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/schedule_report.hpp"
+#include "experiments/verifier_judgement.hpp"
 
 namespace speclab {
 

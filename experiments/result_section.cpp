@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "speclab/experiments/calibration_report.hpp"
-#include "speclab/experiments/compare/comparison_report.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/schedule_report.hpp"
+#include "experiments/calibration_report.hpp"
+#include "experiments/compare/comparison_report.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/schedule_report.hpp"
 
 namespace speclab {
 

@@ -1,14 +1,14 @@
-#include "speclab/experiments/schedule_choice.hpp"
+#include "experiments/schedule_choice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "speclab/analysis/schedule_theory.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
+#include "analysis/theory/schedule_theory.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
 
 namespace speclab {
 

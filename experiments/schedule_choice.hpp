@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/schedules/schedule.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/schedules/schedule.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/schedule_report.hpp"
+#include "experiments/schedule_report.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "speclab/experiments/csv_values.hpp"
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/csv_values.hpp"
+#include "experiments/presentation.hpp"
 
 namespace speclab {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/schedules.hpp"
+#include "experiments/schedules.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "speclab/analysis/intervals.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/schedule_choice.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/interval_json.hpp"
+#include "experiments/schedule_choice.hpp"
 
 namespace speclab {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/sim/control.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/registry.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

@@ -1,16 +1,16 @@
-#include "speclab/experiments/simulation.hpp"
+#include "experiments/simulation.hpp"
 
 #include <fmt/format.h>
 
 #include <string_view>
 #include <variant>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/gpu_decoding.hpp"
-#include "speclab/experiments/tree_choice.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/parallel.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/gpu_decoding.hpp"
+#include "experiments/tree_choice.hpp"
+#include "sim/decode.hpp"
+#include "sim/error.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <tuple>
 
-#include "speclab/experiments/backend.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/sim/control.hpp"
-#include "speclab/sim/judge.hpp"
-#include "speclab/sim/quick/quick_pair.hpp"
+#include "experiments/backend.hpp"
+#include "experiments/registry.hpp"
+#include "sim/control.hpp"
+#include "sim/rule_quality.hpp"
+#include "sim/fast/fast_pair.hpp"
 
 namespace speclab {
 

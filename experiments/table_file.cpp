@@ -1,12 +1,12 @@
-#include "speclab/experiments/table_file.hpp"
+#include "experiments/table_file.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <sstream>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
 
 namespace speclab {
 

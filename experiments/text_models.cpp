@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/sphinx.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/registry.hpp"
+#include "sim/error.hpp"
+#include "sim/models/sphinx.hpp"
 
 namespace speclab {
 

@@ -1,12 +1,12 @@
-#include "speclab/experiments/tracing.hpp"
+#include "experiments/tracing.hpp"
 
 #include <fmt/format.h>
 
 #include <variant>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/sim/sequences.hpp"
-#include "speclab/sim/walltime.hpp"
+#include "experiments/format/config_error.hpp"
+#include "sim/sequences.hpp"
+#include "sim/walltime.hpp"
 
 namespace speclab {
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/registry.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/registry.hpp"
 
 namespace speclab {
 

@@ -1,11 +1,11 @@
-#include "speclab/experiments/tree_choice.hpp"
+#include "experiments/tree_choice.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "speclab/analysis/optimal_tree.hpp"
-#include "speclab/core/philox.hpp"
-#include "speclab/sim/rank_acceptance.hpp"
+#include "analysis/theory/optimal_tree.hpp"
+#include "core/random/philox.hpp"
+#include "sim/rank_acceptance.hpp"
 
 namespace speclab {
 

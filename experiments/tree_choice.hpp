@@ -2,9 +2,9 @@
 // and the size is chosen by cost where the config asks for that.
 #pragma once
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/plan.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/models/model.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

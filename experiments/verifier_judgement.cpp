@@ -1,14 +1,14 @@
-#include "speclab/experiments/verifier_judgement.hpp"
+#include "experiments/verifier_judgement.hpp"
 
 #include <algorithm>
 #include <string>
 #include <variant>
 
-#include "speclab/analysis/judgement_estimates.hpp"
-#include "speclab/experiments/equality_check.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/verifiers.hpp"
+#include "analysis/statistics/quality_estimates.hpp"
+#include "experiments/equality_check.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/interval_json.hpp"
+#include "experiments/verifiers.hpp"
 
 namespace speclab {
 

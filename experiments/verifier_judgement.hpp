@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/experiments/report/figure.hpp"
-#include "speclab/sim/judge.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/registry.hpp"
+#include "experiments/report/figure.hpp"
+#include "sim/rule_quality.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/verifiers.hpp"
+#include "experiments/verifiers.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/optimal_tree.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/proof_survey.hpp"
+#include "analysis/theory/optimal_tree.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/proof_survey.hpp"
 
 namespace speclab {
 

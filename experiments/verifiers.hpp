@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/sim/rule.hpp"
+#include "experiments/format/shape.hpp"
+#include "sim/any_rule.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/version.hpp"
+#include "experiments/version.hpp"
 
 #include <fmt/format.h>
 #include <tbb/version.h>

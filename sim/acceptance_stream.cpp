@@ -1,4 +1,4 @@
-#include "speclab/sim/acceptance_stream.hpp"
+#include "sim/acceptance_stream.hpp"
 
 namespace speclab {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/verify.hpp"
-#include "speclab/sim/decode.hpp"
+#include "core/round/verify.hpp"
+#include "sim/decode.hpp"
 
 namespace speclab {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/round.hpp"
-#include "speclab/sim/policies/policy.hpp"
+#include "core/round/round.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 

@@ -1,11 +1,11 @@
-#include "speclab/sim/beam_search.hpp"
+#include "sim/beam_search.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <utility>
 
-#include "speclab/sim/decode.hpp"
+#include "sim/decode.hpp"
 
 namespace speclab {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/tally.hpp"
+#include "sim/models/model.hpp"
+#include "sim/tally.hpp"
 
 namespace speclab {
 

@@ -9,13 +9,13 @@
 #include <mutex>
 #include <vector>
 
-#include "speclab/core/chance.hpp"
-#include "speclab/core/divergence.hpp"
-#include "speclab/core/rules.hpp"
-#include "speclab/sim/control.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/parallel.hpp"
-#include "speclab/sim/plan.hpp"
+#include "core/random/random_source.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/rules/all_rules.hpp"
+#include "sim/control.hpp"
+#include "sim/error.hpp"
+#include "sim/parallel.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/sim/parallel.hpp"
+#include "sim/parallel.hpp"
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>

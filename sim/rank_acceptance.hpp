@@ -5,10 +5,10 @@
 #include <mutex>
 #include <vector>
 
-#include "speclab/core/rules.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/parallel.hpp"
-#include "speclab/sim/plan.hpp"
+#include "core/rules/all_rules.hpp"
+#include "sim/decode.hpp"
+#include "sim/parallel.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

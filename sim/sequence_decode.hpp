@@ -10,9 +10,9 @@
 #include <mutex>
 #include <vector>
 
-#include "speclab/sim/adaptive_drafting.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/policies/oracle.hpp"
+#include "sim/adaptive_drafting.hpp"
+#include "sim/decode.hpp"
+#include "sim/policies/oracle.hpp"
 
 namespace speclab {
 

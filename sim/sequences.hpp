@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "speclab/sim/decode.hpp"
+#include "sim/decode.hpp"
 
 namespace speclab {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/round.hpp"
-#include "speclab/core/wide_count.hpp"
-#include "speclab/sim/judgement.hpp"
+#include "core/round/round.hpp"
+#include "core/distribution/wide_count.hpp"
+#include "sim/quality_sums.hpp"
 
 namespace speclab {
 

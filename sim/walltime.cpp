@@ -1,4 +1,4 @@
-#include "speclab/sim/walltime.hpp"
+#include "sim/walltime.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/sim/decode.hpp"
+#include "sim/decode.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "speclab/core/philox.hpp"
+#include "core/random/philox.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/analysis/cost/cost_model.hpp"
+#include "analysis/cost/cost_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/analysis/cost/roofline.hpp"
+#include "analysis/cost/roofline.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/analysis/cost/presets.hpp"
+#include "analysis/cost/presets.hpp"
 
 namespace speclab {
 

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "speclab/analysis/cost/presets.hpp"
+#include "analysis/cost/presets.hpp"
 
 namespace speclab {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "speclab/analysis/cost/roofline.hpp"
+#include "analysis/cost/roofline.hpp"
 
 namespace speclab {
 

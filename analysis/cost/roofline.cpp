@@ -1,4 +1,4 @@
-#include "speclab/analysis/cost/roofline.hpp"
+#include "analysis/cost/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>

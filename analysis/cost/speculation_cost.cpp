@@ -1,9 +1,9 @@
-#include "speclab/analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/speculation_cost.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "speclab/analysis/theorems.hpp"
+#include "analysis/theory/theorems.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "speclab/analysis/cost/cost_model.hpp"
+#include "analysis/cost/cost_model.hpp"
 
 namespace speclab {
 

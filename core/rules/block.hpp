@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "speclab/core/verify.hpp"
+#include "core/round/verify.hpp"
 
 namespace speclab {
 

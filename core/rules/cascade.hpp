@@ -2,8 +2,8 @@
 // finds a token nearly as good as its best, the draft's choice stands.
 #pragma once
 
-#include "speclab/core/number.hpp"
-#include "speclab/core/rules/token.hpp"
+#include "core/distribution/number.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

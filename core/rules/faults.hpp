@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "speclab/core/rules/block.hpp"
-#include "speclab/core/rules/recursive.hpp"
-#include "speclab/core/rules/token.hpp"
-#include "speclab/core/verify.hpp"
+#include "core/rules/block.hpp"
+#include "core/rules/recursive.hpp"
+#include "core/rules/token.hpp"
+#include "core/round/verify.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // Greedy verification: what serving engines do at temperature 0.
 #pragma once
 
-#include "speclab/core/rules/token.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

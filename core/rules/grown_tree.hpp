@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "speclab/core/rules/tree.hpp"
+#include "core/rules/tree.hpp"
 
 namespace speclab {
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/core/owned_row.hpp"
-#include "speclab/core/quick_ratio_order.hpp"
-#include "speclab/core/rules/token.hpp"
+#include "core/distribution/owned_row.hpp"
+#include "core/fast/fast_ratio_order.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/core/number.hpp"
-#include "speclab/core/quick_ratio_order.hpp"
-#include "speclab/core/rules/recursive.hpp"
+#include "core/distribution/number.hpp"
+#include "core/fast/fast_ratio_order.hpp"
+#include "core/rules/recursive.hpp"
 
 namespace speclab {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "speclab/core/number.hpp"
-#include "speclab/core/rules/recursive.hpp"
+#include "core/distribution/number.hpp"
+#include "core/rules/recursive.hpp"
 
 namespace speclab {
 

@@ -1,8 +1,8 @@
 // Lenience (Leviathan et al. 2023, appendix A.5): accept more, at the price of another output law.
 #pragma once
 
-#include "speclab/core/number.hpp"
-#include "speclab/core/rules/token.hpp"
+#include "core/distribution/number.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

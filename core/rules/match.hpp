@@ -4,7 +4,7 @@
 // The rule is lossless when the mean of these rows over the draft is the target.
 #pragma once
 
-#include "speclab/core/rules/token.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/chance.hpp"
-#include "speclab/core/owned_row.hpp"
-#include "speclab/core/rules/token.hpp"
-#include "speclab/core/verify.hpp"
+#include "core/random/random_source.hpp"
+#include "core/distribution/owned_row.hpp"
+#include "core/rules/token.hpp"
+#include "core/round/verify.hpp"
 
 namespace speclab {
 

@@ -2,7 +2,7 @@
 // 2023, appendix A.2), against which the paper holds its own rule.
 #pragma once
 
-#include "speclab/core/rules/token.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "speclab/core/rules/token.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -11,8 +11,8 @@
 // `invalid_token` when the replacement is picked.
 #pragma once
 
-#include "speclab/core/divergence.hpp"
-#include "speclab/core/row.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/distribution/row.hpp"
 
 namespace speclab {
 

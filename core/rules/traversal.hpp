@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/rules/tree.hpp"
+#include "core/rules/tree.hpp"
 
 namespace speclab {
 

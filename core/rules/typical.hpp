@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "speclab/core/rules/token.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

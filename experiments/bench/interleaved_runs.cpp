@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "speclab/experiments/bench/perf_counter.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
+#include "experiments/bench/perf_counter.hpp"
+#include "experiments/support/interrupt.hpp"
 
 namespace speclab {
 

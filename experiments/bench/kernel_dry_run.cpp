@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/kernel_dry_run.hpp"
+#include "experiments/bench/kernel_dry_run.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <set>
 
-#include "speclab/experiments/check/host_batch.hpp"
-#include "speclab/experiments/check/rule_names.hpp"
-#include "speclab/experiments/version.hpp"
+#include "experiments/check/host_batch.hpp"
+#include "experiments/check/rule_names.hpp"
+#include "experiments/version.hpp"
 
 namespace speclab {
 

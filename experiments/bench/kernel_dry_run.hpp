@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

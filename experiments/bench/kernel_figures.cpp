@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/kernel_figures.hpp"
+#include "experiments/bench/kernel_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/kernels/bench/measure.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "kernels/bench/measure.hpp"
 
 namespace speclab {
 

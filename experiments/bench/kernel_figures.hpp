@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/report/figure.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/report/figure.hpp"
 
 namespace speclab {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/kernel_report.hpp"
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/bench/workloads.hpp"
+#include "experiments/bench/kernel_report.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/workloads.hpp"
 
 namespace speclab {
 

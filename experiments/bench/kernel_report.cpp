@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/kernel_report.hpp"
+#include "experiments/bench/kernel_report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <iterator>
 #include <utility>
 
-#include "speclab/experiments/bench/kernel_figures.hpp"
-#include "speclab/experiments/bench/workloads.hpp"
-#include "speclab/experiments/csv_values.hpp"
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/bench/kernel_figures.hpp"
+#include "experiments/bench/workloads.hpp"
+#include "experiments/csv_values.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

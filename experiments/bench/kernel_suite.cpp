@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/kernel_suite.hpp"
+#include "experiments/bench/kernel_suite.hpp"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 #include <tuple>
 #include <utility>
 
-#include "speclab/experiments/bench/interleaved_runs.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/child_process.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/support/progress.hpp"
-#include "speclab/experiments/version.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/version.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/bench/made_overlap.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/made_overlap.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

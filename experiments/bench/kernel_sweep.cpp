@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "speclab/experiments/bench/workloads.hpp"
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/bench/workloads.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/kernels/bench/measure.hpp"
+#include "kernels/bench/measure.hpp"
 
 namespace speclab {
 

@@ -1,10 +1,10 @@
-#include "speclab/experiments/bench/limit_jobs.hpp"
+#include "experiments/bench/limit_jobs.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 
-#include "speclab/sim/quick/philox_blocks.hpp"
+#include "sim/fast/philox_blocks.hpp"
 
 namespace speclab {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/experiments/bench/interleaved_runs.hpp"
-#include "speclab/experiments/bench/limits.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/limits.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

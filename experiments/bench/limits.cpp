@@ -1,12 +1,12 @@
-#include "speclab/experiments/bench/limits.hpp"
+#include "experiments/bench/limits.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 #include <utility>
 
-#include "speclab/core/philox.hpp"
-#include "speclab/sim/quick/philox_blocks.hpp"
+#include "core/random/philox.hpp"
+#include "sim/fast/philox_blocks.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/sim/quick/huge_pages.hpp"
+#include "sim/fast/huge_pages.hpp"
 
 namespace speclab {
 

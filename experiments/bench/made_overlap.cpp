@@ -1,9 +1,9 @@
-#include "speclab/experiments/bench/made_overlap.hpp"
+#include "experiments/bench/made_overlap.hpp"
 
-#include "speclab/core/divergence.hpp"
-#include "speclab/core/transforms.hpp"
-#include "speclab/kernels/verify/fused_law.hpp"
-#include "speclab/kernels/verify/sigmoid_law.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/distribution/transforms.hpp"
+#include "kernels/verify/fused_distribution.hpp"
+#include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
 

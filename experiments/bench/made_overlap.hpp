@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "speclab/kernels/bench/made_logits.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/bench/made_logits.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 

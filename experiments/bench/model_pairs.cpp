@@ -1,12 +1,12 @@
-#include "speclab/experiments/bench/model_pairs.hpp"
+#include "experiments/bench/model_pairs.hpp"
 
 #include <ctime>
 #include <span>
 #include <utility>
 
-#include "speclab/sim/kneser_ney.hpp"
-#include "speclab/sim/made_text.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/text/made_text.hpp"
+#include "sim/models/synthetic.hpp"
 
 namespace speclab {
 

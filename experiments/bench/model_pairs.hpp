@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "speclab/sim/corpus.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/quick/quick_pair.hpp"
+#include "sim/text/corpus.hpp"
+#include "sim/models/model.hpp"
+#include "sim/fast/fast_pair.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/npy.hpp"
+#include "experiments/bench/npy.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/numpy_reference.hpp"
+#include "experiments/bench/numpy_reference.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,14 +10,14 @@
 #include <system_error>
 #include <vector>
 
-#include "speclab/analysis/goodness_of_fit.hpp"
-#include "speclab/experiments/bench/npy.hpp"
-#include "speclab/experiments/bench/workloads.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/support/atomic_file.hpp"
-#include "speclab/experiments/support/child_process.hpp"
-#include "speclab/experiments/support/data_files.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
+#include "analysis/statistics/goodness_of_fit.hpp"
+#include "experiments/bench/npy.hpp"
+#include "experiments/bench/workloads.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/data_files.hpp"
+#include "experiments/support/interrupt.hpp"
 
 namespace speclab {
 

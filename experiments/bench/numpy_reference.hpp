@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "speclab/experiments/bench/model_pairs.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/model_pairs.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/perf_counter.hpp"
+#include "experiments/bench/perf_counter.hpp"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

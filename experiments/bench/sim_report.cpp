@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/sim_report.hpp"
+#include "experiments/bench/sim_report.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "speclab/experiments/bench/workloads.hpp"
+#include "experiments/bench/workloads.hpp"
 
 namespace speclab {
 

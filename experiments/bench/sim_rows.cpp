@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/sim_rows.hpp"
+#include "experiments/bench/sim_rows.hpp"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "speclab/experiments/bench/interleaved_runs.hpp"
-#include "speclab/experiments/bench/workloads.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/workloads.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/bench/sim_suite.hpp"
+#include "experiments/bench/sim_suite.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/experiments/bench/interleaved_runs.hpp"
-#include "speclab/experiments/bench/limit_jobs.hpp"
-#include "speclab/experiments/bench/numpy_reference.hpp"
-#include "speclab/experiments/bench/sim_rows.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/support/progress.hpp"
-#include "speclab/experiments/version.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/limit_jobs.hpp"
+#include "experiments/bench/numpy_reference.hpp"
+#include "experiments/bench/sim_rows.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/version.hpp"
 
 namespace speclab {
 

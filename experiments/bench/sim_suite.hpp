@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "speclab/experiments/bench/workloads.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/bench/workloads.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,13 +1,13 @@
-#include "speclab/experiments/bench/workloads.hpp"
+#include "experiments/bench/workloads.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/quick/iid_rounds.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "sim/decode.hpp"
+#include "sim/fast/iid_decode.hpp"
 
 namespace speclab {
 

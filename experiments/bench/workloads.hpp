@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/model_pairs.hpp"
-#include "speclab/sim/plan.hpp"
+#include "experiments/bench/model_pairs.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 

@@ -1,9 +1,9 @@
-#include "speclab/experiments/check/host_batch.hpp"
+#include "experiments/check/host_batch.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "speclab/core/chance.hpp"
+#include "core/random/random_source.hpp"
 
 namespace speclab {
 

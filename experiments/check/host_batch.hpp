@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "speclab/kernels/bench/measure.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
-#include "speclab/kernels/verify/reference.hpp"
+#include "kernels/bench/measure.hpp"
+#include "kernels/verify/implementation.hpp"
+#include "kernels/verify/reference.hpp"
 
 namespace speclab {
 

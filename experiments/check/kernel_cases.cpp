@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/check/kernel_check.hpp"
-#include "speclab/experiments/check/rule_names.hpp"
-#include "speclab/kernels/verify/batch_part.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/check/kernel_check.hpp"
+#include "experiments/check/rule_names.hpp"
+#include "kernels/verify/batch_part.hpp"
 
 namespace speclab {
 

@@ -1,19 +1,19 @@
-#include "speclab/experiments/check/kernel_check.hpp"
+#include "experiments/check/kernel_check.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "speclab/analysis/multiple_tests.hpp"
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/check/kernel_laws.hpp"
-#include "speclab/experiments/check/rule_names.hpp"
-#include "speclab/experiments/report/page.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/version.hpp"
-#include "speclab/kernels/gpu/device.hpp"
-#include "speclab/kernels/gpu/host_batch.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/check/kernel_laws.hpp"
+#include "experiments/check/rule_names.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/version.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/gpu/run_host_batch.hpp"
 
 namespace speclab {
 

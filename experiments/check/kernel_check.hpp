@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/check/host_batch.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/check/host_batch.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

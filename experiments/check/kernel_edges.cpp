@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/check/kernel_check.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/check/kernel_check.hpp"
 
 namespace speclab {
 

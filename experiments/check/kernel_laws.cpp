@@ -1,4 +1,4 @@
-#include "speclab/experiments/check/kernel_laws.hpp"
+#include "experiments/check/kernel_laws.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,14 @@
 #include <memory>
 #include <span>
 
-#include "speclab/analysis/losslessness.hpp"
-#include "speclab/analysis/sequence_tests.hpp"
-#include "speclab/core/divergence.hpp"
-#include "speclab/core/rules/block.hpp"
-#include "speclab/core/rules/lenience.hpp"
-#include "speclab/core/rules/sigmoid.hpp"
-#include "speclab/experiments/bench/made_overlap.hpp"
-#include "speclab/sim/parallel.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/rules/block.hpp"
+#include "core/rules/lenience.hpp"
+#include "core/rules/sigmoid.hpp"
+#include "experiments/bench/made_overlap.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/check/kernel_check.hpp"
+#include "experiments/check/kernel_check.hpp"
 
 namespace speclab {
 

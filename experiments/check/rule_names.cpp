@@ -1,4 +1,4 @@
-#include "speclab/experiments/check/rule_names.hpp"
+#include "experiments/check/rule_names.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/kernels/verify/verify_batch.hpp"
+#include "kernels/verify/verify_batch.hpp"
 
 namespace speclab {
 

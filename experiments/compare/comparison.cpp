@@ -1,4 +1,4 @@
-#include "speclab/experiments/compare/comparison.hpp"
+#include "experiments/compare/comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <utility>
 #include <variant>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/intervals.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/sim/parallel.hpp"
-#include "speclab/sim/sequences.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/interval_json.hpp"
+#include "sim/parallel.hpp"
+#include "sim/sequences.hpp"
 
 namespace speclab {
 

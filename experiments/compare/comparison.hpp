@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/compare/contest.hpp"
-#include "speclab/experiments/format/cells.hpp"
-#include "speclab/sim/control.hpp"
+#include "experiments/compare/contest.hpp"
+#include "experiments/format/cells.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

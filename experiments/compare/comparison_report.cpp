@@ -1,4 +1,4 @@
-#include "speclab/experiments/compare/comparison_report.hpp"
+#include "experiments/compare/comparison_report.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "speclab/experiments/csv_values.hpp"
-#include "speclab/experiments/metrics.hpp"
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/csv_values.hpp"
+#include "experiments/metrics.hpp"
+#include "experiments/presentation.hpp"
 
 namespace speclab {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/report/figure.hpp"
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/report/figure.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 

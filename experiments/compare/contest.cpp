@@ -1,4 +1,4 @@
-#include "speclab/experiments/compare/contest.hpp"
+#include "experiments/compare/contest.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/verifiers.hpp"
-#include "speclab/sim/documents.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/sequences.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verifiers.hpp"
+#include "sim/text/documents.hpp"
+#include "sim/error.hpp"
+#include "sim/sequences.hpp"
 
 namespace speclab {
 

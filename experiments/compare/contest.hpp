@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/corpora.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/registry.hpp"
-#include "speclab/sim/drafters/any_drafter.hpp"
-#include "speclab/sim/policies/any_policy.hpp"
-#include "speclab/sim/sequence_decode.hpp"
-#include "speclab/sim/text_target.hpp"
+#include "experiments/corpora.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/registry.hpp"
+#include "sim/drafters/any_drafter.hpp"
+#include "sim/policies/any_policy.hpp"
+#include "sim/sequence_decode.hpp"
+#include "sim/text/text_target.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/cells.hpp"
+#include "experiments/format/cells.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
 
 namespace speclab {
 

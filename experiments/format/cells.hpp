@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

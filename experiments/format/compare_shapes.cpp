@@ -1,5 +1,5 @@
 // The part of the config format that the experiment "compare" reads: drafters, gamma policies, tasks.
-#include "speclab/experiments/format/fields.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

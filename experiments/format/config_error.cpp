@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/document.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

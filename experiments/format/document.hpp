@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

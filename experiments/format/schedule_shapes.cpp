@@ -1,5 +1,5 @@
 // The schedules of drafting and verification that a config can name, with their parameters.
-#include "speclab/experiments/format/fields.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/schema.hpp"
+#include "experiments/format/schema.hpp"
 
 #include <string>
 #include <utility>

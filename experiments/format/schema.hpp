@@ -1,7 +1,7 @@
 // The format as JSON Schema.
 #pragma once
 
-#include "speclab/experiments/format/shape.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,8 +1,8 @@
 // The config format. One entry per key: type, range, default, and the sentence that `schema` and `list`
 // print.
-#include "speclab/experiments/format/fields.hpp"
-#include "speclab/sim/cached_model.hpp"
-#include "speclab/sim/translation_model.hpp"
+#include "experiments/format/fields.hpp"
+#include "sim/models/cached_model.hpp"
+#include "sim/models/translation_model.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/validate.hpp"
+#include "experiments/format/validate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -1,5 +1,5 @@
 // The verifiers a config or command line can name, with their parameters.
-#include "speclab/experiments/format/fields.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

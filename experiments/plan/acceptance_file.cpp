@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/acceptance_file.hpp"
+#include "experiments/plan/acceptance_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
 
 namespace speclab {
 

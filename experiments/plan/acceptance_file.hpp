@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/acceptance_log.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
 
 namespace speclab {
 

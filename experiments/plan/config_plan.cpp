@@ -1,21 +1,21 @@
-#include "speclab/experiments/plan/config_plan.hpp"
+#include "experiments/plan/config_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <variant>
 
-#include "speclab/analysis/estimates.hpp"
-#include "speclab/analysis/gamma_choice.hpp"
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/core/position_rules.hpp"
-#include "speclab/experiments/format/cells.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/report/page.hpp"
-#include "speclab/experiments/simulation.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "core/rules/position_rules.hpp"
+#include "experiments/format/cells.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/simulation.hpp"
 
 namespace speclab {
 

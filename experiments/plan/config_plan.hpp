@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/plan/planning.hpp"
-#include "speclab/sim/control.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/plan/planning.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/cost_options.hpp"
+#include "experiments/plan/cost_options.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/plan/presets_text.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/plan/presets_text.hpp"
 
 namespace speclab {
 

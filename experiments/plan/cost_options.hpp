@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "speclab/experiments/plan/planning.hpp"
+#include "experiments/plan/planning.hpp"
 
 namespace speclab {
 

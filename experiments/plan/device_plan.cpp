@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/device_plan.hpp"
+#include "experiments/plan/device_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // What the roofline says of a plan on a device: times, bounds, memory, traffic and energy.
 #pragma once
 
-#include "speclab/experiments/plan/planning.hpp"
+#include "experiments/plan/planning.hpp"
 
 namespace speclab {
 

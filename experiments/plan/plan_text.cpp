@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/plan/planning.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/report/page.hpp"
-#include "speclab/experiments/report/text_width.hpp"
+#include "experiments/plan/planning.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/planning.hpp"
+#include "experiments/plan/planning.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <set>
 #include <span>
 
-#include "speclab/analysis/gamma_choice.hpp"
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/interval_json.hpp"
-#include "speclab/experiments/plan/device_plan.hpp"
-#include "speclab/experiments/plan/server_settings.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/interval_json.hpp"
+#include "experiments/plan/device_plan.hpp"
+#include "experiments/plan/server_settings.hpp"
 
 namespace speclab {
 

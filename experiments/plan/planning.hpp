@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/acceptance_log.hpp"
-#include "speclab/analysis/cost/speculation_cost.hpp"
-#include "speclab/experiments/format/shape.hpp"
-#include "speclab/experiments/plan/acceptance_file.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/cost/speculation_cost.hpp"
+#include "experiments/format/shape.hpp"
+#include "experiments/plan/acceptance_file.hpp"
 
 namespace speclab {
 

@@ -1,12 +1,12 @@
-#include "speclab/experiments/plan/presets_text.hpp"
+#include "experiments/plan/presets_text.hpp"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 

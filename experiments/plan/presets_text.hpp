@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "speclab/analysis/cost/presets.hpp"
-#include "speclab/experiments/format/shape.hpp"
+#include "analysis/cost/presets.hpp"
+#include "experiments/format/shape.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/server_settings.hpp"
+#include "experiments/plan/server_settings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/speculation_cost.hpp"
 
 namespace speclab {
 

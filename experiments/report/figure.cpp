@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/figure.hpp"
+#include "experiments/report/figure.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "speclab/experiments/report/gnuplot.hpp"
-#include "speclab/experiments/report/gnuplot_script.hpp"
-#include "speclab/experiments/report/markup.hpp"
-#include "speclab/experiments/report/svg.hpp"
+#include "experiments/report/gnuplot.hpp"
+#include "experiments/report/gnuplot_script.hpp"
+#include "experiments/report/markup.hpp"
+#include "experiments/report/svg.hpp"
 
 namespace speclab {
 namespace {

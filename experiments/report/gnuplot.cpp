@@ -1,11 +1,11 @@
-#include "speclab/experiments/report/gnuplot.hpp"
+#include "experiments/report/gnuplot.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <stdexcept>
 
-#include "speclab/experiments/support/child_process.hpp"
+#include "experiments/support/child_process.hpp"
 
 namespace speclab {
 

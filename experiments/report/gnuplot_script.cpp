@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/gnuplot_script.hpp"
+#include "experiments/report/gnuplot_script.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "speclab/experiments/report/text_width.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace speclab {
 namespace {

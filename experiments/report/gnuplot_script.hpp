@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "speclab/experiments/report/figure.hpp"
+#include "experiments/report/figure.hpp"
 
 namespace speclab {
 

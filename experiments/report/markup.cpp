@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/markup.hpp"
+#include "experiments/report/markup.hpp"
 
 #include <algorithm>
 

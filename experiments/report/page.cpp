@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/report/page.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "speclab/experiments/report/markup.hpp"
-#include "speclab/experiments/report/page_assets.hpp"
+#include "experiments/report/markup.hpp"
+#include "experiments/report/page_assets.hpp"
 
 namespace speclab {
 namespace {

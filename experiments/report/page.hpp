@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/experiments/report/figure.hpp"
+#include "experiments/report/figure.hpp"
 
 namespace speclab {
 

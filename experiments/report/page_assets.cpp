@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/page_assets.hpp"
+#include "experiments/report/page_assets.hpp"
 
 namespace speclab {
 

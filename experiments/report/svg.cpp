@@ -1,11 +1,11 @@
-#include "speclab/experiments/report/svg.hpp"
+#include "experiments/report/svg.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <stdexcept>
 
-#include "speclab/experiments/report/markup.hpp"
+#include "experiments/report/markup.hpp"
 
 namespace speclab {
 namespace {

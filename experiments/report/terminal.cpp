@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "speclab/experiments/report/page.hpp"
-#include "speclab/experiments/report/text_width.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace speclab {
 namespace {

@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/text_width.hpp"
+#include "experiments/report/text_width.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/atomic_file.hpp"
+#include "experiments/support/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

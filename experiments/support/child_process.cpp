@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/child_process.hpp"
+#include "experiments/support/child_process.hpp"
 
 #include <fmt/format.h>
 #include <spawn.h>

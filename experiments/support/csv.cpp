@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/csv.hpp"
+#include "experiments/support/csv.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/data_files.hpp"
+#include "experiments/support/data_files.hpp"
 
 #include <system_error>
 

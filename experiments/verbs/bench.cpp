@@ -2,13 +2,13 @@
 
 #include <filesystem>
 
-#include "speclab/experiments/bench/sim_report.hpp"
-#include "speclab/experiments/bench/sim_suite.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/atomic_file.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/bench/sim_report.hpp"
+#include "experiments/bench/sim_suite.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "speclab/experiments/bench/kernel_dry_run.hpp"
-#include "speclab/experiments/bench/kernel_report.hpp"
-#include "speclab/experiments/bench/kernel_suite.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/atomic_file.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "experiments/bench/kernel_dry_run.hpp"
+#include "experiments/bench/kernel_report.hpp"
+#include "experiments/bench/kernel_suite.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/verbs/verb.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

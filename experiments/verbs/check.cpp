@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "speclab/experiments/equality_check.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/support/progress.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/equality_check.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

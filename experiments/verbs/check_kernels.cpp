@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/check/kernel_check.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/check/kernel_check.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/verbs/verb.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

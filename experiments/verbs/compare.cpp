@@ -1,6 +1,6 @@
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "speclab/experiments/exact_analysis.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/exact_analysis.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

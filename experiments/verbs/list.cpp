@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <memory>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/plan/config_plan.hpp"
-#include "speclab/experiments/plan/cost_options.hpp"
-#include "speclab/experiments/plan/planning.hpp"
-#include "speclab/experiments/plan/presets_text.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/output.hpp"
+#include "experiments/plan/config_plan.hpp"
+#include "experiments/plan/cost_options.hpp"
+#include "experiments/plan/planning.hpp"
+#include "experiments/plan/presets_text.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

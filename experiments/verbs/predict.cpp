@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/proof.hpp"
-#include "speclab/experiments/proof_survey.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/support/progress.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/output.hpp"
+#include "experiments/proof.hpp"
+#include "experiments/proof_survey.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

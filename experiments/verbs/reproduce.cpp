@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <sstream>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/support/atomic_file.hpp"
-#include "speclab/experiments/support/csv.hpp"
-#include "speclab/experiments/support/data_files.hpp"
-#include "speclab/experiments/support/interrupt.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/output.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/csv.hpp"
+#include "experiments/support/data_files.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

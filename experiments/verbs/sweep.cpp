@@ -1,5 +1,5 @@
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

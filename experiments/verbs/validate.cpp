@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/laboratory.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

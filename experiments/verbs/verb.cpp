@@ -1,11 +1,11 @@
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/verbs/verb.hpp"
 
 #include <fmt/format.h>
 
 #include <sstream>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
 
 namespace speclab {
 

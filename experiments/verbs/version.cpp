@@ -1,8 +1,8 @@
-#include "speclab/experiments/version.hpp"
+#include "experiments/version.hpp"
 
 #include <fmt/format.h>
 
-#include "speclab/experiments/verbs/verb.hpp"
+#include "experiments/verbs/verb.hpp"
 
 namespace speclab {
 

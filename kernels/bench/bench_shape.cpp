@@ -1,4 +1,4 @@
-#include "speclab/kernels/bench/make_inputs.hpp"
+#include "kernels/bench/make_inputs.hpp"
 
 namespace speclab {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdint>
 
-#include "speclab/core/token.hpp"
-#include "speclab/kernels/bench/made_logits.hpp"
-#include "speclab/kernels/simt/collectives.hpp"
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/verify/logit.hpp"
-#include "speclab/kernels/verify/tile.hpp"
+#include "core/token.hpp"
+#include "kernels/bench/made_logits.hpp"
+#include "kernels/simt/collectives.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/verify/logit.hpp"
+#include "kernels/verify/tile.hpp"
 
 namespace speclab::bench {
 

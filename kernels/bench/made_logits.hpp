@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "speclab/core/philox.hpp"
+#include "core/random/philox.hpp"
 
 namespace speclab {
 

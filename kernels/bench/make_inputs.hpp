@@ -1,9 +1,9 @@
 // The inputs of a measurement on any executor.
 #pragma once
 
-#include "speclab/kernels/bench/fill_logits.hpp"
-#include "speclab/kernels/bench/measure.hpp"
-#include "speclab/kernels/verify/fused_plan.hpp"
+#include "kernels/bench/fill_logits.hpp"
+#include "kernels/bench/measure.hpp"
+#include "kernels/verify/fused_layout.hpp"
 
 namespace speclab {
 

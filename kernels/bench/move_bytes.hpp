@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "speclab/core/token.hpp"
-#include "speclab/kernels/simt/collectives.hpp"
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/simt/vector16.hpp"
+#include "core/token.hpp"
+#include "kernels/simt/collectives.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/simt/vector16.hpp"
 
 namespace speclab::bench {
 

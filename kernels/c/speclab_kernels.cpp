@@ -1,4 +1,4 @@
-#include "speclab/kernels/speclab_kernels.h"
+#include "kernels/speclab_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "speclab/kernels/gpu/device.hpp"
-#include "speclab/kernels/verify/verify.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/verify/verify.hpp"
 
 namespace {
 

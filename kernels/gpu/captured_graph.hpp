@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "speclab/kernels/gpu/cuda_check.hpp"
+#include "kernels/gpu/cuda_check.hpp"
 
 namespace speclab {
 

@@ -1,8 +1,8 @@
 // Launches kernels on a GPU. Included by .cu files only.
 #pragma once
 
-#include "speclab/kernels/gpu/cuda_check.hpp"
-#include "speclab/kernels/simt/launch.hpp"
+#include "kernels/gpu/cuda_check.hpp"
+#include "kernels/simt/launch.hpp"
 
 namespace speclab::simt {
 

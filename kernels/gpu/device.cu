@@ -1,5 +1,5 @@
-#include "speclab/kernels/gpu/cuda_check.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "kernels/gpu/cuda_check.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

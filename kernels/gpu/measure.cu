@@ -1,14 +1,14 @@
-#include "speclab/kernels/bench/measure.hpp"
+#include "kernels/bench/measure.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "speclab/kernels/bench/make_inputs.hpp"
-#include "speclab/kernels/bench/move_bytes.hpp"
-#include "speclab/kernels/gpu/captured_graph.hpp"
-#include "speclab/kernels/gpu/cuda_executor.hpp"
-#include "speclab/kernels/gpu/device.hpp"
+#include "kernels/bench/make_inputs.hpp"
+#include "kernels/bench/move_bytes.hpp"
+#include "kernels/gpu/captured_graph.hpp"
+#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 

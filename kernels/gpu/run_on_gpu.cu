@@ -1,5 +1,5 @@
-#include "speclab/kernels/gpu/cuda_executor.hpp"
-#include "speclab/kernels/verify/dispatch.hpp"
+#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/verify/dispatch.hpp"
 
 namespace speclab {
 

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "speclab/kernels/gpu/cuda_executor.hpp"
-#include "speclab/kernels/simulate/simulate_driver.hpp"
+#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/simulate/simulate_driver.hpp"
 
 namespace speclab {
 

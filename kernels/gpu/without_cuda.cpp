@@ -1,12 +1,12 @@
 // Stands in for the GPU's side of the library where there is no nvcc, so that whoever asks gets an answer.
 #include <stdexcept>
 
-#include "speclab/kernels/bench/measure.hpp"
-#include "speclab/kernels/gpu/device.hpp"
-#include "speclab/kernels/gpu/host_batch.hpp"
-#include "speclab/kernels/plain/verify_plain.hpp"
-#include "speclab/kernels/simulate/simulate.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/bench/measure.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/gpu/run_host_batch.hpp"
+#include "kernels/plain/verify_plain.hpp"
+#include "kernels/simulate/simulate.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 

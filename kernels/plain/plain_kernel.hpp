@@ -1,8 +1,8 @@
 // One thread a request, each running core's own program over rows of probabilities.
 #pragma once
 
-#include "speclab/kernels/plain/mass_batch.hpp"
-#include "speclab/kernels/simt/simt.hpp"
+#include "kernels/plain/probability_batch.hpp"
+#include "kernels/simt/simt.hpp"
 
 namespace speclab {
 

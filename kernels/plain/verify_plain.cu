@@ -1,7 +1,7 @@
-#include "speclab/kernels/plain/verify_plain.hpp"
+#include "kernels/plain/verify_plain.hpp"
 
-#include "speclab/kernels/gpu/cuda_executor.hpp"
-#include "speclab/kernels/plain/plain_kernel.hpp"
+#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/plain/plain_kernel.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "speclab/kernels/plain/mass_batch.hpp"
+#include "kernels/plain/probability_batch.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // Sums and maxima over the threads of a warp or a block, in a fixed order: the same bits at any batch size.
 #pragma once
 
-#include "speclab/kernels/simt/simt.hpp"
+#include "kernels/simt/simt.hpp"
 
 namespace speclab::simt {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/simt/vector16.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/simt/vector16.hpp"
 
 namespace speclab::simt {
 

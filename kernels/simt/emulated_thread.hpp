@@ -8,8 +8,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/simt/vector16.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/simt/vector16.hpp"
 
 namespace speclab::simt {
 

@@ -1,4 +1,4 @@
-#include "speclab/kernels/simt/emulator.hpp"
+#include "kernels/simt/emulator.hpp"
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/kernels/simt/emulated_thread.hpp"
+#include "kernels/simt/emulated_thread.hpp"
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

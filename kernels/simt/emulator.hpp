@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "speclab/kernels/simt/launch.hpp"
+#include "kernels/simt/launch.hpp"
 
 namespace speclab::simt {
 

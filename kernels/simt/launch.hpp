@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "speclab/core/host_device.hpp"
+#include "core/host_device.hpp"
 
 #if defined(__CUDACC__)
 #define SPECLAB_DEVICE __device__

@@ -14,7 +14,7 @@
 #pragma once
 
 #if defined(__CUDACC__)
-#include "speclab/kernels/simt/cuda_thread.hpp"
+#include "kernels/simt/cuda_thread.hpp"
 #else
-#include "speclab/kernels/simt/emulated_thread.hpp"
+#include "kernels/simt/emulated_thread.hpp"
 #endif

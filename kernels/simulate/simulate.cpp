@@ -1,9 +1,9 @@
-#include "speclab/kernels/simulate/simulate.hpp"
+#include "kernels/simulate/simulate.hpp"
 
 #include <algorithm>
 #include <memory>
 
-#include "speclab/kernels/simulate/simulate_driver.hpp"
+#include "kernels/simulate/simulate_driver.hpp"
 
 namespace speclab {
 

@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/core/batches.hpp"
-#include "speclab/core/rules/lenience.hpp"
-#include "speclab/core/rules/token.hpp"
-#include "speclab/core/table_step.hpp"
-#include "speclab/core/wide_count.hpp"
-#include "speclab/kernels/simt/emulator.hpp"
+#include "core/round/batches.hpp"
+#include "core/rules/lenience.hpp"
+#include "core/rules/token.hpp"
+#include "core/fast/prepared_pair_step.hpp"
+#include "core/distribution/wide_count.hpp"
+#include "kernels/simt/emulator.hpp"
 
 namespace speclab {
 

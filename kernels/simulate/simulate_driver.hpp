@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/kernels/simulate/iid_rounds.hpp"
-#include "speclab/kernels/simulate/simulate.hpp"
-#include "speclab/kernels/simulate/simulate_plan.hpp"
-#include "speclab/kernels/simulate/table_rounds.hpp"
+#include "kernels/simulate/iid_rounds_kernel.hpp"
+#include "kernels/simulate/simulate.hpp"
+#include "kernels/simulate/simulate_layout.hpp"
+#include "kernels/simulate/table_rounds_kernel.hpp"
 
 namespace speclab {
 

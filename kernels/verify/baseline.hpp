@@ -17,8 +17,8 @@
 
 #include <cstdint>
 
-#include "speclab/kernels/verify/multinomial.hpp"
-#include "speclab/kernels/verify/softmax.hpp"
+#include "kernels/verify/multinomial.hpp"
+#include "kernels/verify/softmax.hpp"
 
 namespace speclab::baseline {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "speclab/kernels/verify/verify_batch.hpp"
+#include "kernels/verify/verify_batch.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/kernels/verify/check_batch.hpp"
+#include "kernels/verify/check_batch.hpp"
 
 #include <algorithm>
 #include <cinttypes>

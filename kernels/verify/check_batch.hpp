@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 

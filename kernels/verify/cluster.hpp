@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "speclab/kernels/verify/fused.hpp"
+#include "kernels/verify/fused.hpp"
 
 namespace speclab::cluster {
 

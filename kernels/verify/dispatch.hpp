@@ -10,12 +10,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "speclab/kernels/verify/baseline.hpp"
-#include "speclab/kernels/verify/cluster_plan.hpp"
-#include "speclab/kernels/verify/fused_plan.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
-#include "speclab/kernels/verify/wagner_exact.hpp"
-#include "speclab/kernels/verify/wagner_sigmoid.hpp"
+#include "kernels/verify/baseline.hpp"
+#include "kernels/verify/cluster_layout.hpp"
+#include "kernels/verify/fused_layout.hpp"
+#include "kernels/verify/implementation.hpp"
+#include "kernels/verify/wagner_exact.hpp"
+#include "kernels/verify/wagner_sigmoid.hpp"
 
 namespace speclab {
 

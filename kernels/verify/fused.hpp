@@ -15,9 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/verify/judgement.hpp"
-#include "speclab/kernels/verify/weights.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/verify/position_decision.hpp"
+#include "kernels/verify/weights.hpp"
 
 namespace speclab::fused {
 

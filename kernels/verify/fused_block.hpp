@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "speclab/core/rules/block.hpp"
-#include "speclab/kernels/verify/fused.hpp"
+#include "core/rules/block.hpp"
+#include "kernels/verify/fused.hpp"
 
 namespace speclab::fused {
 

@@ -1,8 +1,8 @@
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/verify/implementation.hpp"
 
 #include <array>
 
-#include "speclab/kernels/verify/dispatch.hpp"
+#include "kernels/verify/dispatch.hpp"
 
 namespace speclab {
 

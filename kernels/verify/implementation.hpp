@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "speclab/kernels/simt/emulator.hpp"
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/verify/verify_batch.hpp"
+#include "kernels/simt/emulator.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/verify/verify_batch.hpp"
 
 struct CUstream_st;  // cudaStream_t points to one
 

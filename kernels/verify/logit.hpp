@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "speclab/core/host_device.hpp"
+#include "core/host_device.hpp"
 #if defined(__CUDACC__)
 #include <cuda_fp16.h>
 #endif

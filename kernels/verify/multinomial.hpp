@@ -15,7 +15,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "speclab/kernels/verify/coins.hpp"
+#include "kernels/verify/acceptance_draws.hpp"
 
 namespace speclab {
 

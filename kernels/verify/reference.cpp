@@ -1,12 +1,12 @@
-#include "speclab/kernels/verify/reference.hpp"
+#include "kernels/verify/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "speclab/core/rules/block.hpp"
-#include "speclab/core/verify.hpp"
-#include "speclab/kernels/verify/sigmoid_law.hpp"
+#include "core/rules/block.hpp"
+#include "core/round/verify.hpp"
+#include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "speclab/kernels/simt/vector16.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
-#include "speclab/kernels/verify/weights.hpp"
-#include "speclab/kernels/verify/workspace.hpp"
+#include "kernels/simt/vector16.hpp"
+#include "kernels/verify/implementation.hpp"
+#include "kernels/verify/weights.hpp"
+#include "kernels/verify/workspace.hpp"
 
 namespace speclab {
 

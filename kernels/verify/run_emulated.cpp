@@ -1,8 +1,8 @@
 #include <cstring>
 #include <vector>
 
-#include "speclab/kernels/verify/dispatch.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/verify/dispatch.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "speclab/kernels/simt/launch.hpp"
-#include "speclab/kernels/verify/rows.hpp"
+#include "kernels/simt/launch.hpp"
+#include "kernels/verify/rows.hpp"
 
 namespace speclab {
 

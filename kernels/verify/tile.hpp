@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "speclab/kernels/simt/collectives.hpp"
-#include "speclab/kernels/verify/row_law.hpp"
+#include "kernels/simt/collectives.hpp"
+#include "kernels/verify/row_distribution.hpp"
 
 namespace speclab {
 

@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "speclab/kernels/verify/check_batch.hpp"
-#include "speclab/kernels/verify/implementation.hpp"
+#include "kernels/verify/check_batch.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 

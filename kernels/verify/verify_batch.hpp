@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "speclab/core/philox.hpp"
-#include "speclab/core/rules/lenience.hpp"
-#include "speclab/core/token.hpp"
-#include "speclab/kernels/verify/logit.hpp"
+#include "core/random/philox.hpp"
+#include "core/rules/lenience.hpp"
+#include "core/token.hpp"
+#include "kernels/verify/logit.hpp"
 
 namespace speclab {
 

@@ -11,8 +11,8 @@
 // a number for each 1024 ids, the ratios looked up and the probes of the search.
 #pragma once
 
-#include "speclab/kernels/verify/softmax.hpp"
-#include "speclab/kernels/verify/wagner_tiles.hpp"
+#include "kernels/verify/softmax.hpp"
+#include "kernels/verify/wagner_tiles.hpp"
 
 namespace speclab::wagner {
 

@@ -19,7 +19,7 @@
 
 #include <cmath>
 
-#include "speclab/kernels/verify/wagner_tiles.hpp"
+#include "kernels/verify/wagner_tiles.hpp"
 
 namespace speclab::wagner {
 

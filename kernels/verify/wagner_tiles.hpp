@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "speclab/kernels/verify/multinomial.hpp"
+#include "kernels/verify/multinomial.hpp"
 
 namespace speclab::wagner {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "speclab/kernels/verify/tile.hpp"
+#include "kernels/verify/tile.hpp"
 
 namespace speclab {
 

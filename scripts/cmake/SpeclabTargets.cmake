@@ -1,5 +1,5 @@
-# One CMake target per folder. Each folder's headers are reached as speclab/<folder>/x.hpp through an include path
-# of the folder's own, so that a folder which does not link another cannot include it.
+# One CMake target per folder. Includes are written from the repository root, "core/rules/token.hpp", so that they
+# resolve on disk. Which folder may include which is checked by tests/layers.
 include(CMakePackageConfigHelpers)
 
 add_library(speclab_options INTERFACE)
@@ -16,9 +16,6 @@ endif()
 # speclab_folder(<name> [SOURCES ...] [LINK ...] [NO_INSTALL]): headers only without sources, else a static library.
 function(speclab_folder name)
   cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
-  set(root ${PROJECT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root}/speclab)
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${root}/speclab/${name} SYMBOLIC)
   if(arg_SOURCES)
     add_library(speclab_${name} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
@@ -30,7 +27,9 @@ function(speclab_folder name)
   add_library(speclab::${name} ALIAS speclab_${name})
   set_target_properties(speclab_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(speclab_${name} ${scope}
-    $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    # Installed headers include one another as they do here; other projects write <speclab/core/rules/token.hpp>.
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/speclab>)
   target_link_libraries(speclab_${name} ${scope} ${arg_LINK})
   if(arg_NO_INSTALL)
     return()

@@ -24,12 +24,12 @@
 #include <ctime>
 #include <vector>
 
-#include "speclab/core/philox.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/kneser_ney.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/rule.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "core/random/philox.hpp"
+#include "sim/decode.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/models/model.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/models/synthetic.hpp"
 
 namespace speclab {
 namespace {

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "speclab/sim/corpus.hpp"
-#include "speclab/sim/drafters/lookup.hpp"
-#include "speclab/sim/drafters/suffix_drafter.hpp"
+#include "sim/text/corpus.hpp"
+#include "sim/drafters/lookup.hpp"
+#include "sim/drafters/suffix_drafter.hpp"
 
 namespace speclab {
 namespace {

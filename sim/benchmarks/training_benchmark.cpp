@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <string>
 
-#include "speclab/sim/corpus.hpp"
-#include "speclab/sim/kneser_ney.hpp"
-#include "speclab/sim/made_text.hpp"
+#include "sim/text/corpus.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/text/made_text.hpp"
 
 namespace speclab {
 namespace {

@@ -1,4 +1,4 @@
-#include "speclab/sim/drafters/aligned_copy.hpp"
+#include "sim/drafters/aligned_copy.hpp"
 
 #include <algorithm>
 #include <cassert>

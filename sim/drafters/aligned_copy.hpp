@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "speclab/sim/drafters/drafter.hpp"
-#include "speclab/sim/drafters/point_rows.hpp"
+#include "sim/drafters/drafter.hpp"
+#include "sim/drafters/point_rows.hpp"
 
 namespace speclab {
 

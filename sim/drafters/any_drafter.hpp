@@ -11,14 +11,14 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/sim/drafters/aligned_copy.hpp"
-#include "speclab/sim/drafters/heads.hpp"
-#include "speclab/sim/drafters/hierarchical.hpp"
-#include "speclab/sim/drafters/lookahead.hpp"
-#include "speclab/sim/drafters/lookup.hpp"
-#include "speclab/sim/drafters/model_drafter.hpp"
-#include "speclab/sim/drafters/suffix_drafter.hpp"
-#include "speclab/sim/model.hpp"
+#include "sim/drafters/aligned_copy.hpp"
+#include "sim/drafters/heads.hpp"
+#include "sim/drafters/hierarchical.hpp"
+#include "sim/drafters/lookahead.hpp"
+#include "sim/drafters/lookup.hpp"
+#include "sim/drafters/model_drafter.hpp"
+#include "sim/drafters/suffix_drafter.hpp"
+#include "sim/models/model.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/row.hpp"
+#include "core/distribution/row.hpp"
 
 namespace speclab {
 

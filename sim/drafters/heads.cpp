@@ -1,4 +1,4 @@
-#include "speclab/sim/drafters/heads.hpp"
+#include "sim/drafters/heads.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/kneser_ney.hpp"
+#include "sim/error.hpp"
+#include "sim/models/kneser_ney.hpp"
 
 namespace speclab {
 

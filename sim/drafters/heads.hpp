@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/transforms.hpp"
-#include "speclab/sim/drafters/drafter.hpp"
-#include "speclab/sim/model.hpp"
+#include "core/distribution/transforms.hpp"
+#include "sim/drafters/drafter.hpp"
+#include "sim/models/model.hpp"
 
 namespace speclab {
 

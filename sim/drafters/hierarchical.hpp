@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/rules/token.hpp"
-#include "speclab/sim/adaptive_drafting.hpp"
-#include "speclab/sim/policies/fixed.hpp"
+#include "core/rules/token.hpp"
+#include "sim/adaptive_drafting.hpp"
+#include "sim/policies/fixed.hpp"
 
 namespace speclab {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/core/philox.hpp"
-#include "speclab/core/round.hpp"
-#include "speclab/sim/drafters/drafter.hpp"
-#include "speclab/sim/drafters/point_rows.hpp"
-#include "speclab/sim/error.hpp"
+#include "core/random/philox.hpp"
+#include "core/round/round.hpp"
+#include "sim/drafters/drafter.hpp"
+#include "sim/drafters/point_rows.hpp"
+#include "sim/error.hpp"
 
 namespace speclab {
 

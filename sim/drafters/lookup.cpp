@@ -1,4 +1,4 @@
-#include "speclab/sim/drafters/lookup.hpp"
+#include "sim/drafters/lookup.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "speclab/core/round.hpp"
-#include "speclab/sim/drafters/drafter.hpp"
+#include "core/round/round.hpp"
+#include "sim/drafters/drafter.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/sim/drafters/suffix_automaton.hpp"
+#include "sim/drafters/suffix_automaton.hpp"
 
 #include <algorithm>
 #include <cassert>

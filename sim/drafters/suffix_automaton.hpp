@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/token.hpp"
+#include "core/token.hpp"
 
 namespace speclab {
 

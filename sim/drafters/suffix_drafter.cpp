@@ -1,4 +1,4 @@
-#include "speclab/sim/drafters/suffix_drafter.hpp"
+#include "sim/drafters/suffix_drafter.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "speclab/sim/drafters/drafter.hpp"
-#include "speclab/sim/drafters/point_rows.hpp"
-#include "speclab/sim/drafters/suffix_automaton.hpp"
+#include "sim/drafters/drafter.hpp"
+#include "sim/drafters/point_rows.hpp"
+#include "sim/drafters/suffix_automaton.hpp"
 
 namespace speclab {
 

@@ -6,14 +6,14 @@
 #include <utility>
 #include <variant>
 
-#include "speclab/sim/policies/bandit.hpp"
-#include "speclab/sim/policies/confidence.hpp"
-#include "speclab/sim/policies/entropy.hpp"
-#include "speclab/sim/policies/fixed.hpp"
-#include "speclab/sim/policies/goodput.hpp"
-#include "speclab/sim/policies/heuristic.hpp"
-#include "speclab/sim/policies/oracle.hpp"
-#include "speclab/sim/policies/product.hpp"
+#include "sim/policies/bandit.hpp"
+#include "sim/policies/confidence.hpp"
+#include "sim/policies/adaedl.hpp"
+#include "sim/policies/fixed.hpp"
+#include "sim/policies/goodput.hpp"
+#include "sim/policies/heuristic.hpp"
+#include "sim/policies/oracle.hpp"
+#include "sim/policies/specdec_pp.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // Draft while the draft is sure of itself.
 #pragma once
 
-#include "speclab/sim/policies/policy.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 

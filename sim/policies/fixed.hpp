@@ -1,7 +1,7 @@
 // The same number of drafted tokens in every round (Leviathan et al. 2023, Algorithm 1).
 #pragma once
 
-#include "speclab/sim/policies/policy.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 

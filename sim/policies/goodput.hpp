@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "speclab/sim/policies/policy.hpp"
-#include "speclab/sim/policies/round_times.hpp"
+#include "sim/policies/policy.hpp"
+#include "sim/policies/round_times.hpp"
 
 namespace speclab {
 

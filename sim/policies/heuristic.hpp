@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "speclab/sim/policies/policy.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 // are times of the same rounds.
 #pragma once
 
-#include "speclab/sim/policies/policy.hpp"
+#include "sim/policies/policy.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include "speclab/core/round.hpp"
+#include "core/round/round.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/sim/schedules/rounds.hpp"
+#include "sim/schedules/rounds.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "speclab/sim/schedules/rounds.hpp"
+#include "sim/schedules/rounds.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "speclab/sim/schedules/rounds.hpp"
+#include "sim/schedules/rounds.hpp"
 
 namespace speclab {
 

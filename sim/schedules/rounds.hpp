@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "speclab/sim/acceptance_stream.hpp"
-#include "speclab/sim/schedules/events.hpp"
+#include "sim/acceptance_stream.hpp"
+#include "sim/schedules/events.hpp"
 
 namespace speclab {
 

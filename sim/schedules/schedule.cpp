@@ -1,10 +1,10 @@
-#include "speclab/sim/schedules/schedule.hpp"
+#include "sim/schedules/schedule.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <numeric>
 
-#include "speclab/sim/parallel.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 

@@ -6,13 +6,13 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/sim/control.hpp"
-#include "speclab/sim/schedules/batched.hpp"
-#include "speclab/sim/schedules/dsi.hpp"
-#include "speclab/sim/schedules/hierarchical.hpp"
-#include "speclab/sim/schedules/pearl.hpp"
-#include "speclab/sim/schedules/rounds.hpp"
-#include "speclab/sim/schedules/two_functions.hpp"
+#include "sim/control.hpp"
+#include "sim/schedules/batched.hpp"
+#include "sim/schedules/dsi.hpp"
+#include "sim/schedules/hierarchical.hpp"
+#include "sim/schedules/pearl.hpp"
+#include "sim/schedules/rounds.hpp"
+#include "sim/schedules/speculative_function_execution.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/beam_experiment.hpp"
+#include "experiments/beam_experiment.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -7,12 +7,12 @@
 #include <atomic>
 #include <string>
 
-#include "../sim/random_tokens.hpp"
-#include "../sim/temp_file.hpp"
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/laboratory.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "tests/sim/temp_file.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/laboratory.hpp"
 
 using namespace speclab;
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/kernel_dry_run.hpp"
-#include "speclab/experiments/bench/kernel_figures.hpp"
-#include "speclab/experiments/bench/kernel_report.hpp"
-#include "speclab/experiments/bench/kernel_suite.hpp"
-#include "speclab/experiments/bench/kernel_sweep.hpp"
-#include "speclab/experiments/bench/made_overlap.hpp"
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/bench/kernel_dry_run.hpp"
+#include "experiments/bench/kernel_figures.hpp"
+#include "experiments/bench/kernel_report.hpp"
+#include "experiments/bench/kernel_suite.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/made_overlap.hpp"
+#include "experiments/format/config_error.hpp"
 
 using namespace speclab;
 

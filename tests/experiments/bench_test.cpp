@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/bench/interleaved_runs.hpp"
-#include "speclab/experiments/bench/limit_jobs.hpp"
-#include "speclab/experiments/bench/npy.hpp"
-#include "speclab/experiments/bench/numpy_reference.hpp"
-#include "speclab/experiments/bench/perf_counter.hpp"
-#include "speclab/experiments/bench/sim_report.hpp"
-#include "speclab/experiments/bench/sim_suite.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/support/child_process.hpp"
-#include "speclab/sim/kneser_ney.hpp"
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/limit_jobs.hpp"
+#include "experiments/bench/npy.hpp"
+#include "experiments/bench/numpy_reference.hpp"
+#include "experiments/bench/perf_counter.hpp"
+#include "experiments/bench/sim_report.hpp"
+#include "experiments/bench/sim_suite.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/child_process.hpp"
+#include "sim/models/kneser_ney.hpp"
 
 using namespace speclab;
 

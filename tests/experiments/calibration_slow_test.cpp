@@ -1,6 +1,6 @@
 // Are the check's p-values uniform, and is its power as predicted? In small; configs/calibration.json is the
 // whole.
-#include "speclab/experiments/calibration.hpp"
+#include "experiments/calibration.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "../bounds.hpp"
-#include "speclab/analysis/multiple_tests.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/laboratory.hpp"
+#include "tests/bounds.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/laboratory.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/cells.hpp"
+#include "experiments/format/cells.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
 
 using namespace speclab;
 

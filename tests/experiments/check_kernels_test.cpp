@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../bounds.hpp"
-#include "speclab/analysis/multiple_tests.hpp"
-#include "speclab/experiments/bench/made_overlap.hpp"
-#include "speclab/experiments/check/kernel_check.hpp"
-#include "speclab/experiments/check/kernel_laws.hpp"
-#include "speclab/experiments/check/rule_names.hpp"
+#include "tests/bounds.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/bench/made_overlap.hpp"
+#include "experiments/check/kernel_check.hpp"
+#include "experiments/check/kernel_laws.hpp"
+#include "experiments/check/rule_names.hpp"
 
 using namespace speclab;
 

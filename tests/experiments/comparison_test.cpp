@@ -1,5 +1,5 @@
 // The experiment "compare": what it refuses, what its numbers are, and that threads change nothing.
-#include "speclab/experiments/compare/comparison.hpp"
+#include "experiments/compare/comparison.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <string>
 
-#include "../sim/temp_file.hpp"
-#include "config_error_of.hpp"
-#include "speclab/core/philox.hpp"
-#include "speclab/experiments/compare/comparison_report.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/laboratory.hpp"
+#include "tests/sim/temp_file.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "core/random/philox.hpp"
+#include "experiments/compare/comparison_report.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/laboratory.hpp"
 
 using namespace speclab;
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

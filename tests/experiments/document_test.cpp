@@ -1,11 +1,11 @@
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/document.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <string>
 
-#include "config_error_of.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/laboratory.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/laboratory.hpp"
 
 using namespace speclab;
 

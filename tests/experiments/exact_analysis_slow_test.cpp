@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "speclab/experiments/exact_analysis.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/exact_analysis.hpp"
+#include "experiments/format/document.hpp"
 
 using namespace speclab;
 

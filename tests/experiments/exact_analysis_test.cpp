@@ -1,4 +1,4 @@
-#include "speclab/experiments/exact_analysis.hpp"
+#include "experiments/exact_analysis.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "config_error_of.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/document.hpp"
 
 using namespace speclab;
 

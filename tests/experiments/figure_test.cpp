@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/figure.hpp"
+#include "experiments/report/figure.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "speclab/experiments/report/gnuplot_script.hpp"
+#include "experiments/report/gnuplot_script.hpp"
 
 namespace {
 

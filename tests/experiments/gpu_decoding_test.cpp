@@ -1,17 +1,17 @@
 // The simulating kernels, emulated, against the CPU's own loops: the same outcomes, and the same bytes of
 // whole results.
-#include "speclab/experiments/gpu_decoding.hpp"
+#include "experiments/gpu_decoding.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <string>
 
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/sim/quick/iid_rounds.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/laboratory.hpp"
+#include "sim/fast/iid_decode.hpp"
+#include "sim/models/synthetic.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/interrupt.hpp"
+#include "experiments/support/interrupt.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "speclab/experiments/laboratory.hpp"
+#include "experiments/laboratory.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string>
 
-#include "../bounds.hpp"
-#include "speclab/experiments/equality_check.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "tests/bounds.hpp"
+#include "experiments/equality_check.hpp"
+#include "experiments/format/document.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/metrics.hpp"
+#include "experiments/metrics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,12 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/analysis/losslessness.hpp"
-#include "speclab/analysis/sequence_tests.hpp"
-#include "speclab/experiments/equality_check.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/proof.hpp"
-#include "speclab/experiments/verifiers.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/equality_check.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/proof.hpp"
+#include "experiments/verifiers.hpp"
 
 using namespace speclab;
 

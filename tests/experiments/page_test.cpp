@@ -1,4 +1,4 @@
-#include "speclab/experiments/report/page.hpp"
+#include "experiments/report/page.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "speclab/experiments/report/text_width.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace {
 

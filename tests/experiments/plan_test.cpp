@@ -1,4 +1,4 @@
-#include "speclab/experiments/plan/planning.hpp"
+#include "experiments/plan/planning.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "speclab/analysis/cost/presets.hpp"
-#include "speclab/analysis/optimal_gamma.hpp"
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/experiments/exact_analysis.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/plan/config_plan.hpp"
-#include "speclab/experiments/plan/presets_text.hpp"
-#include "speclab/experiments/plan/server_settings.hpp"
+#include "analysis/cost/presets.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/exact_analysis.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/plan/config_plan.hpp"
+#include "experiments/plan/presets_text.hpp"
+#include "experiments/plan/server_settings.hpp"
 
 using namespace speclab;
 

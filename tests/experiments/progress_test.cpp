@@ -1,4 +1,4 @@
-#include "speclab/experiments/support/progress.hpp"
+#include "experiments/support/progress.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

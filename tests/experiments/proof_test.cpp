@@ -1,10 +1,10 @@
-#include "speclab/experiments/proof.hpp"
+#include "experiments/proof.hpp"
 
 #include <doctest/doctest.h>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/proof_survey.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/proof_survey.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/registry.hpp"
+#include "experiments/registry.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
 
 using namespace speclab;
 

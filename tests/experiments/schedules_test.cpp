@@ -1,4 +1,4 @@
-#include "speclab/experiments/schedules.hpp"
+#include "experiments/schedules.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,16 +14,16 @@
 #include <sstream>
 #include <string>
 
-#include "../bounds.hpp"
-#include "../sim/random_tokens.hpp"
-#include "../sim/temp_file.hpp"
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/experiments/output.hpp"
-#include "speclab/experiments/presentation.hpp"
-#include "speclab/experiments/schedule_report.hpp"
+#include "tests/bounds.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "tests/sim/temp_file.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/laboratory.hpp"
+#include "experiments/output.hpp"
+#include "experiments/presentation.hpp"
+#include "experiments/schedule_report.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/experiments/format/schema.hpp"
+#include "experiments/format/schema.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "speclab/experiments/format/document.hpp"
+#include "experiments/format/document.hpp"
 
 using namespace speclab;
 

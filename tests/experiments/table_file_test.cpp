@@ -1,4 +1,4 @@
-#include "speclab/experiments/table_file.hpp"
+#include "experiments/table_file.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 using namespace speclab;
 using Rows = std::vector<std::vector<double>>;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "../sim/temp_file.hpp"
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/registry.hpp"
+#include "tests/sim/temp_file.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/registry.hpp"
 
 using namespace speclab;
 

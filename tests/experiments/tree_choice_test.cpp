@@ -1,15 +1,15 @@
-#include "speclab/experiments/tree_choice.hpp"
+#include "experiments/tree_choice.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
 
-#include "speclab/analysis/optimal_tree.hpp"
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/experiments/registry.hpp"
+#include "analysis/theory/optimal_tree.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/validate.hpp"
+#include "experiments/laboratory.hpp"
+#include "experiments/registry.hpp"
 
 using namespace speclab;
 

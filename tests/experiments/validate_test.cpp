@@ -1,11 +1,11 @@
-#include "speclab/experiments/format/validate.hpp"
+#include "experiments/format/validate.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "config_error_of.hpp"
-#include "speclab/experiments/format/document.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "experiments/format/document.hpp"
 
 using namespace speclab;
 

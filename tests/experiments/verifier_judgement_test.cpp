@@ -1,4 +1,4 @@
-#include "speclab/experiments/verifier_judgement.hpp"
+#include "experiments/verifier_judgement.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "speclab/experiments/format/config_error.hpp"
-#include "speclab/experiments/format/document.hpp"
-#include "speclab/experiments/laboratory.hpp"
-#include "speclab/experiments/presentation.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/document.hpp"
+#include "experiments/laboratory.hpp"
+#include "experiments/presentation.hpp"
 
 using namespace speclab;
 

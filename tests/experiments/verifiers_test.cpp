@@ -1,4 +1,4 @@
-#include "speclab/experiments/verifiers.hpp"
+#include "experiments/verifiers.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "speclab/analysis/losslessness.hpp"
-#include "speclab/experiments/format/validate.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "experiments/format/validate.hpp"
+#include "sim/models/synthetic.hpp"
 
 using namespace speclab;
 

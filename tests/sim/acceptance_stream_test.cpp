@@ -1,4 +1,4 @@
-#include "speclab/sim/acceptance_stream.hpp"
+#include "sim/acceptance_stream.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "../bounds.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "tests/bounds.hpp"
+#include "sim/models/model.hpp"
+#include "sim/models/synthetic.hpp"
 
 using namespace speclab;
 

@@ -1,4 +1,4 @@
-#include "speclab/sim/beam_search.hpp"
+#include "sim/beam_search.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "random_tokens.hpp"
-#include "speclab/sim/error.hpp"
-#include "speclab/sim/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "sim/error.hpp"
+#include "sim/models/kneser_ney.hpp"
 
 using namespace speclab;
 

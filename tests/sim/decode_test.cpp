@@ -1,4 +1,4 @@
-#include "speclab/sim/decode.hpp"
+#include "sim/decode.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "../bounds.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/rule.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "tests/bounds.hpp"
+#include "sim/models/model.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/models/synthetic.hpp"
 
 using namespace speclab;
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "speclab/core/philox.hpp"
-#include "speclab/core/token.hpp"
+#include "core/random/philox.hpp"
+#include "core/token.hpp"
 
 namespace speclab {
 

@@ -1,11 +1,11 @@
-#include "speclab/sim/rank_acceptance.hpp"
+#include "sim/rank_acceptance.hpp"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
-#include "../bounds.hpp"
-#include "speclab/sim/table_model.hpp"
+#include "tests/bounds.hpp"
+#include "sim/models/table_model.hpp"
 
 using namespace speclab;
 

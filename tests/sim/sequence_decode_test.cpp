@@ -1,6 +1,6 @@
 // Decoding of given sequences: its counts are those of the rounds one by one, the same at any number of
 // threads, and on independent coins those of the closed forms.
-#include "speclab/sim/sequence_decode.hpp"
+#include "sim/sequence_decode.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <vector>
 
-#include "../bounds.hpp"
-#include "random_tokens.hpp"
-#include "speclab/sim/drafters/any_drafter.hpp"
-#include "speclab/sim/policies/any_policy.hpp"
-#include "speclab/sim/synthetic.hpp"
-#include "speclab/sim/text_target.hpp"
+#include "tests/bounds.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "sim/drafters/any_drafter.hpp"
+#include "sim/policies/any_policy.hpp"
+#include "sim/models/synthetic.hpp"
+#include "sim/text/text_target.hpp"
 
 using namespace speclab;
 

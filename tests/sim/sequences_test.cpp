@@ -1,13 +1,13 @@
-#include "speclab/sim/sequences.hpp"
+#include "sim/sequences.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
 #include <vector>
 
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/rule.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "sim/models/model.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/models/synthetic.hpp"
 
 // Whether these sequences have the right law: tests/analysis/losslessness_slow_test.cpp.
 

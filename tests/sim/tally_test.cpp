@@ -1,4 +1,4 @@
-#include "speclab/sim/tally.hpp"
+#include "sim/tally.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "random_tokens.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 

@@ -1,13 +1,13 @@
-#include "speclab/sim/walltime.hpp"
+#include "sim/walltime.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "../bounds.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include "tests/bounds.hpp"
+#include "sim/models/model.hpp"
+#include "sim/models/synthetic.hpp"
 
 // Durations depend on the machine and what else it does, so nothing here holds one against another.
 

@@ -1,17 +1,16 @@
 // Another project's first program: Eq. 1 beside a simulation.
 #include <cstdio>
-
-#include "speclab/analysis/theorems.hpp"
-#include "speclab/sim/decode.hpp"
-#include "speclab/sim/model.hpp"
-#include "speclab/sim/synthetic.hpp"
+#include <speclab/analysis/theory/theorems.hpp>
+#include <speclab/sim/decode.hpp>
+#include <speclab/sim/models/model.hpp>
+#include <speclab/sim/models/synthetic.hpp>
 
 int main() {
   const speclab::TableModel target(100, 0, speclab::zipf_row(100, 1, false));
   const speclab::TableModel other(100, 0, speclab::zipf_row(100, 1, true));
   const speclab::Model draft(speclab::mixed_to_alpha(target, other, 0.8));
-  const auto outcome =
-      speclab::decode_speculatively(speclab::Model(target), draft, speclab::TokenRule{}, 5, speclab::Plan{});
+  const auto outcome = speclab::decode_speculatively(speclab::Model(target), draft, speclab::TokenRule{}, 5,
+                                                     speclab::Plan{});
   const speclab::Tally tally = outcome.total();
   std::printf("formula %.4f\nsimulated %.4f\n", speclab::expected_tokens(0.8, 5),
               static_cast<double>(tally.emitted) / static_cast<double>(tally.rounds));

@@ -1,0 +1,113 @@
+#include "analysis/exact/context_chain.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <string>
+
+namespace speclab {
+
+namespace chain_detail {
+
+double checked_total(double total) {
+  if (total > 0 && std::isfinite(total)) return total;
+  throw ChainError("a model produced a row that holds NaN, infinity or no mass");
+}
+
+}  // namespace chain_detail
+
+namespace {
+
+void add_entry(Transitions& rows, std::int32_t column, double mass) {
+  if (!(mass > 0)) return;
+  rows.column.push_back(column);
+  rows.mass.push_back(mass);
+}
+
+void end_row(Transitions& rows) { rows.first.push_back(static_cast<std::int32_t>(rows.mass.size())); }
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t place = text.size(); place > 3;) text.insert(place -= 3, ",");
+  return text;
+}
+
+constexpr const char* remedy =
+    "; keep fewer tokens a context with sampling top_k or top_p, or choose a smaller vocabulary or models of "
+    "lower order";
+
+}  // namespace
+
+std::size_t ChainBuilder::Hash::operator()(const std::vector<Token>& tokens) const {
+  std::uint64_t hash = tokens.size();
+  for (const Token token : tokens) {
+    hash = (hash ^ static_cast<std::uint32_t>(token)) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+ChainBuilder::ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits)
+    : memory_(static_cast<std::size_t>(memory)), limits_(limits) {
+  assert(memory >= 0 && !prompts.empty() && limits.transitions < (std::size_t{1} << 31U));
+  for (const std::vector<Token>& prompt : prompts) {
+    const auto known = static_cast<std::ptrdiff_t>(std::min(memory_, prompt.size()));
+    successor_.assign(prompt.end() - known, prompt.end());
+    chain_.starts.push_back(index_of(successor_));
+  }
+}
+
+std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
+  const auto [place, is_new] = index_.try_emplace(context, chain_.size());
+  if (is_new) {
+    if (chain_.contexts.size() >= limits_.contexts) {
+      throw ChainError("more than " + grouped(limits_.contexts) + " contexts of " + std::to_string(memory_) +
+                       " tokens can occur (so many were found after " + grouped(next_) +
+                       " of them were followed)" + remedy);
+    }
+    chain_.contexts.push_back(context);
+  }
+  return place->second;
+}
+
+void ChainBuilder::add(const PositionLaw& law) {
+  // Up to the first context where they differ, the two are one.
+  if (!chain_.other_plain && law.plain != law.bonus) chain_.other_plain = chain_.bonus;
+  // The successors share all but their last token.
+  successor_ = chain_.contexts[next_];
+  if (memory_ > 0) {
+    if (successor_.size() == memory_) successor_.erase(successor_.begin());
+    successor_.push_back(0);
+  }
+  for (std::size_t id = 0; id < law.plain.size(); ++id) {
+    if (!(law.kept[id] > 0 || law.corrected[id] > 0 || law.bonus[id] > 0 || law.plain[id] > 0)) continue;
+    if (++chain_.transitions > limits_.transitions) {
+      throw ChainError("more than " + grouped(limits_.transitions) +
+                       " transitions can occur (so many have the first " + grouped(next_) + " of " +
+                       grouped(chain_.contexts.size()) + " contexts found so far)" + remedy);
+    }
+    if (memory_ > 0) successor_.back() = static_cast<Token>(id);
+    const std::int32_t column = index_of(successor_);
+    add_entry(chain_.kept, column, law.kept[id]);
+    add_entry(chain_.corrected, column, law.corrected[id]);
+    add_entry(chain_.bonus, column, law.bonus[id]);
+    if (chain_.other_plain) add_entry(*chain_.other_plain, column, law.plain[id]);
+  }
+  end_row(chain_.kept);
+  end_row(chain_.corrected);
+  end_row(chain_.bonus);
+  if (chain_.other_plain) end_row(*chain_.other_plain);
+  chain_.rejection.push_back(law.rejection);
+  chain_.distance.push_back(law.distance);
+  ++next_;
+}
+
+ContextChain ChainBuilder::take() && {
+  assert(!unfinished());
+  for (Transitions* rows : {&chain_.kept, &chain_.corrected, &chain_.bonus})
+    finish(*rows, limits_.dense_above);
+  if (chain_.other_plain) finish(*chain_.other_plain, limits_.dense_above);
+  return std::move(chain_);
+}
+
+}  // namespace speclab

@@ -1,0 +1,126 @@
+#include "analysis/exact/transitions.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace speclab {
+
+namespace {
+
+/// Walks the successors of one context through several matrices.
+struct Walk {
+  std::int32_t context;
+  std::size_t graph = 0;
+  std::size_t entry = 0;  // of the present graph; a graph's first entry is looked up on entering it
+  bool entered = false;
+
+  /// The next successor, or -1.
+  std::int32_t next(std::span<const Transitions* const> graphs) {
+    for (; graph < graphs.size(); ++graph, entered = false) {
+      const Transitions& edges = *graphs[graph];
+      if (!entered) entry = edges.row_begin(context);
+      entered = true;
+      const std::size_t end = edges.row_end(context);
+      while (entry < end) {
+        const std::size_t k = entry++;
+        if (edges.mass[k] > 0) return edges.column_at(context, k);
+      }
+    }
+    return -1;
+  }
+};
+
+/// The strong component of each context, and how many there are.
+std::vector<std::int32_t> strong_components(std::span<const Transitions* const> graphs, std::int32_t contexts,
+                                            std::int32_t& count) {
+  constexpr std::int32_t unseen = -1;
+  const auto size = static_cast<std::size_t>(contexts);
+  std::vector<std::int32_t> component(size, unseen);
+  std::vector<std::int32_t> order(size, unseen);
+  std::vector<std::int32_t> lowest(size);
+  std::vector<std::int32_t> open;  // seen, component not yet known
+  std::vector<Walk> path;
+  std::int32_t seen = 0;
+  count = 0;
+  const auto enter = [&](std::int32_t x) {
+    order[static_cast<std::size_t>(x)] = lowest[static_cast<std::size_t>(x)] = seen++;
+    open.push_back(x);
+    path.push_back({x});
+  };
+  for (std::int32_t root = 0; root < contexts; ++root) {
+    if (order[static_cast<std::size_t>(root)] != unseen) continue;
+    enter(root);
+    while (!path.empty()) {
+      const auto x = static_cast<std::size_t>(path.back().context);
+      const std::int32_t successor = path.back().next(graphs);
+      if (successor >= 0) {
+        const auto y = static_cast<std::size_t>(successor);
+        if (order[y] == unseen) {
+          enter(successor);
+        } else if (component[y] == unseen) {
+          lowest[x] = std::min(lowest[x], order[y]);
+        }
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) {
+        const auto parent = static_cast<std::size_t>(path.back().context);
+        lowest[parent] = std::min(lowest[parent], lowest[x]);
+      }
+      if (lowest[x] != order[x]) continue;
+      while (component[x] == unseen) {
+        component[static_cast<std::size_t>(open.back())] = count;
+        open.pop_back();
+      }
+      ++count;
+    }
+  }
+  return component;
+}
+
+}  // namespace
+
+void finish(Transitions& transitions, double dense_above) {
+  if (transitions.dense) return;
+  transitions.contexts = static_cast<std::int32_t>(transitions.first.size()) - 1;
+  const auto size = static_cast<std::size_t>(transitions.contexts);
+  const auto entries = static_cast<double>(transitions.mass.size());
+  if (entries < dense_above * static_cast<double>(size) * static_cast<double>(size)) return;
+  std::vector<double> square(size * size);
+  for (std::int32_t x = 0; x < transitions.contexts; ++x) {
+    for (std::size_t k = transitions.row_begin(x); k < transitions.row_end(x); ++k) {
+      square[static_cast<std::size_t>(x) * size + static_cast<std::size_t>(transitions.column[k])] +=
+          transitions.mass[k];
+    }
+  }
+  transitions = {transitions.contexts, {}, {}, std::move(square), true};
+}
+
+std::vector<ClosedClass> closed_classes(std::span<const Transitions* const> graphs) {
+  const std::int32_t contexts = graphs.front()->contexts;
+  for ([[maybe_unused]] const Transitions* graph : graphs) assert(graph->contexts == contexts);
+  std::int32_t count = 0;
+  const std::vector<std::int32_t> component = strong_components(graphs, contexts, count);
+  std::vector<bool> left(static_cast<std::size_t>(count));
+  for (std::int32_t x = 0; x < contexts; ++x) {
+    const auto here = static_cast<std::size_t>(component[static_cast<std::size_t>(x)]);
+    Walk walk{x};
+    for (std::int32_t y = walk.next(graphs); y >= 0 && !left[here]; y = walk.next(graphs)) {
+      left[here] = component[static_cast<std::size_t>(y)] != component[static_cast<std::size_t>(x)];
+    }
+  }
+  std::vector<ClosedClass> classes;
+  std::vector<std::size_t> place(static_cast<std::size_t>(count), 0);  // 1 + index in `classes`
+  for (std::int32_t x = 0; x < contexts; ++x) {
+    const auto here = static_cast<std::size_t>(component[static_cast<std::size_t>(x)]);
+    if (left[here]) continue;
+    if (place[here] == 0) {
+      classes.emplace_back();
+      place[here] = classes.size();
+    }
+    classes[place[here] - 1].push_back(x);
+  }
+  return classes;
+}
+
+}  // namespace speclab

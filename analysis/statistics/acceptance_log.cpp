@@ -1,0 +1,172 @@
+#include "analysis/statistics/acceptance_log.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "analysis/statistics/goodness_of_fit.hpp"
+
+namespace speclab {
+
+namespace {
+
+double real(std::uint64_t count) { return static_cast<double>(count); }
+
+std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
+
+/// log-likelihood of alpha, up to a constant; 0 log 0 is 0.
+double log_likelihood(double accepted, double rejected, double alpha) {
+  return (accepted > 0 ? accepted * std::log(alpha) : 0) + (rejected > 0 ? rejected * std::log1p(-alpha) : 0);
+}
+
+/// Where the log-likelihood falls to `level` between its top at `inside` and `outside`.
+double crossing(double accepted, double rejected, double level, double inside, double outside) {
+  constexpr int halvings = 200;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (inside + outside) / 2;
+    if (middle == inside || middle == outside) break;
+    (log_likelihood(accepted, rejected, middle) >= level ? inside : outside) = middle;
+  }
+  return outside;
+}
+
+LogTest chi_squared(double statistic, int degrees) {
+  if (degrees < 1) return {};
+  const boost::math::chi_squared_distribution<double> law(degrees);
+  return {statistic, degrees, boost::math::cdf(boost::math::complement(law, statistic))};
+}
+
+}  // namespace
+
+std::uint64_t PositionCounts::total_examined() const { return sum(examined); }
+std::uint64_t PositionCounts::total_accepted() const { return sum(accepted); }
+
+PositionCounts count_positions(std::span<const LoggedRound> log) {
+  PositionCounts counts;
+  for (const LoggedRound& round : log) {
+    ++counts.rounds;
+    const auto reached = static_cast<std::size_t>(speclab::examined(round));
+    if (counts.examined.size() < reached) {
+      counts.examined.resize(reached);
+      counts.accepted.resize(reached);
+    }
+    for (std::size_t i = 0; i < reached; ++i) ++counts.examined[i];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(round.accepted); ++i) ++counts.accepted[i];
+  }
+  return counts;
+}
+
+PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64_t> accepted) {
+  PositionCounts counts{rounds, {}, {}};
+  std::uint64_t reached = rounds;
+  for (const std::uint64_t kept : accepted) {
+    assert(kept <= reached);
+    counts.examined.push_back(reached);
+    counts.accepted.push_back(kept);
+    reached = kept;
+  }
+  return counts;
+}
+
+std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_t examined,
+                                            double confidence) {
+  assert(accepted <= examined && confidence > 0 && confidence < 1);
+  if (examined == 0) return std::nullopt;
+  const double kept = real(accepted);
+  const double rejected = real(examined - accepted);
+  const double alpha = kept / real(examined);
+  const double quantile = boost::math::quantile(boost::math::chi_squared_distribution<double>(1), confidence);
+  const double level = log_likelihood(kept, rejected, alpha) - quantile / 2;
+  return Interval{alpha, accepted == 0 ? 0 : crossing(kept, rejected, level, alpha, 0),
+                  accepted == examined ? 1 : crossing(kept, rejected, level, alpha, 1)};
+}
+
+std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence) {
+  const auto batches = static_cast<std::size_t>(stretches);
+  if (log.size() < 2 * batches) return std::nullopt;
+  std::vector<double> accepted(batches);
+  std::vector<double> coins(batches);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const std::size_t batch = i * batches / log.size();
+    accepted[batch] += log[i].accepted;
+    coins[batch] += examined(log[i]);
+  }
+  return ratio_interval(accepted, coins, confidence);
+}
+
+LogTest position_test(const PositionCounts& counts) {
+  if (counts.total_examined() == 0) return {};
+  const double alpha = real(counts.total_accepted()) / real(counts.total_examined());
+  if (alpha == 0 || alpha == 1) return {};
+  const double enough = minimum_expectation / std::min(alpha, 1 - alpha);
+  struct Group {
+    double examined = 0;
+    double accepted = 0;
+  };
+  // From the last position, which is examined least, to the first.
+  std::vector<Group> groups(1);
+  for (std::size_t i = counts.examined.size(); i-- > 0;) {
+    if (groups.back().examined >= enough) groups.emplace_back();
+    groups.back().examined += real(counts.examined[i]);
+    groups.back().accepted += real(counts.accepted[i]);
+  }
+  if (groups.size() > 1 && groups.back().examined < enough) {
+    const Group rest = groups.back();
+    groups.pop_back();
+    groups.back().examined += rest.examined;
+    groups.back().accepted += rest.accepted;
+  }
+  double statistic = 0;
+  for (const Group& group : groups) {
+    const double difference = group.accepted - alpha * group.examined;
+    statistic += difference * difference / (group.examined * alpha * (1 - alpha));
+  }
+  return chi_squared(statistic, static_cast<int>(groups.size()) - 1);
+}
+
+LogTest neighbour_test(std::span<const LoggedRound> log) {
+  std::vector<std::uint64_t> after_rejected(2);
+  std::vector<std::uint64_t> after_accepted(2);
+  for (std::size_t i = 0; i + 1 < log.size(); i += 2) {
+    if (log[i].drafted == 0 || log[i + 1].drafted == 0) continue;
+    const std::size_t next = log[i + 1].accepted > 0 ? 1 : 0;
+    ++(log[i].accepted > 0 ? after_accepted : after_rejected)[next];
+  }
+  if (sum(after_rejected) == 0 || sum(after_accepted) == 0) return {};
+  const FitTest test = two_sample_test(after_rejected, after_accepted);
+  return {test.pearson, test.degrees, test.pearson_p};
+}
+
+PositionalTokens positional_tokens(const PositionCounts& counts) {
+  std::vector<double> chance;  // a_i
+  std::vector<double> coins;
+  for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
+    chance.push_back(real(counts.accepted[i]) / real(counts.examined[i]));
+    coins.push_back(real(counts.examined[i]));
+  }
+  PositionalTokens out{{1.0}, {0.0}};
+  for (std::size_t gamma = 1; gamma <= chance.size(); ++gamma) {
+    // Backwards, expected = 1 + a_j (1 + a_{j+1} (...)): the tokens of a round from position j on.
+    std::vector<double> from(gamma + 1, 1.0);
+    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + chance[j] * from[j + 1];
+    double variance = 0;
+    double reached = 1;
+    for (std::size_t j = 0; j < gamma; ++j) {
+      const double slope = reached * from[j + 1];
+      variance += slope * slope * chance[j] * (1 - chance[j]) / coins[j];
+      reached *= chance[j];
+    }
+    out.tokens.push_back(from[0]);
+    out.deviation.push_back(std::sqrt(variance));
+  }
+  return out;
+}
+
+}  // namespace speclab

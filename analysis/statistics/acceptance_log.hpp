@@ -1,0 +1,76 @@
+// What a server's log of rounds says about acceptance. A round of which `accepted` < `drafted` tokens were
+// accepted examined accepted + 1 of them, the last of which it rejected; so a round is a geometric variable
+// cut off at `drafted`, under the i.i.d. assumption of Leviathan et al. 2023.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+
+namespace speclab {
+
+struct LoggedRound {
+  int drafted = 0;
+  int accepted = 0;  ///< 0..drafted, asserted where rounds are read
+};
+
+/// Coins by position: index i is position i + 1 of a round.
+struct PositionCounts {
+  std::uint64_t rounds = 0;
+  std::vector<std::uint64_t> examined;
+  std::vector<std::uint64_t> accepted;  ///< of those examined
+
+  std::uint64_t total_examined() const;
+  std::uint64_t total_accepted() const;
+};
+
+PositionCounts count_positions(std::span<const LoggedRound> log);
+
+/// From totals: `rounds` rounds of one length, of which accepted[i] kept position i + 1 (not increasing, at
+/// most `rounds`: asserted).
+PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64_t> accepted);
+
+/// alpha by maximum likelihood, accepted / examined, with the interval of the likelihood ratio (Wilks 1938):
+/// every alpha whose log-likelihood is within half a chi-squared quantile of the largest. Asymptotic; valid
+/// for coins that are independent and alike, and then although the number examined is random. Empty without
+/// coins.
+std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_t examined,
+                                            double confidence);
+
+/// The same estimate without the i.i.d. assumption: rounds in `stretches` stretches as they follow one
+/// another, each a batch of ratio_interval. Empty with fewer rounds than two for each stretch.
+std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence);
+
+/// A chi-squared test; p = 1 without degrees of freedom.
+struct LogTest {
+  double statistic = 0;
+  int degrees = 0;
+  double p = 1;
+};
+
+/// Is acceptance the same at every position? Given how often each was examined, its accepted coins are
+/// binomial and uncorrelated with other positions' under the geometric law (each position's coins are fresh),
+/// so that the sum of squared standardised differences from the common alpha has k - 1 degrees for k
+/// positions. The last positions are taken together until each group expects five accepted and five
+/// rejected. Rounds of unlike difficulty fail it too: those that get far are the easy ones.
+LogTest position_test(const PositionCounts& counts);
+
+/// Do rounds depend on the round before them? The first token of every second round, where it follows an
+/// accepted first token and where it follows a rejected one: a 2 x 2 test of homogeneity. Meant for a log of
+/// one sequence; interleaved sequences hide what there is.
+LogTest neighbour_test(std::span<const LoggedRound> log);
+
+/// Tokens per round of gamma = 0..k from conditional acceptances a_i of positions 1..k, without i.i.d.:
+/// 1 + sum over i of a_1 ... a_i. Positions from the first that was never examined on are left out.
+/// `deviation` is by the delta method from independent binomial a_i (as Greenwood 1926 for survival curves);
+/// it holds for independent rounds.
+struct PositionalTokens {
+  std::vector<double> tokens;
+  std::vector<double> deviation;  ///< standard error of each
+};
+PositionalTokens positional_tokens(const PositionCounts& counts);
+
+}  // namespace speclab

@@ -1,0 +1,29 @@
+#include "analysis/statistics/gamma_choice.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+
+#include "analysis/theory/optimal_gamma.hpp"
+
+namespace speclab {
+
+GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high) {
+  const OptimalGamma least = optimal_gamma(std::max(alpha_low, 0.0), c_high);
+  const OptimalGamma most = optimal_gamma(std::min(alpha_high, 1.0), std::max(c_low, 0.0));
+  constexpr int beyond_all = 1'000'000'000;  // where optimal_gamma gives up
+  return {least.gamma.value_or(beyond_all), most.gamma};
+}
+
+GammaRange near_best(std::span<const double> speeds, double loss) {
+  assert(!speeds.empty());
+  const auto best = std::max_element(speeds.begin(), speeds.end());
+  const double enough = *best * (1 - loss);
+  auto low = static_cast<std::size_t>(best - speeds.begin());
+  std::size_t high = low;
+  while (low > 0 && speeds[low - 1] >= enough) --low;
+  while (high + 1 < speeds.size() && speeds[high + 1] >= enough) ++high;
+  return {static_cast<int>(low), static_cast<int>(high)};
+}
+
+}  // namespace speclab

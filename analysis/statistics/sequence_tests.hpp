@@ -1,0 +1,77 @@
+// Does a decoder have the target's law? Tests of whole token sequences: jointly, and token by token given the
+// tokens before it. Marginals of single positions are not tested: a decoder can have them all right and every
+// conditional wrong.
+//
+// A sample holds independent sequences of `length` tokens each, one after another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "core/token.hpp"
+
+namespace speclab {
+
+/// Sequences expected less often than a test allows share this many cells, chosen by their first and last
+/// token, so that rare sequences still count.
+inline constexpr std::uint64_t rare_cells = 64;
+
+/// The token at one position, given those before it: one test for each prefix seen often enough for two cells
+/// after pooling, added up. Given the prefixes the tests are independent, so statistics and degrees add.
+struct PositionTest {
+  FitTest sum;
+  int prefixes = 0;    ///< how many were tested
+  double covered = 0;  ///< share of the samples whose prefix was tested
+};
+
+struct SequenceTests {
+  FitTest joint;                        ///< of whole sequences
+  std::vector<PositionTest> positions;  ///< one each; Pearson's statistic is the one that counts
+
+  /// p-values: joint Pearson, joint G, then Pearson by position (1 where no prefix could be tested).
+  std::vector<double> p_values() const;
+  /// The least of them after Holm's adjustment: at most `level` with probability `level` under the null.
+  double adjusted_p() const;
+};
+
+/// Two samples of one law? Expectations come from both samples together, which the null fixes, so neither
+/// pooling nor the choice of prefixes biases a test.
+SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,
+                                        std::size_t length, double minimum = minimum_expectation_for_power);
+
+/// Samples against a law known exactly: twice the power of two samples of the same size.
+class ExactSequenceTests {
+ public:
+  /// `law` gives sequences of `length` tokens below `vocab`; absent sequences are impossible. Cells are laid
+  /// out for `samples` sequences.
+  ExactSequenceTests(const Law<double>& law, std::int32_t vocab, std::size_t length, std::uint64_t samples,
+                     double minimum = minimum_expectation_for_power);
+
+  /// Any number of sequences; the layout suits the number given above.
+  SequenceTests test(std::span<const Token> sample) const;
+
+  /// What the joint test faces when its samples come from `alternative` instead.
+  PlannedTest plan(const Law<double>& alternative) const;
+
+ private:
+  std::vector<double> cell_masses(const Law<double>& law) const;
+  PositionTest position_test(std::span<const Token> sample, std::size_t position) const;
+
+  std::size_t length_;
+  std::uint64_t samples_;
+  double minimum_;
+  std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  ///< by hash of the sequence
+  std::vector<double> mass_;                                  ///< of each cell; a last one, of mass 0
+  /// By hash of the prefix: masses of its next tokens, one map for each position.
+  std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
+};
+
+/// What the joint test of two samples faces when they come from these laws, `samples_each` of either.
+PlannedTest plan_two_sample(const Law<double>& first, const Law<double>& second, std::uint64_t samples_each,
+                            double minimum = minimum_expectation_for_power);
+
+}  // namespace speclab

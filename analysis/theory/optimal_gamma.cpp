@@ -1,0 +1,60 @@
+#include "analysis/theory/optimal_gamma.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "analysis/theory/theorems.hpp"
+
+namespace speclab {
+namespace {
+
+constexpr int largest_gamma = 1'000'000'000;
+
+bool one_more_helps(double alpha, int gamma, double c) {
+  constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
+  const double gain = std::pow(alpha, gamma + 1.0) * (1 + c * gamma);
+  return gain > c * expected_tokens(alpha, gamma) * (1 + rounding);
+}
+
+}  // namespace
+
+OptimalGamma optimal_gamma(double alpha, double c) {
+  assert(alpha >= 0 && alpha <= 1 && c >= 0);
+  if (alpha == 0) return {0, 1.0, "No drafted token is ever accepted (alpha = 0): do not speculate."};
+  if (c == 0) {
+    const auto limit = oracle_speed_uncharged(alpha);
+    if (!limit)
+      return {{}, {}, "Drafting is free and never rejected: the speed grows with gamma without bound."};
+    return {{}, limit, "Drafting is free (c = 0): every further token helps, towards 1 / (1 - alpha)."};
+  }
+  if (alpha <= c)
+    return {0, 1.0, "A draft run costs at least what it can save (alpha <= c): do not speculate."};
+  if (alpha == 1)
+    return {{}, 1 / c, "Every drafted token is accepted (alpha = 1): more always helps, towards 1 / c."};
+
+  int low = 0;  // Invariant: the optimum lies in (low - 1, high].
+  int high = 1;
+  while (one_more_helps(alpha, high, c)) {
+    if (high > largest_gamma / 2) {
+      return {{},
+              oracle_speed_uncharged(alpha),
+              "The optimum lies beyond 10^9 tokens; the speed given is the bound 1 / (1 - alpha)."};
+    }
+    low = high + 1;
+    high *= 2;
+  }
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (one_more_helps(alpha, middle, c)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return {0, 1.0, "The gain of one drafted token is lost in rounding: do not speculate."};
+  return {low, speed(alpha, low, c),
+          "The largest speed of Thm 3.8; one more drafted token would cost more than it saves."};
+}
+
+}  // namespace speclab

@@ -1,0 +1,57 @@
+// Numbers given in decimals, as the arithmetic at hand understands them.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/host_device.hpp"
+
+namespace speclab {
+
+/// The shortest decimal that rounds to `value`, as a fraction such as "3/10". `value` is finite.
+inline std::string decimal_fraction(double value) {
+  std::array<char, 32> buffer;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));
+  const std::size_t mark = text.find('e');
+  std::string digits;
+  int exponent = std::atoi(text.data() + mark + 1);
+  bool after_point = false;
+  for (const char c : text.substr(0, mark)) {
+    if (c == '.') {
+      after_point = true;
+      continue;
+    }
+    digits += c;
+    if (after_point) --exponent;
+  }
+  const std::string zeros(static_cast<std::size_t>(std::abs(exponent)), '0');
+  return exponent < 0 ? digits + "/1" + zeros : digits + zeros;
+}
+
+/// base^exponent by multiplication, for any arithmetic.
+template <class Real>
+Real power_of(const Real& base, std::size_t exponent) {
+  Real power(1);
+  for (std::size_t i = 0; i < exponent; ++i) power *= base;
+  return power;
+}
+
+/// A parameter that people write as a decimal. In floating point it is what it is; in exact arithmetic 0.1 is
+/// one tenth, not the double nearest to it.
+template <class Real>
+SPECLAB_HD Real from_decimal(double value) {
+  if constexpr (std::is_floating_point_v<Real>) {
+    return static_cast<Real>(value);
+  } else {
+    return Real(decimal_fraction(value));
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,135 @@
+// Rows of mass over a vocabulary, and the sums over them whose order is fixed.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/host_device.hpp"
+#include "core/token.hpp"
+
+namespace speclab {
+
+/// A view of `size` non-negative masses, one per token id. Does not own them; std::span is awkward in device
+/// code. A probability row sums to 1 up to rounding; `pick` never relies on it.
+template <class Real>
+struct BasicRow {
+  using value_type = Real;
+  const Real* mass = nullptr;
+  std::int32_t size = 0;
+
+  SPECLAB_HD const Real& operator[](Token id) const { return mass[id]; }
+};
+
+using Row = BasicRow<double>;
+
+/// (target - scale * draft)+ element by element, not normalised, computed where it is read so that no V-sized
+/// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read
+/// literally; scale = 0 is the target itself. NaN passes through, so that a damaged row is noticed by whoever
+/// sums it.
+template <class Real>
+struct ResidualRow {
+  using value_type = Real;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  Real scale;
+  std::int32_t size;
+
+  SPECLAB_HD ResidualRow(BasicRow<Real> target_row, BasicRow<Real> draft_row, Real draft_scale)
+      : target(target_row), draft(draft_row), scale(draft_scale), size(target_row.size) {}
+
+  SPECLAB_HD Real operator[](Token id) const {
+    const Real difference = target[id] - scale * draft[id];
+    return difference <= Real(0) ? Real(0) : difference;
+  }
+};
+
+/// (scale * target - draft)+ where it is read: what is left of a target of which only `scale` is to come.
+template <class Real>
+struct ScaledResidual {
+  using value_type = Real;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  Real scale;
+  std::int32_t size;
+
+  SPECLAB_HD Real operator[](Token id) const {
+    const Real difference = scale * target[id] - draft[id];
+    return difference <= Real(0) ? Real(0) : difference;
+  }
+};
+
+/// All mass on one id.
+template <class Real>
+struct PointRow {
+  using value_type = Real;
+  Token id;
+  std::int32_t size;
+  SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
+};
+
+/// Lowest id of largest mass; `invalid_token` when any mass is NaN. Floating-point rows go through eight
+/// partial maxima, which compilers vectorise, and a search for the largest.
+template <class Weights>
+SPECLAB_HD Token argmax(const Weights& weights) {
+  using Real = typename Weights::value_type;
+  Token best = 0;
+  if constexpr (std::is_floating_point_v<Real>) {
+    if (weights.size == 0) return best;
+    constexpr int lanes = 8;
+    Real largest[lanes];
+    bool sound[lanes];
+    for (int k = 0; k < lanes; ++k) {
+      largest[k] = weights[0];
+      sound[k] = weights[0] == weights[0];
+    }
+    const auto look = [&](Token id, int k) {
+      const Real mass = weights[id];
+      sound[k] = sound[k] & (mass == mass);
+      largest[k] = mass > largest[k] ? mass : largest[k];
+    };
+    Token id = 0;
+    for (; id + lanes <= weights.size; id += lanes) {
+      for (int k = 0; k < lanes; ++k) look(id + k, k);
+    }
+    for (int k = 0; k < lanes && id < weights.size; ++id, ++k) look(id, k);
+    for (int k = 0; k < lanes; ++k) {
+      if (!sound[k]) return invalid_token;
+      if (largest[k] > largest[0]) largest[0] = largest[k];
+    }
+    while (weights[best] < largest[0]) ++best;
+  } else {
+    for (Token id = 0; id < weights.size; ++id) {
+      if (weights[id] > weights[best]) best = id;
+    }
+  }
+  return best;
+}
+
+/// Sum of term(first) .. term(last-1). Eight partial sums in a fixed order: compilers may vectorise it
+/// without permission to reorder arithmetic, so every build gives the same bits.
+template <class Real, class Term>
+SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& term) {
+  if constexpr (std::is_floating_point_v<Real>) {
+    constexpr int lanes = 8;
+    Real lane[lanes] = {};
+    std::int32_t i = first;
+    for (; i + lanes <= last; i += lanes) {
+      for (int k = 0; k < lanes; ++k) lane[k] += term(i + k);
+    }
+    for (int k = 0; k < lanes && i < last; ++i, ++k) lane[k] += term(i);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+  } else {
+    Real total(0);
+    for (std::int32_t i = first; i < last; ++i) total += term(i);
+    return total;
+  }
+}
+
+/// Total weight of a row (or of anything with `value_type`, `size` and operator[]).
+template <class Weights>
+SPECLAB_HD typename Weights::value_type total_mass(const Weights& weights) {
+  using Real = typename Weights::value_type;
+  return sum_terms<Real>(0, weights.size, [&weights](std::int32_t i) { return weights[i]; });
+}
+
+}  // namespace speclab

@@ -1,0 +1,134 @@
+// Sampling options as adjusted distributions (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p
+// and argmax change the row, and everything after samples the changed row plainly. Host only.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "core/distribution/row.hpp"
+
+namespace speclab {
+
+/// Applied in this order: temperature, then top-k, then top-p, then normalise. Ties go to the lower id.
+struct Adjustment {
+  double temperature = 1;  ///< mass^(1/T); 0 means argmax
+  std::int32_t top_k = 0;  ///< keep the k largest; 0 keeps all
+  double top_p = 1;        ///< keep the smallest set of largest masses that reaches top_p
+
+  bool identity() const { return temperature == 1 && top_k == 0 && top_p == 1; }
+};
+
+/// Divides by the total. A row without mass stays as it is.
+inline void normalise(std::span<double> row) {
+  const double total = total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())});
+  if (!(total > 0)) return;
+  for (double& mass : row) mass /= total;
+}
+
+/// Softmax of logits / temperature into `row`; temperature > 0.
+inline void softmax(std::span<const double> logits, double temperature, std::span<double> row) {
+  assert(logits.size() == row.size() && temperature > 0);
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = std::exp((logits[i] - largest) / temperature);
+  normalise(row);
+}
+
+/// Orders ids of a row by mass, the larger first; ties go to the lower id.
+struct LargerMass {
+  std::span<const double> row;
+
+  double of(Token id) const { return row[static_cast<std::size_t>(id)]; }
+  bool operator()(Token a, Token b) const { return of(a) > of(b) || (of(a) == of(b) && a < b); }
+};
+
+/// The ids of the `keep` largest masses into `order`, the larger first; all other masses become 0.
+/// 0 < keep < row.size(). A heap of the best so far: most masses are compared with its smallest and no more.
+inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
+  const LargerMass larger{row};
+  order.clear();
+  double smallest = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool full = order.size() == keep;
+    if (full && !(row[i] > smallest)) continue;
+    if (full) {
+      std::pop_heap(order.begin(), order.end(), larger);
+      order.pop_back();
+    }
+    order.push_back(static_cast<Token>(i));
+    std::push_heap(order.begin(), order.end(), larger);
+    smallest = larger.of(order.front());
+  }
+  std::sort_heap(order.begin(), order.end(), larger);
+  const Token last = order.back();
+  const auto ids = static_cast<Token>(row.size());
+  for (Token id = 0; id < ids; ++id) {
+    double& mass = row[static_cast<std::size_t>(id)];
+    mass = mass > smallest || (mass == smallest && id <= last) ? mass : 0;
+  }
+}
+
+/// Divides the masses of these ids, which are all that a row has, by their total.
+inline void normalise_kept(std::span<double> row, std::span<const Token> kept) {
+  const double total = total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())});
+  if (!(total > 0)) return;
+  for (const Token id : kept) row[static_cast<std::size_t>(id)] /= total;
+}
+
+/// mass^(1/T), relative to the largest mass.
+inline double heated(double mass, double largest, double temperature) {
+  return mass > 0 ? std::pow(mass / largest, 1 / temperature) : mass;
+}
+
+/// Adjusts a probability row in place. `order` is scratch.
+inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Token>& order) {
+  if (row.empty() || how.identity()) return;
+  if (how.temperature == 0) {
+    const Token best = argmax(Row{row.data(), static_cast<std::int32_t>(row.size())});
+    if (best == invalid_token) return;
+    std::fill(row.begin(), row.end(), 0.0);
+    row[static_cast<std::size_t>(best)] = 1;
+    return;
+  }
+  // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
+  if (std::isnan(total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
+
+  // Temperature leaves the order of masses as it is: only what top-k keeps needs its power.
+  if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
+    keep_largest(row, static_cast<std::size_t>(how.top_k), order);
+    normalise_kept(row, order);
+    if (how.temperature != 1) {
+      const double largest = row[static_cast<std::size_t>(order.front())];
+      for (const Token id : order) {
+        double& mass = row[static_cast<std::size_t>(id)];
+        mass = heated(mass, largest, how.temperature);
+      }
+      normalise_kept(row, order);
+    }
+  } else {
+    if (how.temperature != 1) {
+      const double largest = *std::max_element(row.begin(), row.end());
+      for (double& mass : row) mass = heated(mass, largest, how.temperature);
+      normalise(row);
+    }
+    if (how.top_p >= 1) return;
+    order.resize(row.size());
+    std::iota(order.begin(), order.end(), Token{0});
+    std::sort(order.begin(), order.end(), LargerMass{row});
+  }
+  if (how.top_p < 1) {
+    double running = 0;
+    std::size_t keep = 0;
+    while (keep < order.size() && running < how.top_p)
+      running += row[static_cast<std::size_t>(order[keep++])];
+    keep = std::max<std::size_t>(keep, 1);
+    for (std::size_t i = keep; i < order.size(); ++i) row[static_cast<std::size_t>(order[i])] = 0;
+    normalise_kept(row, std::span(order).first(keep));
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,67 @@
+// A quick round (core/quick_round.hpp) as an automaton, so that many sequences can take turns in a thread, or
+// go side by side in a warp: each step uses one block of random numbers, draws one token and flips one coin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/random/philox.hpp"
+
+namespace speclab {
+
+/// Where a sequence stands in its round.
+struct RoundState {
+  std::uint32_t site;          ///< use and slot, as the second counter word of Philox
+  std::uint16_t yes;           ///< the next state when the token is emitted ...
+  std::uint16_t no = 0;        ///< ... and when it is not
+  std::uint16_t accepted = 0;  ///< drafted tokens accepted so far
+  std::uint8_t drafting = 0;   ///< 1: draws from the draft
+  std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes for it
+  std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits whatever is drawn
+  std::uint8_t survey = 0;     ///< 1: emits nothing
+  std::uint8_t ends = 0;       ///< 1: emitting ends the round
+};
+
+/// The states of rounds of gamma drafts.
+struct RoundStates {
+  std::vector<RoundState> states;
+  std::uint16_t start = 0;  ///< where a round starts
+  std::size_t gamma = 0;
+};
+
+/// States 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces the draft i. A survey, if wanted,
+/// draws one more token from the draft before the bonus: what it would have been kept with tells of the
+/// acceptance rate there, as drafted tokens do of theirs.
+inline RoundStates round_states(std::int32_t gamma, bool survey) {
+  const auto count = static_cast<std::uint16_t>(gamma);
+  const auto surveying = static_cast<std::uint16_t>(2 * count + 1);
+  const std::uint16_t after_drafts = survey ? surveying : count;
+  const std::uint16_t start = count > 0 ? std::uint16_t{0} : after_drafts;
+  RoundStates all{{}, start, count};
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const auto next = static_cast<std::uint16_t>(i + 1);
+    RoundState state{use_and_slot({Use::draft, i}), next < count ? next : after_drafts};
+    state.no = static_cast<std::uint16_t>(count + next);
+    state.accepted = i;
+    state.drafting = 1;
+    all.states.push_back(state);
+  }
+  RoundState bonus{use_and_slot({Use::bonus, count}), start, count, count};
+  bonus.bonus = bonus.ends = 1;
+  all.states.push_back(bonus);
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const auto here = static_cast<std::uint16_t>(count + 1 + i);
+    RoundState state{use_and_slot({Use::replace, i}), start, here, i};
+    state.replacing = state.ends = 1;
+    all.states.push_back(state);
+  }
+  if (survey) {
+    RoundState state{use_and_slot({Use::draft, count}), count, count, count};
+    state.drafting = state.survey = 1;
+    all.states.push_back(state);
+  }
+  return all;
+}
+
+}  // namespace speclab

@@ -1,0 +1,88 @@
+// Alias tables: an item with probability proportional to its weight for one random number and one look-up, at
+// any number of items (Walker 1977; Vose 1991, "A linear algorithm for generating random numbers with a given
+// distribution").
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/host_device.hpp"
+
+namespace speclab {
+
+/// A table has 2^bits slots, at least as many as items, and slot i belongs to item i. The slot comes from the
+/// top bits of a 64-bit word, without bias; the next 32 bits keep its own item below `cut`, or else take
+/// `other`. Probabilities are thereby rounded by at most 2^-33 of a slot each, 2^-33 in total variation.
+struct AliasSlot {
+  std::uint32_t cut;
+  std::uint32_t other;
+};
+
+/// Slots needed for `items` >= 1 items, as a power of two; at most 2^31 items.
+inline int alias_bits(std::size_t items) { return static_cast<int>(std::bit_width(items - 1)); }
+
+SPECLAB_HD inline std::uint32_t alias_slot(std::uint64_t word, int bits) {
+  return static_cast<std::uint32_t>((word >> 1U) >> (63 - bits));
+}
+
+SPECLAB_HD inline std::uint32_t alias_fraction(std::uint64_t word, int bits) {
+  return static_cast<std::uint32_t>((word << bits) >> 32U);
+}
+
+/// Room for building tables; reuse it to avoid allocation.
+struct AliasScratch {
+  std::vector<double> left;
+  std::vector<std::uint32_t> small;
+  std::vector<std::uint32_t> large;
+};
+
+/// The table of `weights` into `slots`, a power of two of them. Weights are non-negative with a positive
+/// finite total; an item of weight zero is never drawn. Slots without an item always take their `other`.
+inline void build_alias(std::span<const double> weights, std::span<AliasSlot> slots, AliasScratch& scratch) {
+  assert(std::has_single_bit(slots.size()) && weights.size() <= slots.size());
+  constexpr double ones = 0x1p32;
+  double total = 0;
+  for (const double weight : weights) total += weight;
+  const double scale = static_cast<double>(slots.size()) / total;
+
+  // left[i]: what is still to be placed of item i, in slots.
+  std::vector<double>& left = scratch.left;
+  std::vector<std::uint32_t>& small = scratch.small;
+  std::vector<std::uint32_t>& large = scratch.large;
+  left.assign(slots.size(), 0.0);
+  small.clear();
+  large.clear();
+  std::uint32_t heaviest = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    left[i] = weights[i] * scale;
+    if (left[i] > left[heaviest]) heaviest = static_cast<std::uint32_t>(i);
+  }
+  for (std::uint32_t i = 0; i < slots.size(); ++i) (left[i] < 1 ? small : large).push_back(i);
+
+  const auto fill = [&](std::uint32_t i, std::uint32_t other) {
+    const double own = std::min(std::round(left[i] * ones), ones);
+    slots[i] = own == ones ? AliasSlot{0, i} : AliasSlot{static_cast<std::uint32_t>(own), other};
+  };
+  while (!small.empty() && !large.empty()) {
+    const std::uint32_t less = small.back();
+    const std::uint32_t more = large.back();
+    small.pop_back();
+    fill(less, more);
+    left[more] = (left[more] + left[less]) - 1;
+    if (left[more] < 1) {
+      large.pop_back();
+      small.push_back(more);
+    }
+  }
+  for (const std::uint32_t i : large) slots[i] = {0, i};
+  // Left over by rounding, each within rounding of a full slot, or of weight zero.
+  for (const std::uint32_t i : small) fill(i, heaviest);
+}
+
+}  // namespace speclab

@@ -1,0 +1,92 @@
+// Chance that follows every branch: the program is run once per leaf of its tree of decisions, and each leaf
+// comes with its probability, in double or in exact rationals. Host only.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/random/philox.hpp"
+#include "core/distribution/row.hpp"
+#include "core/token.hpp"
+
+namespace speclab {
+
+template <class Real>
+class EnumeratedChance {
+ public:
+  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as for a
+  /// coin.
+  bool flip(Draw, const Real& probability) {
+    if (!(probability > Real(0))) return false;
+    if (!(probability < Real(1))) return true;
+    const Token side = choose([&](Branch& branch) {
+      branch.ids = {1, 0};
+      branch.probabilities = {probability, Real(Real(1) - probability)};
+    });
+    return side == 1;
+  }
+
+  template <class Weights>
+  Token pick(Draw, const Weights& weights) {
+    const Real total = total_mass(weights);
+    if (!(total - total == Real(0))) return invalid_token;
+    if (!(total > Real(0))) return no_token;
+    return choose([&](Branch& branch) {
+      for (Token id = 0; id < weights.size; ++id) {
+        if (!(weights[id] > Real(0))) continue;
+        branch.ids.push_back(id);
+        branch.probabilities.push_back(weights[id] / total);
+      }
+    });
+  }
+
+  /// Probability of the path taken since the last `restart`.
+  const Real& probability() const { return probability_; }
+
+  void restart() {
+    depth_ = 0;
+    probability_ = Real(1);
+  }
+
+  /// Moves to the next unvisited leaf; false when all have been visited.
+  bool advance() {
+    while (!path_.empty()) {
+      Branch& deepest = path_.back();
+      if (++deepest.taken < deepest.ids.size()) return true;
+      path_.pop_back();
+    }
+    return false;
+  }
+
+ private:
+  struct Branch {
+    std::vector<Token> ids;
+    std::vector<Real> probabilities;
+    std::size_t taken = 0;
+  };
+
+  template <class Fill>
+  Token choose(const Fill& fill) {
+    if (depth_ == path_.size()) fill(path_.emplace_back());
+    const Branch& branch = path_[depth_++];
+    probability_ *= branch.probabilities[branch.taken];
+    return branch.ids[branch.taken];
+  }
+
+  std::vector<Branch> path_;
+  std::size_t depth_ = 0;
+  Real probability_{1};
+};
+
+/// Runs `program(chance)` once per leaf and calls `visit(result, probability)`. The probabilities sum to 1.
+template <class Real, class Program, class Visit>
+void enumerate(const Program& program, const Visit& visit) {
+  EnumeratedChance<Real> chance;
+  do {
+    chance.restart();
+    const auto result = program(chance);
+    visit(result, chance.probability());
+  } while (chance.advance());
+}
+
+}  // namespace speclab

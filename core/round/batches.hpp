@@ -1,0 +1,68 @@
+// How the rounds of a run are cut into batches, for intervals, and batches into pieces, for those who share
+// out rounds without memory. Rounds are counted over all trials: trial * length + round.
+#pragma once
+
+#include <cstdint>
+
+#include "core/host_device.hpp"
+
+namespace speclab {
+
+/// Consecutive stretches of the `total` rounds. Their sizes differ by at most one, and of at most `total`
+/// batches none is empty: an empty batch would count as an observation.
+struct BatchCut {
+  std::uint64_t total;
+  std::uint32_t batches;
+
+  /// Batches that have rounds.
+  SPECLAB_HD std::uint32_t count() const {
+    return batches < total ? batches : static_cast<std::uint32_t>(total);
+  }
+
+  SPECLAB_HD std::uint32_t batch_of(std::uint64_t round) const {
+    const std::uint64_t size = total / batches;
+    const std::uint64_t longer = total % batches;  // the first so many batches take one more
+    const std::uint64_t in_longer = longer * (size + 1);
+    return static_cast<std::uint32_t>(round < in_longer ? round / (size + 1)
+                                                        : longer + (round - in_longer) / size);
+  }
+
+  SPECLAB_HD std::uint64_t begin(std::uint32_t batch) const {
+    const std::uint64_t longer = total % batches;
+    return batch * (total / batches) + (batch < longer ? batch : longer);
+  }
+  SPECLAB_HD std::uint64_t end(std::uint32_t batch) const { return begin(batch) + size(batch); }
+  SPECLAB_HD std::uint64_t size(std::uint32_t batch) const {
+    return total / batches + (batch < total % batches ? 1 : 0);
+  }
+};
+
+/// Rounds of one piece, at most.
+inline constexpr std::uint64_t most_piece_rounds = 1U << 20U;
+
+/// Rounds begin..end-1 of one batch; none when begin >= end.
+struct Piece {
+  std::uint32_t batch;
+  std::uint64_t begin;
+  std::uint64_t end;
+
+  SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
+};
+
+/// The first piece of every batch comes before the second of any, so that whoever stops has something of
+/// each.
+SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
+  const std::uint32_t batches = cut.count();
+  return (cut.total / batches + most_piece_rounds) / most_piece_rounds * batches;
+}
+
+SPECLAB_HD inline Piece piece_at(const BatchCut& cut, std::uint64_t index) {
+  const std::uint32_t batches = cut.count();
+  const auto batch = static_cast<std::uint32_t>(index % batches);
+  const std::uint64_t begin = cut.begin(batch) + index / batches * most_piece_rounds;
+  const std::uint64_t full = begin + most_piece_rounds;
+  const std::uint64_t end = cut.end(batch);
+  return {batch, begin, full < end ? full : end};
+}
+
+}  // namespace speclab

@@ -1,0 +1,54 @@
+// Rounds whose acceptances are independent coins of one probability alpha: how many drafted tokens one keeps
+// is a geometric law cut off at gamma (Leviathan et al. 2023, section 3.1), and one 64-bit number decides it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/round/batches.hpp"
+#include "core/random/philox.hpp"
+
+namespace speclab {
+
+/// Entry k: alpha^(k+1) * 2^64, rounded, as far as 64 bits go; gamma of them. At least k + 1 tokens are kept
+/// when the round's number lies below it, so that each probability is right to 2^-64 beyond its own rounding.
+/// The largest number stands for 1 as well: it fails once in 2^64. Host only.
+inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamma) {
+  std::vector<std::uint64_t> thresholds;
+  double power = 1;
+  for (std::int32_t k = 0; k < gamma; ++k) {
+    power *= alpha;
+    const double scaled = std::round(power * 0x1p64);
+    thresholds.push_back(scaled >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(scaled));
+  }
+  return thresholds;
+}
+
+/// Drafted tokens that a round keeps: the number of thresholds above its word. They never rise.
+SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint64_t* thresholds,
+                                            std::int32_t gamma) {
+  std::int32_t accepted = 0;
+  while (accepted < gamma && word < thresholds[accepted]) ++accepted;
+  return accepted;
+}
+
+/// Rounds 2 b and 2 b + 1 of a trial use the two words of its block b, which stands where the round of a site
+/// does.
+SPECLAB_HD inline PhiloxWords iid_words(std::uint64_t seed, std::uint32_t trial, std::uint32_t block) {
+  return philox_words(seed, 0, use_and_slot({Use::iid, 0}), block, trial);
+}
+
+/// The block of one round, counted over all trials of `length` rounds, as rounds are: trials do not share
+/// blocks.
+SPECLAB_HD inline std::uint64_t iid_block(std::uint64_t round, std::uint32_t length) {
+  const std::uint64_t blocks_a_trial = (std::uint64_t{length} + 1) / 2;
+  return round / length * blocks_a_trial + round % length / 2;
+}
+
+/// Blocks that the rounds of a piece use.
+SPECLAB_HD inline std::uint64_t iid_blocks(const Piece& piece, std::uint32_t length) {
+  return piece.rounds() == 0 ? 0 : iid_block(piece.end - 1, length) - iid_block(piece.begin, length) + 1;
+}
+
+}  // namespace speclab

@@ -1,0 +1,149 @@
+// One round of speculative decoding: draft some tokens, verify them, extend the context. Written once over
+// models, drafting, rule and chance; sampled by the simulator, enumerated by the analysis. Host only.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/round/verify.hpp"
+
+namespace speclab {
+
+/// A model gives, for a context of token ids, the row of its next token. `scratch` is room it may use: the
+/// row returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used
+/// again.
+template <class M, class Real = double>
+concept LanguageModel = requires(const M& model, std::span<const Token> context, std::vector<Real>& scratch) {
+  { model.vocab() } -> std::convertible_to<std::int32_t>;
+  { model.next(context, scratch) } -> std::convertible_to<BasicRow<Real>>;
+};
+
+/// Runs of the models below the draft, where a draft is itself decoded speculatively: inner_runs[0] of the
+/// model that drafts for the draft, inner_runs[1] of the one below it, and so on.
+inline constexpr std::size_t most_inner_levels = 3;
+using InnerRuns = std::array<std::int32_t, most_inner_levels>;
+
+/// What one round did.
+struct Round {
+  std::int32_t drafted = 0;     ///< tokens drafted
+  std::int32_t draft_runs = 0;  ///< draft runs one after the other; the tokens of one depth share a run
+  std::int32_t examined = 0;    ///< positions the verifier reached: accepted, plus the rejected one if any
+  std::int32_t accepted = 0;    ///< drafted tokens kept
+  Token next = invalid_token;   ///< the token after them; not an id when a row was damaged
+  InnerRuns inner_runs = {};    ///< of the models that drafted for the draft
+};
+
+/// Room for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or as
+/// the kind of round says.
+template <class Real>
+struct RoundScratch {
+  std::vector<std::vector<Real>> draft_rows;
+  std::vector<BasicRow<Real>> drafts;
+  std::vector<std::vector<Real>> target_rows;
+  std::vector<BasicRow<Real>> targets;
+  std::vector<Real> extra_row;  ///< for whoever watches the round
+  std::vector<Token> tokens;
+
+  void reserve(std::size_t draft_count, std::size_t target_count) {
+    const auto grow = [](auto& rows, std::size_t count) {
+      if (rows.size() < count) rows.resize(count);
+    };
+    grow(draft_rows, draft_count);
+    grow(drafts, draft_count);
+    grow(target_rows, target_count);
+    grow(targets, target_count);
+  }
+};
+
+/// Shortens a context to `length` tokens.
+inline void cut(std::vector<Token>& context, std::size_t length) {
+  context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
+}
+
+/// A watch that looks away.
+struct NoWatch {
+  template <class Real>
+  void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
+};
+
+/// What a drafting says it did.
+struct Drafted {
+  std::int32_t count = 0;     ///< tokens drafted; below 0 when a row was damaged
+  std::int32_t runs = 0;      ///< draft runs one after the other
+  InnerRuns inner_runs = {};  ///< as in Round
+};
+
+/// Drafting of a fixed number of tokens by a model. In general a drafting appends tokens to the context and
+/// leaves the rows that they were drawn from in `scratch.drafts`. It may stop wherever it likes, by anything
+/// it has seen so far, but every token that it has drawn is handed to the verifier: to drop one for what it
+/// is would change the output law.
+template <class Model>
+struct FixedDrafting {
+  const Model& model;
+  std::int32_t gamma;
+
+  template <class Real, class Chance>
+  Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
+    assert(gamma >= 0);
+    scratch.reserve(static_cast<std::size_t>(gamma), 0);
+    for (std::int32_t i = 0; i < gamma; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      scratch.drafts[at] = model.next(context, scratch.draft_rows[at]);
+      const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
+      if (token < 0) return {-1};
+      context.push_back(token);
+    }
+    return {gamma, gamma};
+  }
+};
+
+/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards
+/// `watch(prefix, target, draft)` sees, in order, each context that a token was emitted from, with the
+/// target's row and the draft's (null at the bonus position, where nothing was drafted). When the next token
+/// is not an id (a damaged row), nothing is appended for it.
+template <class Real, LanguageModel<Real> Target, class Drafting, class Rule,
+          ChanceOver<BasicRow<Real>> Chance, class Watch>
+Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule, std::vector<Token>& context,
+                    Chance& chance, RoundScratch<Real>& scratch, const Watch& watch) {
+  const std::size_t start = context.size();
+  const Drafted done = drafting(context, chance, scratch);
+  if (done.count < 0) return cut(context, start), Round{};
+  const std::int32_t gamma = done.count;
+  scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
+
+  const std::span<const Token> drafted(context);
+  std::size_t asked = 0;
+  const auto target_rows = [&](std::int32_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    for (; asked <= at; ++asked) {
+      scratch.targets[asked] = target.next(drafted.first(start + asked), scratch.target_rows[asked]);
+    }
+    return scratch.targets[at];
+  };
+  const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };
+  const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, chance);
+
+  for (std::int32_t i = 0; i <= verdict.accepted; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    watch(drafted.first(start + at), target_rows(i), i < gamma ? &scratch.drafts[at] : nullptr);
+  }
+  cut(context, start + static_cast<std::size_t>(verdict.accepted));
+  if (verdict.next >= 0) context.push_back(verdict.next);
+  return {gamma, done.runs, verdict.examined, verdict.accepted, verdict.next, done.inner_runs};
+}
+
+/// A round of `gamma` tokens drafted by a model.
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
+          ChanceOver<BasicRow<Real>> Chance, class Watch>
+Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        const Watch& watch) {
+  const FixedDrafting<Draft> drafting{draft, gamma};
+  return drafted_round(target, drafting, rule, context, chance, scratch, watch);
+}
+
+}  // namespace speclab

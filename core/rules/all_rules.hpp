@@ -1,0 +1,23 @@
+// Every verification rule, and the rounds that run them.
+#pragma once
+
+#include "core/round/paths_round.hpp"
+#include "core/round/round.hpp"
+#include "core/rules/block.hpp"
+#include "core/rules/cascade.hpp"
+#include "core/rules/faults.hpp"
+#include "core/rules/greedy.hpp"
+#include "core/rules/grown_tree.hpp"
+#include "core/rules/gumbel.hpp"
+#include "core/rules/importance.hpp"
+#include "core/rules/k_seq.hpp"
+#include "core/rules/lenience.hpp"
+#include "core/rules/match.hpp"
+#include "core/rules/recursive.hpp"
+#include "core/rules/rejection.hpp"
+#include "core/rules/sigmoid.hpp"
+#include "core/rules/token.hpp"
+#include "core/rules/traversal.hpp"
+#include "core/rules/tree.hpp"
+#include "core/rules/typical.hpp"
+#include "core/round/tree_round.hpp"

@@ -1,0 +1,49 @@
+// One batch of verification requests, as the CPU and the GPU see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/random/random_source.hpp"
+#include "core/rules/block.hpp"
+#include "core/round/verify.hpp"
+
+namespace speclab {
+
+/// Views into row-major arrays of `requests` requests: targets [requests, gamma + 1, vocab], drafts
+/// [requests, gamma, vocab], drafted [requests, gamma]. Masses are probabilities. Request i draws the random
+/// numbers of trial i, round 0 of `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab passes
+/// 2^31 in real batches.
+struct BatchView {
+  const double* targets;
+  const double* drafts;
+  const Token* drafted;
+  std::int64_t requests;
+  std::int32_t gamma;
+  std::int32_t vocab;
+  std::uint64_t seed;
+
+  SPECLAB_HD Row target(std::int64_t request, std::int32_t position) const {
+    return {targets + (request * (gamma + 1) + position) * vocab, vocab};
+  }
+  SPECLAB_HD Row draft(std::int64_t request, std::int32_t position) const {
+    return {drafts + (request * gamma + position) * vocab, vocab};
+  }
+};
+
+/// The rules that the plain kernel runs.
+enum class PlainRule : std::int32_t { token, block };
+
+/// Verification of one request by core's own program: what every backend calls. gamma is at most max_block
+/// for blocks.
+SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule, std::int64_t request) {
+  SampledChance chance = sampled_chance(batch.seed, static_cast<std::uint32_t>(request), 0);
+  const auto targets = [&](std::int32_t i) { return batch.target(request, i); };
+  const auto drafts = [&](std::int32_t i) { return batch.draft(request, i); };
+  const Token* const drafted = batch.drafted + request * batch.gamma;
+  return rule == PlainRule::block ? verify(BlockRule{}, targets, drafts, drafted, batch.gamma, chance)
+                                  : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, chance);
+}
+
+}  // namespace speclab

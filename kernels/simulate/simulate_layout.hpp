@@ -1,0 +1,39 @@
+// What a simulation launches and how much device memory it takes, from sizes alone: for whoever launches, and
+// for a dry run without a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "kernels/simt/launch.hpp"
+#include "kernels/simulate/simulate.hpp"
+
+namespace speclab {
+
+struct SimulatePlan {
+  simt::Launch launch;              ///< the largest
+  std::uint64_t launches = 0;       ///< one after the other
+  std::uint64_t device_bytes = 0;   ///< allocated
+  std::uint64_t random_blocks = 0;  ///< used at most: where pieces cut blocks, or where every draft is kept
+};
+
+struct IidPlan : SimulatePlan {
+  std::uint64_t pieces = 0;  ///< of a launch (core/batches.hpp)
+  std::uint32_t shares = 0;  ///< thread blocks that share a piece
+};
+
+struct TablePlan : SimulatePlan {
+  std::uint32_t sequences = 0;  ///< of a launch, side by side
+  std::uint32_t stretch = 0;    ///< rounds of each in a launch
+};
+
+IidPlan iid_plan(const RunShape& shape);
+
+/// Of the tables only the sizes are looked at.
+TablePlan table_plan(const RunShape& shape, const StepTables& tables, std::size_t prompts);
+
+/// Why a device with so much memory cannot run it, as a sentence; empty when it can.
+std::string plan_obstacle(const SimulatePlan& plan, std::uint64_t memory_bytes);
+
+}  // namespace speclab

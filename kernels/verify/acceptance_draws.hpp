@@ -1,0 +1,123 @@
+// The coins of token verification from ratios of probabilities in single precision, one warp a request.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/simt/launch.hpp"
+#include "kernels/verify/rows.hpp"
+
+namespace speclab {
+
+/// Where a request's coins ended.
+struct CoinsEnd {
+  std::int32_t position;  ///< of the next token: drafted tokens kept; -1: the request has its answer already
+  std::uint32_t flags;
+};
+
+/// A ratio that says: the draft gives this token no mass, or less than single precision holds.
+inline constexpr float no_draft_mass = -1;
+
+/// min(1, target / draft). NaN passes through, and no uniform is below it.
+SPECLAB_HD inline float bounded_ratio(float target, float draft) {
+  if (draft == 0) return no_draft_mass;
+  const float ratio = target / draft;
+  return ratio > 1 ? 1 : ratio;
+}
+
+/// Ratios as whole rows hold them.
+struct StoredRatios {
+  FloatRows rows;  ///< [requests, gamma]
+
+  SPECLAB_HD float operator()(std::int64_t request, std::int32_t position, Token token) const {
+    return rows.at(request, position)[token];
+  }
+};
+
+/// Ratios of gathered probabilities.
+struct GatheredRatios {
+  FloatRows target;  ///< [requests, gamma + 1]
+  FloatRows draft;   ///< [requests, gamma]
+
+  SPECLAB_HD float operator()(std::int64_t request, std::int32_t position, Token token) const {
+    return bounded_ratio(target.at(request, position)[token], draft.at(request, position)[token]);
+  }
+};
+
+inline constexpr int small_block = 128;
+inline constexpr int requests_of_small_block = small_block / simt::warp_size;
+
+inline std::int64_t small_blocks(std::int64_t requests) {
+  return (requests + requests_of_small_block - 1) / requests_of_small_block;
+}
+
+/// Every position's coin by a lane of its own, and the first that fails.
+template <class Ratios>
+struct FirstRejection {
+  struct Args {
+    VerifyBatch batch;
+    Ratios ratios;
+    CoinsEnd* choices;  ///< [requests]
+  };
+  static constexpr const char* name = "first rejection";
+  static constexpr int threads = small_block;
+  static constexpr int min_blocks = 1;
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const VerifyBatch& batch = args.batch;
+    const int lane = simt::thread_index() % simt::warp_size;
+    const std::int64_t request =
+        simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
+    if (request >= batch.requests) return;
+    const std::int32_t length = batch.length(request);
+    if (length < 0 || length > batch.gamma) {
+      if (lane == 0) {
+        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+        args.choices[request] = {-1, 0};
+      }
+      return;
+    }
+    for (std::int32_t first = 0; first < length; first += simt::warp_size) {
+      const std::int32_t position = first + lane;
+      bool kept = true;
+      std::uint32_t flags = 0;
+      if (position < length) {
+        const Token token = batch.drafted[request * batch.gamma + position];
+        const bool outside = token < 0 || token >= batch.vocab;
+        const float ratio = outside ? 0 : args.ratios(request, position, token);
+        if (outside) flags = flag_token_out_of_range;
+        if (ratio == no_draft_mass) flags = flag_draft_without_mass;
+        // The strict comparison of `UniformChance::flip`; the programs of others compare with <=.
+        kept = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)}) <
+               static_cast<double>(ratio);
+      }
+      const std::uint32_t rejected = simt::ballot(!kept);
+      if (rejected == 0) continue;
+      const std::uint32_t before = rejected & ((1U << static_cast<unsigned>(lane)) - 1U);
+      if (!kept && before == 0) args.choices[request] = {position, flags};
+      return;
+    }
+    if (lane == 0) args.choices[request] = {length, 0};
+  }
+};
+
+template <class Executor, class Ratios>
+void run_coins(Executor&& executor, const VerifyBatch& batch, const Ratios& ratios, CoinsEnd* choices) {
+  using Coins = FirstRejection<Ratios>;
+  executor.template run<Coins>(simt::launch_of<Coins>(small_blocks(batch.requests)),
+                               {batch, ratios, choices});
+}
+
+/// Why programs over whole rows cannot verify this batch: they know the rule of token verification alone, and
+/// drafts by their rows.
+inline std::optional<std::string> obstacle_of_whole_rows(const VerifyBatch& batch) {
+  if (batch.rule.method != VerifyMethod::token) return "verifies by the token rule only";
+  if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
+  if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
+    return "does not take log-sum-exps: it normalises rows itself or not at all";
+  }
+  return std::nullopt;
+}
+
+}  // namespace speclab

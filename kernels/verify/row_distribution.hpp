@@ -1,0 +1,108 @@
+// From logits to log-probabilities, in base 2: what all exact kernels share about one row.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/verify/verify_batch.hpp"
+
+namespace speclab {
+
+/// log2 of a token's probability is z * scale - log_sum, or minus infinity below the cut-off.
+struct RowScale {
+  float scale;   ///< log2(e) / temperature
+  float cutoff;  ///< minus infinity: none
+};
+
+inline constexpr double log2_e = 1.4426950408889634074;
+
+/// log2 of a probability of 0, and of what a damaged row gives.
+inline constexpr double no_mass = -HUGE_VAL;
+inline constexpr double damaged = static_cast<double>(NAN);
+
+/// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
+inline constexpr float frozen_scale = 0x1p100F;
+
+/// `at`: request * positions + position. A temperature that is negative or NaN gives NaN, and so a damaged
+/// row.
+SPECLAB_HD inline RowScale row_scale(const RowOptions& options, std::int64_t at) {
+  constexpr auto per_nat = static_cast<float>(log2_e);
+  RowScale scale{per_nat, -INFINITY};
+  if (options.temperature != nullptr) {
+    const float temperature = options.temperature[at];
+    scale.scale = temperature == 0 ? frozen_scale : temperature > 0 ? per_nat / temperature : NAN;
+  }
+  if (options.cutoff != nullptr) scale.cutoff = options.cutoff[at];
+  return scale;
+}
+
+/// Part of a row's mass: sum * 2^reference. An empty part has sum 0 and reference -inf; a damaged one has a
+/// sum that is NaN.
+struct PartMass {
+  float reference;
+  float sum;
+};
+
+/// 2^x to two units in the last place; below 2^-126 it may be 0. On the GPU the instruction that exp2f is
+/// made of, without its care for subnormal results, which would take three instructions more.
+SPECLAB_HD inline float power_of_two(float x) {
+#if defined(__CUDA_ARCH__)
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return exp2f(x);
+#endif
+}
+
+/// What a logit counts relative to a reference.
+SPECLAB_HD inline float relative_mass(float logit, float scale, float reference) {
+  return power_of_two(fmaf(logit, scale, -reference));
+}
+
+/// log2 of a row's mass: reference + log_sum, where the reference is subtracted first, exactly. NaN: the row
+/// is damaged.
+struct LogSum {
+  float reference = NAN;
+  double log_sum = speclab::damaged;
+
+  SPECLAB_HD bool damaged() const { return !(log_sum - log_sum == 0); }
+};
+
+/// From the natural logarithm that came with the logits.
+SPECLAB_HD inline LogSum given_log_sum(float log_sum_exp) {
+  const double value = static_cast<double>(log_sum_exp) * log2_e;
+  const auto reference = static_cast<float>(value);
+  return {reference, value - static_cast<double>(reference)};
+}
+
+/// log2 of the probability of a logit, for sums over many ids.
+SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& sum) {
+  return fmaf(logit, scale, -sum.reference) - static_cast<float>(sum.log_sum);
+}
+
+/// What a token without mass has in a row, damaged or not.
+SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
+  if (row.damaged()) return damaged;
+  return no_mass;
+}
+
+/// The same for the one token that a coin is about, in double.
+SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
+  if (logit < scale.cutoff) return log_of_nothing(sum);
+  // Below any probability that a temperature above 0 can give: mass 0 at temperature 0.
+  constexpr double frozen = -0x1p60;
+  const double relative =
+      static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
+  if (relative < frozen) return no_mass;
+  return relative - sum.log_sum;
+}
+
+/// (2^a - 2^b)+ without cancellation. NaN passes through.
+SPECLAB_HD inline float residual_mass(float a, float b) {
+  if (b >= a) return 0;
+  constexpr float ln_2 = 0.69314718F;
+  return -power_of_two(a) * expm1f((b - a) * ln_2);
+}
+
+}  // namespace speclab

@@ -1,0 +1,111 @@
+#include "sim/fast/iid_decode.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/round/iid_lengths.hpp"
+#include "sim/parallel.hpp"
+#include "sim/fast/length_tally.hpp"
+#include "sim/fast/philox_blocks.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
+constexpr std::uint32_t rounds_at_once = 2 * width;
+
+/// How many rounds keep 0, 1, ... gamma tokens.
+class Counter {
+ public:
+  Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
+      : seed_(seed), thresholds_(std::move(thresholds)), lengths_(thresholds_.size() + 1) {}
+
+  /// Rounds first..last-1 of a trial.
+  void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
+      make_words(trial, block);
+      // Words outside the range are the largest number, which is below nothing.
+      const std::uint64_t from = 2 * std::uint64_t{block};
+      for (std::uint64_t i = from; i < first; ++i) word(i - from) = ~std::uint64_t{0};
+      for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
+        word(i - from) = ~std::uint64_t{0};
+      }
+      // Thresholds never rise, so that a word keeps as many tokens as it has thresholds above it
+      // (iid_accepted); here threshold by threshold, for all words at once.
+      std::uint64_t before =
+          std::min<std::uint64_t>(last, from + rounds_at_once) - std::max<std::uint64_t>(first, from);
+      for (std::size_t k = 0; k < thresholds_.size(); ++k) {
+        const std::uint64_t beyond = count_below(words_.data(), words_.size(), thresholds_[k]);
+        lengths_[k] += before - beyond;
+        before = beyond;
+      }
+      lengths_.back() += before;
+    }
+  }
+
+  /// Rounds by accepted length.
+  const std::vector<std::uint64_t>& lengths() const { return lengths_; }
+
+ private:
+  void make_words(std::uint32_t trial, std::uint32_t block) {
+    for (std::uint32_t i = 0; i < width; ++i) {
+      counters_[i] = 0;
+      counters_[width + i] = use_and_slot({Use::iid, 0});
+      counters_[2 * width + i] = block + i;
+      counters_[3 * width + i] = trial;
+    }
+    philox_blocks(seed_, counters_.data(), halves_.data(), width);
+    for (std::size_t i = 0; i < width; ++i) {
+      words_[i] = joined(halves_[i], halves_[width + i]);
+      words_[width + i] = joined(halves_[2 * width + i], halves_[3 * width + i]);
+    }
+  }
+
+  /// Of a round, counted from the first: all first words of the blocks come before all second ones.
+  std::uint64_t& word(std::uint64_t round) { return words_[round % 2 * width + round / 2]; }
+
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> thresholds_;
+  std::vector<std::uint64_t> lengths_;
+  std::array<std::uint32_t, 4 * width> counters_{};
+  std::array<std::uint32_t, 4 * width> halves_{};
+  std::array<std::uint64_t, rounds_at_once> words_{};
+};
+
+}  // namespace
+
+Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control) {
+  const BatchCut cut = plan.cut();
+  const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
+  Outcome outcome;
+  outcome.batches.resize(cut.count());
+  std::mutex mutex;
+  std::atomic<bool> stopped{false};
+  // Rounds have no memory, so that a trial may be cut anywhere.
+  for_each_index(piece_count(cut), [&](std::size_t index) {
+    if (stopped) return;
+    const Piece piece = piece_at(cut, index);
+    Counter counter(thresholds, plan.seed);
+    for (std::uint64_t at = piece.begin; at < piece.end;) {
+      const auto trial = static_cast<std::uint32_t>(at / plan.length);
+      const auto first = static_cast<std::uint32_t>(at % plan.length);
+      const std::uint64_t rounds = std::min(piece.end - at, std::uint64_t{plan.length} - first);
+      counter.count(trial, first, static_cast<std::uint32_t>(first + rounds));
+      at += rounds;
+    }
+    control.progress(piece.rounds());
+    if (control.stop()) stopped = true;
+    const std::scoped_lock lock(mutex);
+    outcome.batches[piece.batch] += iid_tally(counter.lengths(), alpha);
+    outcome.work.blocks += iid_blocks(piece, plan.length);
+  });
+  outcome.partial = stopped;
+  return outcome;
+}
+
+}  // namespace speclab

@@ -1,0 +1,355 @@
+#include "sim/fast/ngram_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "sim/error.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Room for the followers and the way to the suffix: small blocks may be full, larger ones keep one slot in
+/// five empty, where searches end.
+int block_bits(std::size_t followers) {
+  const std::size_t taken = followers + 1;
+  return alias_bits(taken <= 8 ? taken : (taken * 5 + 3) / 4);
+}
+
+/// A bracket below this much of its listed probability is no rounding of a file's digits.
+constexpr double rounding = 1e-6;
+
+constexpr double unlisted = -1;
+constexpr std::size_t contexts_a_task = 1024;
+
+}  // namespace
+
+struct NgramTable::Builder {
+  /// Contexts of one length, in ascending order of key, and where each model has its own.
+  struct Level {
+    std::uint32_t first = 0;
+    std::vector<std::array<std::optional<std::uint32_t>, 2>> known;
+    std::array<std::vector<std::uint32_t>, 2> joint;  ///< by the model's own position
+    std::size_t size() const { return known.size(); }
+  };
+
+  NgramTable& table;
+  std::array<const NgramModel*, 2> models;
+  std::vector<Level> levels;  ///< levels[k]: contexts of k tokens
+  const Coins& coins;
+  std::vector<std::array<double, 2>> totals;  ///< sums of the unscaled rows
+
+  const NgramPacking& packing() const { return models[0]->packing(); }
+  bool knows(Side side, int length) const { return length < models[side]->order(); }
+
+  /// The context with this key, if either model knows it.
+  std::optional<std::uint32_t> find(int length, PackedNgram key) const {
+    for (const Side side : {target_side, draft_side}) {
+      if (!knows(side, length)) continue;
+      if (const auto at = models[side]->position(length, key)) {
+        return levels[static_cast<std::size_t>(length)].joint[side][*at];
+      }
+    }
+    return std::nullopt;
+  }
+
+  NgramModel::Known known(Side side, int length, std::size_t index) const {
+    return models[side]->known(length, index);
+  }
+
+  PackedNgram key_of(int length, std::size_t index) const {
+    const auto& where = levels[static_cast<std::size_t>(length)].known[index];
+    const Side someone = where[target_side] ? target_side : draft_side;
+    return known(someone, length, *where[someone]).key;
+  }
+
+  /// Followers of a context in either model, ascending, with what each lists.
+  void merge_followers(int length, std::size_t index, std::vector<std::pair<Token, Masses>>& out) const {
+    out.clear();
+    const auto& where = levels[static_cast<std::size_t>(length)].known[index];
+    std::array<NgramModel::Known, 2> sides{};
+    for (const Side side : {target_side, draft_side}) {
+      if (where[side]) sides[side] = known(side, length, *where[side]);
+    }
+    std::array<std::size_t, 2> at{};
+    for (;;) {
+      const bool more_target = at[0] < sides[0].tokens.size();
+      const bool more_draft = at[1] < sides[1].tokens.size();
+      if (!more_target && !more_draft) return;
+      const Token a = more_target ? sides[0].tokens[at[0]] : std::numeric_limits<Token>::max();
+      const Token b = more_draft ? sides[1].tokens[at[1]] : std::numeric_limits<Token>::max();
+      const Token token = std::min(a, b);
+      Masses masses{unlisted, unlisted};
+      if (a == token) masses[0] = sides[0].probabilities[at[0]++];
+      if (b == token) masses[1] = sides[1].probabilities[at[1]++];
+      out.emplace_back(token, masses);
+    }
+  }
+
+  void merge_level(int length, std::size_t& contexts) {
+    Level& level = levels[static_cast<std::size_t>(length)];
+    level.first = static_cast<std::uint32_t>(contexts);
+    std::array<std::size_t, 2> count{};
+    for (const Side side : {target_side, draft_side}) {
+      count[side] = knows(side, length) ? models[side]->contexts(length) : 0;
+      level.joint[side].resize(count[side]);
+    }
+    std::array<std::size_t, 2> at{};
+    while (at[0] < count[0] || at[1] < count[1]) {
+      std::array<PackedNgram, 2> keys{};
+      for (const Side side : {target_side, draft_side}) {
+        keys[side] = at[side] < count[side] ? known(side, length, at[side]).key : ~PackedNgram{0};
+      }
+      const PackedNgram key = std::min(keys[0], keys[1]);
+      auto& where = level.known.emplace_back();
+      for (const Side side : {target_side, draft_side}) {
+        if (keys[side] != key) continue;
+        check_prefix(side, length, key);
+        where[side] = static_cast<std::uint32_t>(at[side]);
+        level.joint[side][at[side]++] = static_cast<std::uint32_t>(contexts);
+      }
+      if (++contexts > std::numeric_limits<std::uint32_t>::max()) {
+        throw ModelError("the models know 2^32 contexts or more");
+      }
+    }
+  }
+
+  /// A token that is not listed leads where it leads from the suffix, which is right only when no longer
+  /// context ends in it.
+  void check_prefix(Side side, int length, PackedNgram key) const {
+    if (length < 2) return;
+    if (const auto prefix = models[side]->position(length - 1, packing().context(key))) {
+      const auto followers = known(side, length - 1, *prefix).tokens;
+      if (std::binary_search(followers.begin(), followers.end(), packing().last(key))) return;
+    }
+    throw ModelError("an n-gram model knows a context whose beginning does not list its last token");
+  }
+
+  /// One context's block while it is made: by place.
+  struct Block {
+    std::array<std::vector<double>, 2> weights;
+    std::vector<std::uint32_t> next;
+    std::vector<AliasSlot> alias;
+    AliasScratch scratch;
+    std::vector<std::pair<Token, Masses>> followers;
+
+    void clear(std::size_t size) {
+      for (auto& of_side : weights) of_side.assign(size, 0.0);
+      next.assign(size, 0);
+      alias.resize(size);
+    }
+  };
+
+  void place(std::size_t at, Block& block, Token token, std::uint32_t next, const Masses& masses,
+             const Masses& weights) {
+    const Context& context = table.contexts_[at];
+    std::uint32_t free = token == shorter ? 0 : home_of(context, token);
+    while (table.tokens_[context.first + free] != empty) free = (free + 1) & mask(context);
+    table.tokens_[context.first + free] = token;
+    table.masses_[context.first + free] = masses;
+    block.next[free] = next;
+    for (const Side side : {target_side, draft_side}) {
+      block.weights[side][free] = weights[side];
+      totals[at][side] += weights[side];
+    }
+  }
+
+  /// The slots of a block whose tokens are in place.
+  void set_slots(std::uint32_t at, Block& block) {
+    const Context& context = table.contexts_[at];
+    const auto size = std::uint32_t{1} << context.bits;
+    const std::array<Slot*, 2> slots{&table.slots_[target_side][context.first],
+                                     &table.slots_[draft_side][context.first]};
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const Token token = table.tokens_[context.first + i];
+      const Masses mass = token >= 0 ? table.find(at, token).mass : Masses{};
+      for (const Side side : {target_side, draft_side}) {
+        const double coin = coins.probability[side](mass[target_side], mass[draft_side]);
+        slots[side][i].own = {token, block.next[i], token >= 0 ? coin_bits(coin) : 0};
+      }
+    }
+    for (const Side side : {target_side, draft_side}) {
+      if (context.longest[side] != at) continue;  // never drawn from
+      if (!(totals[at][side] > 0)) throw ModelError("a context of an n-gram model has no probability mass");
+      build_alias(block.weights[side], block.alias, block.scratch);
+      for (std::uint32_t i = 0; i < size; ++i) {
+        slots[side][i].cut = block.alias[i].cut;
+        slots[side][i].other = slots[side][block.alias[i].other].own;
+      }
+    }
+  }
+
+  void add_root(Block& block) {
+    const auto count = static_cast<std::size_t>(table.vocab_);
+    Context& root = table.contexts_[0];
+    root = {0, alias_bits(count), 0, {1, 1}, {}, {0, 0}, {0, 0}};
+    for (const Side side : {target_side, draft_side}) root.scale[side] = models[side]->unigram_scale();
+    block.clear(std::size_t{1} << root.bits);
+    for (Token token = 0; token < table.vocab_; ++token) {
+      Masses masses;
+      for (const Side side : {target_side, draft_side}) {
+        masses[side] = models[side]->unigrams()[static_cast<std::size_t>(token)];
+      }
+      const auto next = levels.size() > 1 ? find(1, static_cast<PackedNgram>(token)) : std::nullopt;
+      place(0, block, token, next.value_or(0), masses, masses);
+    }
+    set_slots(0, block);
+  }
+
+  /// Everything about a context but its slots.
+  void describe(int length, std::size_t index) {
+    const Level& level = levels[static_cast<std::size_t>(length)];
+    const auto at = static_cast<std::uint32_t>(level.first + index);
+    Context& context = table.contexts_[at];
+    const auto& where = level.known[index];
+    const PackedNgram key = key_of(length, index);
+    for (int shorter_length = length - 1; shorter_length > 0; --shorter_length) {
+      if (const auto found = find(shorter_length, packing().suffix(key, shorter_length))) {
+        context.suffix = *found;
+        break;
+      }
+    }
+    const Context& suffix = table.contexts_[context.suffix];
+    for (const Side side : {target_side, draft_side}) {
+      context.below[side] = suffix.longest[side];
+      context.longest[side] = where[side] ? at : suffix.longest[side];
+      context.scale[side] = where[side] ? known(side, length, *where[side]).scale : suffix.scale[side];
+      context.backoff[side] = where[side] ? known(side, length, *where[side]).backoff : 1;
+    }
+  }
+
+  void add_context(int length, std::size_t index, Block& block) {
+    describe(length, index);
+    const auto at = static_cast<std::uint32_t>(levels[static_cast<std::size_t>(length)].first + index);
+    const Context& context = table.contexts_[at];
+    merge_followers(length, index, block.followers);
+    block.clear(std::size_t{1} << context.bits);
+    const PackedNgram key = key_of(length, index);
+    const bool longer = static_cast<std::size_t>(length) + 1 < levels.size();
+    for (const auto& [token, masses] : block.followers) {
+      const Found below = table.find(context.suffix, token);
+      Masses own{};
+      for (const Side side : {target_side, draft_side}) {
+        if (masses[side] != unlisted) own[side] = bracket(context, side, masses[side], below.mass[side]);
+      }
+      const auto next = longer ? find(length + 1, packing().append(key, token)) : std::nullopt;
+      place(at, block, token, next.value_or(below.next), masses, own);
+    }
+    Masses rest{};
+    for (const Side side : {target_side, draft_side}) {
+      rest[side] = context.backoff[side] * totals[context.suffix][side];
+    }
+    place(at, block, shorter, 0, {unlisted, unlisted}, rest);
+    set_slots(at, block);
+  }
+
+  /// `lower` is the token's mass in the row of the suffix, whose scale is taken out: it stands here as
+  /// listed.
+  double bracket(const Context& context, Side side, double listed, double lower) const {
+    const double own = listed - context.backoff[side] * (lower / table.contexts_[context.suffix].scale[side]);
+    if (own < -rounding * listed) {
+      throw ModelError("an n-gram is listed below what its back-off gives it: the model is no mixture");
+    }
+    return std::max(own, 0.0);
+  }
+};
+
+NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft, const Coins& coins)
+    : vocab_(target.vocab()) {
+  assert(target.vocab() == draft.vocab());
+  const int order = std::max(target.order(), draft.order());
+  Builder builder{*this, {&target, &draft}, {}, coins, {}};
+  builder.levels.resize(static_cast<std::size_t>(order));
+  builder.levels[0].known.resize(1);
+  std::size_t contexts = 1;
+  for (int length = 1; length < order; ++length) builder.merge_level(length, contexts);
+
+  contexts_.resize(contexts);
+  builder.totals.resize(contexts);
+  std::uint64_t slots = std::uint64_t{1} << alias_bits(static_cast<std::size_t>(vocab_));
+  std::vector<std::pair<Token, Masses>> followers;
+  for (int length = 1; length < order; ++length) {
+    const Builder::Level& level = builder.levels[static_cast<std::size_t>(length)];
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      builder.merge_followers(length, i, followers);
+      Context& context = contexts_[level.first + i];
+      context.first = slots;
+      context.bits = block_bits(followers.size());
+      slots += std::uint64_t{1} << context.bits;
+    }
+  }
+  tokens_.resize(slots, empty);
+  masses_.resize(slots, Masses{unlisted, unlisted});
+  for (auto& of_side : slots_) of_side.resize(slots);
+
+  Builder::Block block;
+  builder.add_root(block);
+  for (int length = 1; length < order; ++length) {
+    const std::size_t count = builder.levels[static_cast<std::size_t>(length)].size();
+    for_each_index((count + contexts_a_task - 1) / contexts_a_task, [&](std::size_t task) {
+      Builder::Block own_block;
+      const std::size_t last = std::min(count, (task + 1) * contexts_a_task);
+      for (std::size_t i = task * contexts_a_task; i < last; ++i) builder.add_context(length, i, own_block);
+    });
+  }
+}
+
+NgramTable::Found NgramTable::find_below(std::uint32_t at, Token token, Masses weight) const {
+  Found found{{unlisted, unlisted}, nowhere};
+  for (; at != 0; at = contexts_[at].suffix) {
+    const Context& here = contexts_[at];
+    const std::uint32_t where = place(here, token);
+    if (where != nowhere) {
+      const Masses& listed = masses(here, where);
+      for (const Side side : {target_side, draft_side}) {
+        if (found.mass[side] == unlisted && listed[side] != unlisted) {
+          found.mass[side] = weight[side] * listed[side];
+        }
+      }
+      if (found.next == nowhere) found.next = block(here, target_side)[where].own.next;
+      if (found.mass[0] != unlisted && found.mass[1] != unlisted) return found;
+    }
+    for (const Side side : {target_side, draft_side}) weight[side] *= here.backoff[side];
+  }
+  const std::uint32_t home = home_of(contexts_[0], token);
+  for (const Side side : {target_side, draft_side}) {
+    if (found.mass[side] == unlisted) found.mass[side] = weight[side] * masses_[home][side];
+  }
+  if (found.next == nowhere) found.next = block(contexts_[0], target_side)[home].own.next;
+  return found;
+}
+
+std::uint32_t NgramTable::context_of(std::span<const Token> tokens) const {
+  std::uint32_t at = 0;
+  for (const Token token : tokens) at = find(at, token).next;
+  return at;
+}
+
+void NgramTable::fill_row(std::uint32_t at, Side side, std::span<double> row) const {
+  assert(row.size() == static_cast<std::size_t>(vocab_));
+  std::vector<std::pair<const Context*, double>> weighted;
+  double weight = contexts_[at].scale[side];
+  for (;; at = contexts_[at].suffix) {
+    weighted.emplace_back(&contexts_[at], weight);
+    weight *= contexts_[at].backoff[side];
+    if (at == 0) break;
+  }
+  // From the shortest up, so that longer contexts have the last word.
+  for (auto level = weighted.rbegin(); level != weighted.rend(); ++level) {
+    const auto& [context, scale] = *level;
+    for (std::uint32_t i = 0; i <= mask(*context); ++i) {
+      const Token token = tokens_[context->first + i];
+      const double listed = masses(*context, i)[side];
+      if (token >= 0 && listed != unlisted) row[static_cast<std::size_t>(token)] = scale * listed;
+    }
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,73 @@
+// A pair of stored tables with the slots of all their contexts (core/step_slots.hpp), for
+// core/table_step.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/fast/prepared_pair_step.hpp"
+#include "sim/parallel.hpp"
+#include "sim/fast/huge_pages.hpp"
+#include "sim/models/table_model.hpp"
+#include "sim/tally.hpp"
+
+namespace speclab {
+
+/// The models must outlive the table.
+class StepTable {
+ public:
+  template <PointwiseRule Rule>
+  StepTable(const TableModel& target, const TableModel& draft, const Rule& rule);
+
+  /// Memory that a pair needs, in bytes.
+  static double bytes_for(const TableModel& target, const TableModel& draft);
+
+  std::int32_t vocab() const { return target_->vocab(); }
+  /// Tokens that a context consists of: the larger order of the two models.
+  std::int32_t order() const { return order_; }
+  std::size_t contexts() const { return overlap_.size(); }
+  int bits() const { return bits_; }
+  std::size_t bytes() const;
+
+  /// Views that live as long as the table.
+  StepTables view() const;
+
+  std::uint32_t context_of(std::span<const Token> tokens) const {
+    return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
+  }
+  Row target_row(std::size_t context) const { return target_->row(context % target_->contexts()); }
+  Row draft_row(std::size_t context) const { return draft_->row(context % draft_->contexts()); }
+
+ private:
+  StepTable(const TableModel& target, const TableModel& draft);
+
+  const TableModel* target_;
+  const TableModel* draft_;
+  std::int32_t order_;
+  int bits_;
+  BigTable<StepSlot> slots_;
+  std::vector<std::uint64_t> overlap_;
+};
+
+template <PointwiseRule Rule>
+StepTable::StepTable(const TableModel& target, const TableModel& draft, const Rule& rule)
+    : StepTable(target, draft) {
+  constexpr std::size_t chunk = 64;
+  for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
+    StepScratch room;
+    const std::size_t slots = std::size_t{1} << bits_;
+    for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
+      const Row p = target_row(at);
+      const Row q = draft_row(at);
+      for (const StepPart part : {drafting_part, replacing_part, bonus_part}) {
+        fill_step_part(part, rule, p, q, {&slots_[(part * contexts() + at) << bits_], slots}, room);
+      }
+      overlap_[at] = ContextSum::quanta_of(rule.acceptance_rate(p, q));
+    }
+  });
+}
+
+}  // namespace speclab

@@ -1,0 +1,245 @@
+#include "sim/models/arpa.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr double log_of_zero = -99;  // the format's convention
+
+double to_log(double value) { return value > 0 ? std::max(std::log10(value), log_of_zero) : log_of_zero; }
+double from_log(double log) { return log <= log_of_zero ? 0 : std::pow(10.0, log); }
+
+struct NumberedNgram {
+  ListedNgram ngram;
+  std::size_t line;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : name_(file.string()), in_(file) {
+    std::error_code ignored;
+    if (!in_ || std::filesystem::is_directory(file, ignored)) {
+      throw ModelError(fmt::format("{}: cannot be read; expected an ARPA file", name_));
+    }
+  }
+
+  ArpaModel read(RowSums sums) {
+    read_counts();
+    read_unigrams();
+    for (std::size_t n = 2; n <= counts_.size(); ++n) read_ngrams(n);
+    if (line_ != "\\end\\") fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
+    Vocabulary vocabulary = words_are_bytes() ? Vocabulary::bytes() : Vocabulary::words(std::move(words_));
+    try {
+      return {NgramModel(list_, sums), std::move(vocabulary)};
+    } catch (const ModelError& error) {
+      throw ModelError(fmt::format("{}: {}", name_, error.what()));
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what, std::string_view expected) const {
+    fail_at(number_, what, expected);
+  }
+  [[noreturn]] void fail_at(std::size_t number, std::string_view what, std::string_view expected) const {
+    throw ModelError(fmt::format("{}:{}: {}; {}", name_, number, what, expected));
+  }
+
+  /// Moves to the next line that is not blank and cuts it into fields.
+  void advance(std::string_view expected) {
+    do {
+      ++number_;
+      if (!std::getline(in_, line_)) fail("the file ends here", expected);
+      const std::size_t last = line_.find_last_not_of(" \t\r");
+      line_.resize(last == std::string::npos ? 0 : last + 1);
+    } while (line_.empty());
+    fields_.clear();
+    const std::string_view line(line_);
+    for (std::size_t at = line.find_first_not_of(" \t"); at < line.size();) {
+      const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+      fields_.push_back(line.substr(at, end - at));
+      at = line.find_first_not_of(" \t", end);
+    }
+  }
+
+  double logarithm(std::string_view field, std::string_view expected) const {
+    double value = 0;
+    const std::string_view digits = field.front() == '+' ? field.substr(1) : field;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = end == digits.data() + digits.size();
+    // NaN fails the comparison; -inf, which some tools write for zero, passes; nothing means 10^99.
+    if (!whole || error != std::errc() || !(value < -log_of_zero)) {
+      fail(fmt::format("\"{}\" is not a base-10 logarithm", field), expected);
+    }
+    return value;
+  }
+
+  /// \data\, then "ngram n=count" lines; leaves the reader on the line after them.
+  void read_counts() {
+    do {
+      advance("expected \\data\\");
+    } while (line_ != "\\data\\");
+    for (advance("expected \"ngram 1=COUNT\""); fields_[0] == "ngram"; advance("expected \\1-grams:")) {
+      const std::string wanted = fmt::format("ngram {}=", counts_.size() + 1);
+      std::size_t count = 0;
+      const char* const last = line_.data() + line_.size();
+      const char* const first = line_.data() + std::min(wanted.size(), line_.size());
+      const auto [end, error] = std::from_chars(first, last, count);
+      if (line_.rfind(wanted, 0) != 0 || error != std::errc() || end != last) {
+        fail(fmt::format("found \"{}\"", line_), fmt::format("expected \"{}COUNT\"", wanted));
+      }
+      counts_.push_back(count);
+    }
+    if (counts_.empty()) fail(fmt::format("found \"{}\"", line_), "expected \"ngram 1=COUNT\"");
+    if (counts_.size() > max_ngram_order) {
+      fail(fmt::format("the model has order {}", counts_.size()),
+           fmt::format("orders up to {} are supported", max_ngram_order));
+    }
+    if (counts_[0] < 1 || counts_[0] > static_cast<std::size_t>(max_ngram_vocab)) {
+      fail(fmt::format("the model has {} unigrams", counts_[0]),
+           fmt::format("expected 1 to {}", max_ngram_vocab));
+    }
+    list_.vocab = static_cast<std::int32_t>(counts_[0]);
+    packing_ = NgramPacking(list_.vocab);
+  }
+
+  /// Reads the lines of section n, calling entry(words) -> key for each; leaves the reader on the line after
+  /// it.
+  template <class Entry>
+  std::vector<NumberedNgram> read_section(std::size_t n, const Entry& entry) {
+    const std::string header = fmt::format("\\{}-grams:", n);
+    if (line_ != header) fail(fmt::format("found \"{}\"", line_), fmt::format("expected {}", header));
+    std::vector<NumberedNgram> ngrams;
+    const std::string expected =
+        fmt::format("expected {} {}-grams, then the next section", counts_[n - 1], n);
+    for (advance(expected); fields_[0].front() != '\\'; advance(expected)) {
+      if (fields_.size() < n + 1 || fields_.size() > n + 2) {
+        fail(fmt::format("{} fields", fields_.size()),
+             fmt::format("expected a log10 probability, {} word{}, and perhaps a log10 back-off weight", n,
+                         n == 1 ? "" : "s"));
+      }
+      const double log = logarithm(fields_[0], "expected a probability");
+      if (log > 0) fail(fmt::format("log10 probability {}", fields_[0]), "expected 0 or less");
+      double weight = 0;
+      if (fields_.size() == n + 2) weight = logarithm(fields_.back(), "expected a back-off weight");
+      if (n == counts_.size() && weight != 0) {
+        fail(fmt::format("back-off weight {}", fields_.back()),
+             "expected none, as this is the highest order");
+      }
+      const PackedNgram key = entry(std::span(fields_).subspan(1, n));
+      ngrams.push_back({{key, from_log(log), from_log(weight)}, number_});
+    }
+    if (ngrams.size() != counts_[n - 1]) {
+      fail(fmt::format("section {} ends after {} n-grams", header, ngrams.size()),
+           fmt::format("its count above is {}", counts_[n - 1]));
+    }
+    return ngrams;
+  }
+
+  void read_unigrams() {
+    const auto ngrams = read_section(1, [&](std::span<const std::string_view> words) {
+      const auto id = static_cast<Token>(words_.size());
+      if (!ids_.emplace(words[0], id).second) {
+        fail(fmt::format("the word \"{}\" is listed twice", words[0]), "expected each word once");
+      }
+      words_.emplace_back(words[0]);
+      return PackedNgram{static_cast<std::uint32_t>(id)};
+    });
+    list_.levels.emplace_back();
+    for (const NumberedNgram& numbered : ngrams) list_.levels[0].push_back(numbered.ngram);
+    if (const auto start = ids_.find("<s>"); start != ids_.end()) {
+      list_.levels[0][static_cast<std::size_t>(start->second)].probability = 0;
+    }
+  }
+
+  void read_ngrams(std::size_t n) {
+    auto ngrams = read_section(n, [&](std::span<const std::string_view> words) {
+      PackedNgram key = 0;
+      for (const std::string_view word : words) {
+        const auto found = ids_.find(std::string(word));
+        if (found == ids_.end()) {
+          fail(fmt::format("the word \"{}\" is not among the unigrams", word), "expected words listed there");
+        }
+        key = packing_.append(key, found->second);
+      }
+      return key;
+    });
+    std::stable_sort(ngrams.begin(), ngrams.end(),
+                     [](const auto& a, const auto& b) { return a.ngram.key < b.ngram.key; });
+    std::vector<ListedNgram>& level = list_.levels.emplace_back();
+    level.reserve(ngrams.size());
+    for (const NumberedNgram& numbered : ngrams) {
+      if (!level.empty() && level.back().key == numbered.ngram.key) {
+        fail_at(numbered.line, fmt::format("this {}-gram is listed twice", n), "expected each n-gram once");
+      }
+      level.push_back(numbered.ngram);
+    }
+  }
+
+  bool words_are_bytes() const {
+    const Vocabulary bytes = Vocabulary::bytes();
+    if (list_.vocab != bytes.size()) return false;
+    for (Token id = 0; id < bytes.size(); ++id) {
+      if (words_[static_cast<std::size_t>(id)] != bytes.text(id)) return false;
+    }
+    return true;
+  }
+
+  std::string name_;
+  std::ifstream in_;
+  std::size_t number_ = 0;
+  std::string line_;
+  std::vector<std::string_view> fields_;
+  std::vector<std::size_t> counts_;
+  std::vector<std::string> words_;
+  std::unordered_map<std::string, Token> ids_;
+  NgramPacking packing_{1};
+  NgramList list_;
+};
+
+}  // namespace
+
+void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostream& out) {
+  assert(model.vocab() == vocabulary.size());
+  const NgramPacking packing(model.vocab());
+  const NgramList list = model.listed();
+  out << "\\data\\\n";
+  for (std::size_t n = 1; n <= list.levels.size(); ++n) {
+    out << fmt::format("ngram {}={}\n", n, list.levels[n - 1].size());
+  }
+  std::string line;
+  for (std::size_t n = 1; n <= list.levels.size(); ++n) {
+    out << fmt::format("\n\\{}-grams:\n", n);
+    for (const ListedNgram& ngram : list.levels[n - 1]) {
+      line = fmt::format("{:.17g}\t", to_log(ngram.probability));
+      const auto tokens = packing.unpack(ngram.key, static_cast<int>(n));
+      for (std::size_t i = 0; i < n; ++i) line.append(i > 0 ? " " : "").append(vocabulary.text(tokens[i]));
+      if (ngram.backoff != 1) line += fmt::format("\t{:.17g}", to_log(ngram.backoff));
+      out << line << '\n';
+    }
+  }
+  out << "\n\\end\\\n";
+}
+
+ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums) { return Reader(file).read(sums); }
+
+}  // namespace speclab

@@ -1,0 +1,65 @@
+// A model whose rows are all stored: one per context of its last `order` tokens. Order 0 is the i.i.d. model
+// of the closed forms, order 1 a Markov chain. Context-free fast paths hang on `order() == 0`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/distribution/row.hpp"
+#include "core/distribution/transforms.hpp"
+
+namespace speclab {
+
+/// The order n for which `rows` = vocab^n rows are stored. Throws ModelError, saying what is allowed, for any
+/// other number of rows.
+std::int32_t table_order(std::size_t rows, std::size_t vocab);
+
+/// The number of a context: its last `order` tokens in base `vocab`, the most recent as the lowest digit.
+/// Contexts shorter than the order are filled up on the left with token 0.
+inline std::size_t table_context(std::span<const Token> tokens, std::int32_t order, std::int32_t vocab) {
+  const auto known = static_cast<std::size_t>(order);
+  std::size_t index = 0;
+  for (const Token token : tokens.size() > known ? tokens.last(known) : tokens)
+    index = index * static_cast<std::size_t>(vocab) + static_cast<std::size_t>(token);
+  return index;
+}
+
+class TableModel {
+ public:
+  /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most
+  /// recent token as the lowest digit. Rows must be non-negative with a positive total and are normalised
+  /// here. Throws ModelError, naming the row, when a mass is negative or not finite, or a row has no mass.
+  TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> mass);
+
+  std::int32_t vocab() const { return vocab_; }
+  std::int32_t order() const { return order_; }
+  std::size_t contexts() const { return mass_.size() / static_cast<std::size_t>(vocab_); }
+
+  Row row(std::size_t context) const {
+    return {mass_.data() + context * static_cast<std::size_t>(vocab_), vocab_};
+  }
+
+  Row next(std::span<const Token> context, std::vector<double>&) const {
+    return row(table_context(context, order_, vocab_));
+  }
+
+ private:
+  std::int32_t vocab_;
+  std::int32_t order_;
+  std::vector<double> mass_;
+};
+
+/// Every row adjusted (temperature, top-k, top-p, argmax), once.
+TableModel adjusted(const TableModel& model, const Adjustment& how);
+
+/// (1 - epsilon) * base + epsilon * other, context by context; the order is the larger of the two.
+TableModel mixed(const TableModel& base, const TableModel& other, double epsilon);
+
+/// The mixture of `base` and `other` whose overlap with `base` is exactly `alpha` in every context: since
+/// TV(base, mixture) = epsilon * TV(base, other), each row takes epsilon = (1 - alpha) / TV(base, other).
+/// Throws ModelError, stating the lowest reachable alpha, when some row would need epsilon > 1.
+TableModel mixed_to_alpha(const TableModel& base, const TableModel& other, double alpha);
+
+}  // namespace speclab

@@ -1,0 +1,68 @@
+// A model of translations: an n-gram of the target language, lifted towards words that translate the source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/distribution/row.hpp"
+#include "sim/text/documents.hpp"
+#include "sim/text/lexicon.hpp"
+#include "sim/models/ngram_model.hpp"
+
+namespace speclab {
+
+/// The defaults are near the likeliest for held-out English and German help pages, over a trigram.
+struct TranslationOptions {
+  double lift = 1;         ///< exponent of the lift, >= 0; 0 leaves the n-gram alone
+  double smoothing = 0.1;  ///< of the lexicon by the target language's frequencies, 0 < smoothing <= 1
+  double coverage = 4;     ///< how much less a source word counts for each word that translated it, >= 0
+};
+
+/// Satisfies LanguageModel. Contexts are source tokens, the separator, target tokens so far:
+///
+///     P(w) ~ language(w | separator, target so far) * lift(w)^options.lift
+///     lift(w) = smoothing + (1 - smoothing) * lexical(w) / frequency(w)
+///     lexical(w) = sum_i v_i t(w | source i) / sum_i v_i
+///     v_i = 1 / (1 + coverage * sum over target tokens g so far of t(g | source i) / sum_k t(g | source k))
+///
+/// where i and k run over the source tokens and NULL, whose v is 1, and t is the lexicon: a log-linear
+/// combination (Och and Ney 2002). A second separator ends the translation and begins another of the same
+/// source. Before any separator the rows are the language's. Full support when the language has it.
+class TranslationModel {
+ public:
+  /// The parts share one vocabulary. `frequencies` are positive.
+  TranslationModel(std::shared_ptr<const NgramModel> language, std::shared_ptr<const Lexicon> lexicon,
+                   std::vector<double> frequencies, Token separator, const TranslationOptions& options);
+
+  std::int32_t vocab() const { return language_->vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
+  const TranslationOptions& options() const { return options_; }
+  /// The same parts under other options.
+  TranslationModel with(const TranslationOptions& options) const;
+
+ private:
+  std::vector<double> lexical(std::span<const Token> source, std::span<const Token> target) const;
+
+  std::shared_ptr<const NgramModel> language_;
+  std::shared_ptr<const Lexicon> lexicon_;
+  std::vector<double> frequencies_;
+  Token separator_;
+  TranslationOptions options_;
+};
+
+/// Kneser-Ney n-gram of the targets alone, of each from a separator to the next: what a draft knows that has
+/// not read the source. Documents as in ParallelDocuments.
+std::shared_ptr<const NgramModel> train_target_language(std::span<const std::vector<Token>> documents,
+                                                        Token separator, std::int32_t vocab, int order);
+
+/// All parts trained on the same documents: the language as above, the lexicon by five iterations of
+/// expectation maximisation, with the separator as the last word of each target. Throws ModelError for
+/// documents without a separator, and as training does.
+std::shared_ptr<const TranslationModel> train_translation(std::span<const std::vector<Token>> documents,
+                                                          Token separator, std::int32_t vocab, int order,
+                                                          const TranslationOptions& options = {});
+
+}  // namespace speclab

@@ -1,0 +1,66 @@
+// SpecDec++ (Huang et al. 2024): draft while the chance that something drafted so far is rejected stays below
+// a threshold. There a trained head predicts each token's acceptance; here its frequency among earlier tokens
+// of about the same draft mass does.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "sim/policies/policy.hpp"
+
+namespace speclab {
+
+struct ProductPolicy {
+  double risk;
+  std::int32_t cap;
+
+  static constexpr std::size_t buckets = 16;
+
+  struct Memory {
+    std::array<std::int64_t, buckets> examined{};
+    std::array<std::int64_t, buckets> accepted{};
+    std::vector<std::size_t> round;  ///< buckets of the tokens drafted in this round
+    double all_kept = 1;             ///< predicted chance that all of them are kept
+  };
+
+  ProductPolicy(double largest_risk, std::int32_t largest) : risk(largest_risk), cap(largest) {}
+
+  std::int32_t most() const { return cap; }
+
+  template <class Real>
+  bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>& last) const {
+    if (drafted == 0) {
+      memory.round.clear();
+      memory.all_kept = 1;
+      return true;
+    }
+    memory.round.push_back(bucket(static_cast<double>(last.row[last.token])));
+    memory.all_kept *= predicted(memory, memory.round.back());
+    return 1 - memory.all_kept <= risk;
+  }
+
+  void learn(Memory& memory, const Round& round) const {
+    // The last token drafted was not asked about when the cap, or the drafter, ended the round.
+    const auto known = std::min(static_cast<std::size_t>(round.examined), memory.round.size());
+    for (std::size_t i = 0; i < known; ++i) {
+      ++memory.examined[memory.round[i]];
+      if (i < static_cast<std::size_t>(round.accepted)) ++memory.accepted[memory.round[i]];
+    }
+  }
+
+ private:
+  /// By halvings of the mass: the last bucket holds everything below 2^-15.
+  static std::size_t bucket(double mass) {
+    return mass > 0
+               ? std::min<std::size_t>(buckets - 1, static_cast<std::size_t>(-std::log2(std::min(1.0, mass))))
+               : buckets - 1;
+  }
+  /// Laplace's rule of succession, from two observations, both kept: a new policy drafts on.
+  static double predicted(const Memory& memory, std::size_t at) {
+    return static_cast<double>(memory.accepted[at] + 2) / static_cast<double>(memory.examined[at] + 2);
+  }
+};
+
+}  // namespace speclab

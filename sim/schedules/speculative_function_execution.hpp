@@ -1,0 +1,55 @@
+// Two slow functions in a row, the second on the first's sample, run in parallel: the use of speculative
+// sampling beyond decoding that Leviathan et al. 2023, section 6, name (f a policy and g a world, say).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/acceptance_stream.hpp"
+#include "sim/schedules/events.hpp"
+
+namespace speclab {
+
+/// A call takes f, whose law the input of g is drawn from, then g. A cheap stand-in of f (t_q) draws that
+/// input in advance, and g starts on it while f computes. When f is done the input is accepted or replaced;
+/// replaced, g runs again. Each call waits for the one before. One position of the sequence is one call.
+struct TwoFunctions {
+  double f;
+  double g;
+  double q;         ///< the stand-in
+  bool interrupts;  ///< a useless g is stopped when f is done; else g is busy until it ends
+};
+
+template <class Events>
+Elapsed run_schedule(const TwoFunctions& schedule, const Acceptances& text, Events& events) {
+  double now = 0;
+  for (std::uint64_t call = 0; call < text.tokens; ++call) {
+    const double f_end = now + schedule.f;
+    const double g_start = now + schedule.q;
+    const double g_end = g_start + schedule.g;
+    const bool accepted = text.leading(call, 1) == 1;
+    double end = std::max(f_end, g_end);
+    double stopped = g_end;
+    double again = end;
+    if (!accepted) {
+      if (schedule.interrupts) {
+        stopped = std::clamp(f_end, g_start, g_end);
+        again = std::max(f_end, g_start);
+      }
+      end = again + schedule.g;
+    }
+    if constexpr (Events::wanted) {
+      events.add({now, f_end, {LaneKind::function_f}, EventKind::function_f});
+      events.add({now, g_start, {LaneKind::draft_of_f}, EventKind::draft_of_f});
+      events.add({g_start,
+                  stopped,
+                  {LaneKind::function_g},
+                  accepted ? EventKind::function_g : EventKind::dropped_run});
+      if (!accepted) events.add({again, end, {LaneKind::function_g}, EventKind::function_g});
+    }
+    now = end;
+  }
+  return {text.tokens, now, static_cast<double>(text.tokens) * (schedule.f + schedule.g)};
+}
+
+}  // namespace speclab

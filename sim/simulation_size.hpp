@@ -1,0 +1,97 @@
+// How a run is cut into independent trials, and trials into batches for intervals.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/round/batches.hpp"
+#include "core/token.hpp"
+#include "sim/tally.hpp"
+
+namespace speclab {
+
+struct Plan {
+  std::uint64_t seed = 1;
+  std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
+  std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
+  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
+  std::uint32_t batches = 64;                   ///< consecutive stretches of (trial, round), for batch means
+
+  const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
+
+  std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
+
+  BatchCut cut() const { return {total(), batches}; }
+
+  /// The batch of one round. Batches are long against the models' memory, so that their means are nearly
+  /// independent even when rounds are not.
+  std::uint32_t batch_of(std::uint32_t trial, std::uint32_t round) const {
+    return cut().batch_of(static_cast<std::uint64_t>(trial) * length + round);
+  }
+
+  /// One past the last round of a batch, counted over all trials: trial * length + round.
+  std::uint64_t batch_end(std::uint32_t batch) const { return cut().end(batch); }
+};
+
+/// What quick decoding (sim/quick) took. Counts, not timings: the same on every machine.
+struct QuickWork {
+  std::uint64_t blocks = 0;  ///< Philox blocks used
+  std::uint64_t reads = 0;   ///< places of the models' tables read at random, each in one cache line
+  std::uint64_t passes = 0;  ///< residuals drawn by a pass over the vocabulary
+
+  QuickWork& operator+=(const QuickWork& other) {
+    blocks += other.blocks;
+    reads += other.reads;
+    passes += other.passes;
+    return *this;
+  }
+  bool operator==(const QuickWork&) const = default;
+};
+
+/// What a run left: one tally per batch, and whether it was cut short.
+struct Outcome {
+  std::vector<Tally> batches;
+  bool partial = false;
+  QuickWork work;  ///< of quick decoding
+
+  Tally total() const {
+    Tally sum;
+    for (const Tally& batch : batches) sum += batch;
+    return sum;
+  }
+};
+
+/// Collects the tallies of one trial and hands each batch over when the trial leaves it.
+class BatchWriter {
+ public:
+  BatchWriter(const Plan& plan, Outcome& outcome, std::mutex& mutex)
+      : plan_(plan), outcome_(outcome), mutex_(mutex) {}
+  BatchWriter(const BatchWriter&) = delete;
+  BatchWriter& operator=(const BatchWriter&) = delete;
+  ~BatchWriter() { flush(); }
+
+  /// The tally that (trial, round) belongs to.
+  Tally& at(std::uint32_t trial, std::uint32_t round) {
+    const std::uint32_t batch = plan_.batch_of(trial, round);
+    if (batch != batch_) flush();
+    batch_ = batch;
+    return tally_;
+  }
+
+ private:
+  void flush() {
+    if (tally_ == Tally{}) return;
+    const std::scoped_lock lock(mutex_);
+    outcome_.batches[batch_] += tally_;
+    tally_ = Tally{};
+  }
+
+  const Plan& plan_;
+  Outcome& outcome_;
+  std::mutex& mutex_;
+  Tally tally_;
+  std::uint32_t batch_ = 0;
+};
+
+}  // namespace speclab

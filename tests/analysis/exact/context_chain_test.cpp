@@ -1,0 +1,398 @@
+#include "analysis/exact/context_chain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <variant>
+
+#include "tests/bounds.hpp"
+#include "analysis/exact/chain_distributions.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "sim/decode.hpp"
+#include "sim/any_rule.hpp"
+#include "sim/models/synthetic.hpp"
+#include "sim/models/table_model.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr double rounding = 1e-12;
+
+struct Pair {
+  TableModel target;
+  TableModel draft;
+};
+
+std::uint32_t rows_of(std::int32_t vocab, std::int32_t order) {
+  std::uint32_t rows = 1;
+  for (std::int32_t i = 0; i < order; ++i) rows *= static_cast<std::uint32_t>(vocab);
+  return rows;
+}
+
+TableModel random_table(std::int32_t vocab, std::int32_t order, double concentration, std::uint64_t seed) {
+  return {vocab, order, dirichlet_rows(vocab, rows_of(vocab, order), concentration, seed)};
+}
+
+/// Unlike one another: spiky and flat, independent and mixed, orders that differ, rows with zeros.
+std::vector<Pair> pairs() {
+  const TableModel spiky = random_table(4, 1, 0.3, 1);
+  const TableModel flat = random_table(4, 1, 3, 2);
+  return {{spiky, random_table(4, 1, 0.3, 5)},
+          {spiky, flat},
+          {flat, mixed(flat, spiky, 0.3)},
+          {spiky, mixed(spiky, TableModel(4, 0, uniform_row(4)), 0.5)},
+          {flat, random_table(4, 0, 1, 3)},
+          {TableModel(3, 1, {5, 3, 2, 0, 4, 6, 2, 2, 6}), TableModel(3, 1, {1, 3, 6, 7, 0, 3, 2, 2, 6})}};
+}
+
+template <class Rule = TokenRule>
+ContextChain chain_of(const TableModel& target, const TableModel& draft, const Rule& rule = {},
+                      std::vector<std::vector<Token>> prompts = {{0}}, const ChainLimits& limits = {}) {
+  return build_context_chain(target, draft, rule, std::max(target.order(), draft.order()), prompts, limits);
+}
+
+std::vector<double> point(const ContextChain& chain, std::int32_t context) {
+  std::vector<double> law(chain.contexts.size());
+  law[static_cast<std::size_t>(context)] = 1;
+  return law;
+}
+
+StationaryLaw rounds_from_start(const ContextChain& chain, int gamma) {
+  return stationary_rounds(chain, gamma, point(chain, 0));
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+/// What enumeration says about one round from every context.
+struct Enumerated {
+  std::vector<double> tokens;                  // E[N | x]
+  std::vector<std::vector<double>> law;        // law[x][n - 1] = P(N = n | x)
+  std::vector<std::vector<double>> successor;  // row x of K
+};
+
+template <class Rule>
+Enumerated enumerated(const ContextChain& chain, const Pair& pair, const Rule& rule, int gamma) {
+  const auto memory = static_cast<std::size_t>(std::max(pair.target.order(), pair.draft.order()));
+  Enumerated out;
+  for (const std::vector<Token>& context : chain.contexts) {
+    const RoundLaw<double> law = round_law<double>(pair.target, pair.draft, rule, gamma, context);
+    out.tokens.push_back(law.expected_tokens);
+    out.law.push_back(law.accepted);
+    std::vector<double>& row = out.successor.emplace_back(chain.contexts.size());
+    for (const auto& [emitted, probability] : law.emitted) {
+      std::vector<Token> after = context;
+      after.insert(after.end(), emitted.begin(), emitted.end());
+      if (after.size() > memory)
+        after.erase(after.begin(), after.end() - static_cast<std::ptrdiff_t>(memory));
+      const auto place = std::find(chain.contexts.begin(), chain.contexts.end(), after);
+      REQUIRE(place != chain.contexts.end());
+      row[static_cast<std::size_t>(place - chain.contexts.begin())] += probability;
+    }
+  }
+  return out;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+template <class Rule>
+void check_against_enumeration(const Pair& pair, const Rule& rule, int gamma) {
+  const ContextChain chain = chain_of(pair.target, pair.draft, rule);
+  const Enumerated other = enumerated(chain, pair, rule, gamma);
+  CHECK(largest_difference(expected_tokens_by_context(chain, gamma), other.tokens) < rounding);
+  for (std::int32_t x = 0; x < chain.size(); ++x) {
+    const auto row = static_cast<std::size_t>(x);
+    CHECK(largest_difference(after_round(chain, gamma, point(chain, x)), other.successor[row]) < rounding);
+    CHECK(largest_difference(round_statistics(chain, gamma, point(chain, x)).law, other.law[row]) < rounding);
+  }
+  const StationaryLaw stationary = rounds_from_start(chain, gamma);
+  CHECK(stationary.converged);
+  const RoundStatistics found = round_statistics(chain, gamma, stationary.law);
+  CHECK(found.expected_tokens == doctest::Approx(dot(stationary.law, other.tokens)).epsilon(rounding));
+  // The law is stationary by enumeration's own matrix.
+  std::vector<double> after(stationary.law.size());
+  for (std::size_t x = 0; x < after.size(); ++x) {
+    for (std::size_t y = 0; y < after.size(); ++y) after[y] += stationary.law[x] * other.successor[x][y];
+  }
+  CHECK(largest_difference(after, stationary.law) < rounding);
+  std::vector<double> law(other.law.front().size());
+  double mean = 0;
+  double square = 0;
+  for (std::size_t n = 0; n < law.size(); ++n) {
+    for (std::size_t x = 0; x < after.size(); ++x) law[n] += stationary.law[x] * other.law[x][n];
+    const auto tokens = static_cast<double>(n + 1);
+    mean += tokens * law[n];
+    square += tokens * tokens * law[n];
+  }
+  CHECK(largest_difference(found.law, law) < rounding);
+  CHECK(found.variance == doctest::Approx(square - mean * mean).epsilon(1e-10));
+}
+
+}  // namespace
+
+TEST_CASE("every context's law of N, and every row of K, are those of enumeration") {
+  for (const Pair& pair : pairs()) {
+    for (const int gamma : {0, 1, 2, 4}) {
+      CAPTURE(gamma);
+      check_against_enumeration(pair, TokenRule{}, gamma);
+    }
+  }
+}
+
+TEST_CASE("so they are for every rule that decides position by position, faults included") {
+  const Pair pair = pairs()[1];
+  int checked = 0;
+  const auto check = [&]<class Rule>(const Rule& rule) {
+    if constexpr (PositionRule<Rule>) {
+      check_against_enumeration(pair, rule, 3);
+      ++checked;
+    }
+  };
+  const auto check_all = [&]<class... Rules>(const std::variant<Rules...>*) { (check(Rules{}), ...); };
+  check_all(static_cast<const AnyRule*>(nullptr));
+  CHECK(checked >= 15);
+  static_assert(!PositionRule<BlockRule> && !PositionRule<TreeRule> && !PositionRule<DraftBonusFault>);
+  check(LenienceRule{0.5, Residual::target_minus_draft});
+  check(LenienceRule{0.5, Residual::literal});
+  check(GreedyLenienceRule{0.5});
+}
+
+TEST_CASE("order 2, contexts shorter than the memory, and models of different orders") {
+  const Pair pair{random_table(3, 2, 0.5, 7), random_table(3, 1, 0.5, 8)};
+  check_against_enumeration(pair, TokenRule{}, 3);
+  const ContextChain chain = chain_of(pair.target, pair.draft, TokenRule{}, {{}});
+  CHECK(chain.size() == 1 + 3 + 9);
+  CHECK(chain.contexts[0].empty());
+  CHECK(chain.starts == std::vector<std::int32_t>{0});
+  CHECK(chain.transitions == 3 * 13);
+  const Transitions* graph = &chain.plain();
+  const auto classes = closed_classes({&graph, 1});
+  REQUIRE(classes.size() == 1);
+  CHECK(classes[0].size() == 9);
+  check_against_enumeration({random_table(3, 1, 0.5, 7), random_table(3, 2, 0.5, 8)}, TokenRule{}, 2);
+}
+
+TEST_CASE("the third witness: simulation") {
+  // Null: the mean of N over the plan's rounds is what the chain says for its start. Rounds are correlated,
+  // so trials are the samples; false alarm 2.6e-12 each. Power: standard errors are below 0.1% of E, so that
+  // an error of 1.2% is found with probability 1 - 3e-7; where Eq. 1 is off by so much, it must be refused.
+  constexpr int gamma = 3;
+  const Plan plan{.seed = 11, .trials = 2000, .length = 200, .prompts = {{0}}, .batches = 2000};
+  int far_formulas = 0;
+  for (const Pair& pair : pairs()) {
+    const Outcome outcome = decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, plan);
+    std::vector<double> means;
+    for (const Tally& trial : outcome.batches) {
+      means.push_back(static_cast<double>(trial.emitted) / static_cast<double>(trial.rounds));
+    }
+    const auto count = static_cast<double>(means.size());
+    const double mean = std::accumulate(means.begin(), means.end(), 0.0) / count;
+    double square = 0;
+    for (const double value : means) square += (value - mean) * (value - mean);
+    const double deviation = std::sqrt(square / (count - 1));
+
+    const ContextChain chain = chain_of(pair.target, pair.draft);
+    const auto expected = expected_tokens_over(chain, gamma, point(chain, 0), plan.length);
+    REQUIRE(expected);
+    CHECK(mean_agrees(mean, *expected, deviation, count));
+    const StationaryLaw own = stationary_plain(chain, point(chain, 0));
+    const double formula = expected_tokens(mean_acceptance(chain, own.law), gamma);
+    if (std::abs(formula / *expected - 1) < 0.012) continue;
+    ++far_formulas;
+    CHECK(deviation / std::sqrt(count) < 0.001 * *expected);
+    CHECK_FALSE(mean_agrees(mean, formula, deviation, count));
+  }
+  CHECK(far_formulas == 2);
+}
+
+TEST_CASE("a faulty rule has another chain, and the difference is visible") {
+  const Pair pair = pairs()[1];
+  constexpr int gamma = 3;
+  const ContextChain token = chain_of(pair.target, pair.draft);
+  const double honest = round_statistics(token, gamma, rounds_from_start(token, gamma).law).expected_tokens;
+  const ContextChain all = chain_of(pair.target, pair.draft, AcceptAllFault{});
+  CHECK(round_statistics(all, gamma, rounds_from_start(all, gamma).law).expected_tokens ==
+        doctest::Approx(gamma + 1).epsilon(rounding));
+  const ContextChain again = chain_of(pair.target, pair.draft, ResampleTargetFault{});
+  const RoundStatistics resampled = round_statistics(again, gamma, rounds_from_start(again, gamma).law);
+  CHECK(std::abs(resampled.expected_tokens - honest) > 1e-3);
+}
+
+TEST_CASE("under token verification alpha over visited contexts is that of plain decoding (Cor. 3.6)") {
+  for (const Pair& pair : pairs()) {
+    const ContextChain chain = chain_of(pair.target, pair.draft);
+    const double alpha = mean_acceptance(chain, stationary_plain(chain, point(chain, 0)).law);
+    for (const int gamma : {1, 4}) {
+      const RoundStatistics found = round_statistics(chain, gamma, rounds_from_start(chain, gamma).law);
+      CHECK(found.alpha_visited == doctest::Approx(alpha).epsilon(1e-11));
+      REQUIRE(found.regret());
+      CHECK(std::abs(*found.regret()) < rounding);
+    }
+  }
+}
+
+TEST_CASE("rules that accept less than token verification regret it; lossy ones can go below") {
+  const Pair pair = pairs()[1];
+  struct HalfAcceptance : TokenRule {
+    double acceptance(Token token, Row target, Row draft) const {
+      return TokenRule::acceptance(token, target, draft) / 2;
+    }
+  };
+  const auto regret = [&](const auto& rule) {
+    const ContextChain chain = chain_of(pair.target, pair.draft, rule);
+    return *round_statistics(chain, 2, rounds_from_start(chain, 2).law).regret();
+  };
+  CHECK(regret(HalfAcceptance{}) > 0.1);
+  CHECK(regret(LenienceRule{0.5, Residual::target_minus_draft}) < -0.01);
+}
+
+TEST_CASE("a coupling rule is read from the weights of the emitted token") {
+  const TableModel target(3, 0, {0.5, 0.3, 0.2});
+  const TableModel draft(3, 0, {0.1, 0.3, 0.6});
+  const ContextChain chain = chain_of(target, draft, MatchRule{});
+  CHECK(mean_acceptance(chain, std::vector<double>{1}) == doctest::Approx(0.26).epsilon(rounding));
+
+  // With memory: M + J is the target's row, whatever is kept.
+  const Pair pair = pairs()[1];
+  const ContextChain with_memory = chain_of(pair.target, pair.draft, MatchRule{});
+  for (std::int32_t x = 0; x < with_memory.size(); ++x) {
+    CHECK(largest_difference(after_round(with_memory, 1, point(with_memory, x)),
+                             after_token(with_memory, point(with_memory, x))) > 1e-3);
+    std::vector<double> room;
+    const auto& context = with_memory.contexts[static_cast<std::size_t>(x)];
+    PositionLaw law;
+    describe_position(MatchRule{}, pair.target.next(context, room), pair.draft.next(context, room), law);
+    for (std::size_t id = 0; id < law.plain.size(); ++id) {
+      CHECK(law.kept[id] + law.corrected[id] == doctest::Approx(law.plain[id]).epsilon(rounding));
+    }
+  }
+}
+
+TEST_CASE("without memory the chain is Eq. 1 and its variance") {
+  const TableModel target(5, 0, zipf_row(5, 1, false));
+  const TableModel draft(5, 0, zipf_row(5, 1, true));
+  const ContextChain chain = chain_of(target, draft);
+  CHECK(chain.size() == 1);
+  const double alpha = mean_acceptance(chain, std::vector<double>{1});
+  for (const int gamma : {0, 1, 5, 12}) {
+    const StationaryLaw stationary = rounds_from_start(chain, gamma);
+    CHECK(stationary.iterations == 1);
+    const RoundStatistics found = round_statistics(chain, gamma, stationary.law);
+    CHECK(found.expected_tokens == doctest::Approx(expected_tokens(alpha, gamma)).epsilon(1e-14));
+    CHECK(found.variance == doctest::Approx(tokens_variance(alpha, gamma)).epsilon(1e-13));
+    REQUIRE(found.correlation);
+    CHECK(std::abs(*found.correlation) < 1e-14);
+  }
+}
+
+TEST_CASE("the lag-1 model is exact where acceptance depends on the last acceptance alone") {
+  // Token 0 is always drafted, and accepted with 0.9 after a 0 and with 0.3 after a 1: whatever came before,
+  // a drafted token that was accepted leaves the context 0.
+  const TableModel target(2, 1, {0.9, 0.1, 0.3, 0.7});
+  const TableModel draft(2, 1, {1, 0, 1, 0});
+  const ContextChain chain = chain_of(target, draft);
+  for (const int gamma : {1, 2, 6}) {
+    const RoundStatistics found = round_statistics(chain, gamma, rounds_from_start(chain, gamma).law);
+    REQUIRE(found.correlation);
+    CHECK(*found.second_accepted == doctest::Approx(0.9).epsilon(rounding));
+    CHECK(expected_tokens_lag1(found.first_accepted, *found.correlation, gamma) ==
+          doctest::Approx(found.expected_tokens).epsilon(rounding));
+  }
+}
+
+TEST_CASE("a periodic chain settles") {
+  // Tokens run 0 -> {1, 2} -> 0: plain decoding has period 2, and so have rounds of a perfect draft with
+  // gamma = 1, while a draft that misses half the time makes them aperiodic.
+  const TableModel target(3, 1, {0, 0.5, 0.5, 1, 0, 0, 1, 0, 0});
+  const TableModel draft(3, 1, {0, 1, 0, 1, 0, 0, 1, 0, 0});
+  const ContextChain chain = chain_of(target, draft);
+  const StationaryLaw plain = stationary_plain(chain, point(chain, 0));
+  CHECK(plain.converged);
+  CHECK(plain.damped);
+  CHECK(plain.law[0] == doctest::Approx(0.5).epsilon(1e-10));
+  const StationaryLaw rounds = rounds_from_start(chain, 2);
+  CHECK(rounds.converged);
+  CHECK(largest_difference(after_round(chain, 2, rounds.law), rounds.law) < rounding);
+
+  // A perfect draft with gamma + 1 = the period: rounds always start where they started.
+  const ContextChain perfect = chain_of(target, target);
+  const StationaryLaw from_zero = stationary_rounds(perfect, 1, point(perfect, 0));
+  CHECK(from_zero.converged);
+  CHECK(from_zero.law[0] == doctest::Approx(1).epsilon(rounding));
+}
+
+TEST_CASE("closed classes are found, and transient contexts belong to none") {
+  // 0 leads to {1, 2} and to {3}; 1 and 2 alternate; 3 stays.
+  const TableModel target(4, 1, {0.2, 0.4, 0, 0.4, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1});
+  const ContextChain chain = chain_of(target, TableModel(4, 0, uniform_row(4)));
+  const Transitions* graph = &chain.plain();
+  const auto classes = closed_classes({&graph, 1});
+  REQUIRE(classes.size() == 2);
+  const auto tokens = [&](const ClosedClass& members) {
+    std::vector<Token> last;
+    for (const std::int32_t x : members) last.push_back(chain.contexts[static_cast<std::size_t>(x)].back());
+    std::sort(last.begin(), last.end());
+    return last;
+  };
+  CHECK(tokens(classes[0]) == std::vector<Token>{1, 2});
+  CHECK(tokens(classes[1]) == std::vector<Token>{3});
+}
+
+TEST_CASE("dense and sparse storage agree") {
+  const TableModel target = random_table(40, 1, 0.3, 1);
+  const TableModel draft = mixed(target, random_table(40, 1, 0.3, 2), 0.4);
+  const ContextChain dense = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 0.1});
+  const ContextChain sparse = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 2});
+  CHECK(dense.kept.dense);
+  CHECK(dense.corrected.dense);
+  CHECK_FALSE(sparse.bonus.dense);
+  const StationaryLaw a = rounds_from_start(dense, 5);
+  const StationaryLaw b = rounds_from_start(sparse, 5);
+  CHECK(largest_difference(a.law, b.law) < rounding);
+  CHECK(round_statistics(dense, 5, a.law).expected_tokens ==
+        doctest::Approx(round_statistics(sparse, 5, b.law).expected_tokens).epsilon(rounding));
+  CHECK(largest_difference(expected_tokens_by_context(dense, 5), expected_tokens_by_context(sparse, 5)) <
+        rounding);
+}
+
+TEST_CASE("chains that are too large are refused with their numbers and a remedy") {
+  const TableModel target = random_table(10, 2, 0.5, 1);
+  const auto message = [&](const ChainLimits& limits) -> std::string {
+    try {
+      chain_of(target, target, TokenRule{}, {{}}, limits);
+    } catch (const ChainError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message({}).empty());
+  const std::string contexts = message({.contexts = 50});
+  CHECK(contexts.find("more than 50 contexts of 2 tokens") != std::string::npos);
+  CHECK(contexts.find("top_k") != std::string::npos);
+  const std::string transitions = message({.transitions = 1000});
+  CHECK(transitions.find("more than 1,000 transitions") != std::string::npos);
+  CHECK(transitions.find("111 contexts") != std::string::npos);
+}
+
+TEST_CASE("a damaged row is reported, not counted") {
+  struct Damaged {
+    std::int32_t vocab() const { return 2; }
+    Row next(std::span<const Token>, std::vector<double>& room) const {
+      room = {0.5, std::nan("")};
+      return {room.data(), 2};
+    }
+  };
+  const std::vector<std::vector<Token>> prompts{{}};
+  CHECK_THROWS_AS(build_context_chain(Damaged{}, Damaged{}, TokenRule{}, 0, prompts), ChainError);
+}

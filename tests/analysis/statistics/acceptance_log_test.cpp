@@ -1,0 +1,155 @@
+#include "analysis/statistics/acceptance_log.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/bounds.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "core/random/philox.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// Rounds whose position i is accepted with probability chance(i, round before), i from 0.
+template <class Chance>
+std::vector<LoggedRound> simulate(std::uint32_t trial, int rounds, int gamma, const Chance& chance) {
+  Philox stream(test_seed(20230911), Site{trial, 0, Draw{Use::world, 1}});
+  std::vector<LoggedRound> log;
+  LoggedRound before{gamma, 0};
+  for (int i = 0; i < rounds; ++i) {
+    LoggedRound round{gamma, 0};
+    while (round.accepted < gamma && open_unit(stream()) < chance(round.accepted, before)) ++round.accepted;
+    log.push_back(before = round);
+  }
+  return log;
+}
+
+std::vector<LoggedRound> geometric(std::uint32_t trial, int rounds, int gamma, double alpha) {
+  return simulate(trial, rounds, gamma, [alpha](int, const LoggedRound&) { return alpha; });
+}
+
+constexpr int repeats = 3000;
+
+}  // namespace
+
+TEST_CASE("coins of rounds, by hand") {
+  const LoggedRound log[] = {{3, 3}, {3, 0}, {2, 1}, {0, 0}, {3, 2}};
+  const PositionCounts counts = count_positions(log);
+  CHECK(counts.rounds == 5);
+  CHECK(counts.examined == std::vector<std::uint64_t>{4, 3, 2});
+  CHECK(counts.accepted == std::vector<std::uint64_t>{3, 2, 1});
+  CHECK(counts.total_examined() == 9);
+  CHECK(counts.total_accepted() == 6);
+  const std::uint64_t kept[] = {80, 60, 30};
+  const PositionCounts totals = count_positions(100, kept);
+  CHECK(totals.examined == std::vector<std::uint64_t>{100, 80, 60});
+}
+
+TEST_CASE("the likelihood interval: its ends have the likelihood they should, and edges are closed forms") {
+  const Interval found = likelihood_interval(30, 40, 0.95).value();
+  CHECK(found.estimate == 0.75);
+  const auto log_likelihood = [](double alpha) { return 30 * std::log(alpha) + 10 * std::log(1 - alpha); };
+  constexpr double half_quantile = 3.841458820694124 / 2;
+  CHECK(log_likelihood(found.low) == doctest::Approx(log_likelihood(0.75) - half_quantile));
+  CHECK(log_likelihood(found.high) == doctest::Approx(log_likelihood(0.75) - half_quantile));
+  CHECK(found.low < 0.75);
+  CHECK(found.high > 0.75);
+  const Interval none = likelihood_interval(0, 40, 0.95).value();
+  CHECK(none.low == 0);
+  CHECK(none.high == doctest::Approx(1 - std::exp(-half_quantile / 40)));
+  const Interval all = likelihood_interval(40, 40, 0.95).value();
+  CHECK(all.high == 1);
+  CHECK(all.low == doctest::Approx(std::exp(-half_quantile / 40)));
+  CHECK_FALSE(likelihood_interval(0, 0, 0.95).has_value());
+}
+
+// Null: coverage is the confidence. The asymptotic error at 400 rounds is far below seven standard deviations
+// of 3000 repeats (0.04 at confidence 0.9).
+TEST_CASE("the intervals of alpha cover at their confidence for cut-off geometric rounds") {
+  constexpr double alpha = 0.72;
+  int covered = 0;
+  int stretches_covered = 0;
+  int naive_covered = 0;
+  for (int i = 0; i < repeats; ++i) {
+    const auto log = geometric(static_cast<std::uint32_t>(i), 400, 5, alpha);
+    const PositionCounts counts = count_positions(log);
+    const auto holds = [&](const Interval& x) { return x.low <= alpha && alpha <= x.high ? 1 : 0; };
+    covered += holds(*likelihood_interval(counts.total_accepted(), counts.total_examined(), 0.9));
+    stretches_covered += holds(*stretch_interval(log, 20, 0.9));
+    // A planted fault: accepted over drafted is not alpha.
+    naive_covered += holds(*likelihood_interval(counts.total_accepted(), 5 * counts.rounds, 0.9));
+  }
+  CHECK(count_agrees(covered, repeats, 0.9));
+  CHECK(count_agrees(stretches_covered, repeats, 0.9));
+  CHECK_FALSE(count_agrees(naive_covered, repeats, 0.9));
+  CHECK_FALSE(stretch_interval(geometric(0, 39, 5, alpha), 20, 0.9).has_value());
+}
+
+// Null: each test rejects at its level, 0.05; seven standard deviations of 3000 repeats are 0.028.
+TEST_CASE("tests of a log: false alarms at their level, planted departures found") {
+  int position_alarms = 0;
+  int neighbour_alarms = 0;
+  int decay_found = 0;
+  int runs_found = 0;
+  for (int i = 0; i < repeats; ++i) {
+    const auto trial = static_cast<std::uint32_t>(i);
+    const auto log = geometric(trial, 500, 6, 0.7);
+    position_alarms += position_test(count_positions(log)).p < 0.05 ? 1 : 0;
+    neighbour_alarms += neighbour_test(log).p < 0.05 ? 1 : 0;
+    if (i >= 300) continue;
+    const auto decaying =
+        simulate(trial, 500, 6, [](int position, const LoggedRound&) { return 0.85 - 0.08 * position; });
+    decay_found += position_test(count_positions(decaying)).p < 0.05 ? 1 : 0;
+    const auto in_runs = simulate(trial, 500, 6, [](int position, const LoggedRound& before) {
+      return position > 0 ? 0.7 : before.accepted > 0 ? 0.8 : 0.4;
+    });
+    runs_found += neighbour_test(in_runs).p < 0.05 ? 1 : 0;
+  }
+  CHECK(count_agrees(position_alarms, repeats, 0.05));
+  CHECK(count_agrees(neighbour_alarms, repeats, 0.05));
+  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has a chance below 1e-5, ten of 300 have none.
+  CHECK(decay_found > 290);
+  CHECK(runs_found > 290);
+}
+
+TEST_CASE("logs that cannot be tested are not rejected") {
+  CHECK(position_test({}).p == 1);
+  const LoggedRound one[] = {{1, 1}, {1, 0}};
+  CHECK(position_test(count_positions(one)).degrees == 0);
+  CHECK(neighbour_test(one).p == 1);
+  const std::uint64_t all[] = {50, 50};
+  CHECK(position_test(count_positions(50, all)).p == 1);
+}
+
+TEST_CASE("tokens per round from positions: at the log's own gamma the plain mean, and under i.i.d. Eq. 1") {
+  const auto log = geometric(7, 300, 4, 0.6);
+  double mean = 1;
+  for (const LoggedRound& round : log) mean += round.accepted / 300.0;
+  const PositionalTokens found = positional_tokens(count_positions(log));
+  CHECK(found.tokens.size() == 5);
+  CHECK(found.tokens[4] == doctest::Approx(mean));
+  CHECK(found.tokens[0] == 1);
+  const std::uint64_t exact[] = {6000, 3600, 2160};
+  const PositionalTokens iid = positional_tokens(count_positions(10000, exact));
+  for (int gamma = 0; gamma <= 3; ++gamma) {
+    CHECK(iid.tokens[static_cast<std::size_t>(gamma)] == doctest::Approx(expected_tokens(0.6, gamma)));
+  }
+  // At the log's own gamma the delta method is the binomial mean's error.
+  CHECK(iid.deviation[3] * std::sqrt(10000.0) == doctest::Approx(std::sqrt(tokens_variance(0.6, 3))));
+}
+
+TEST_CASE("the delta method's errors cover, also when acceptance decays") {
+  const auto chance = [](int position, const LoggedRound&) { return 0.85 - 0.1 * position; };
+  const double expected = 1 + 0.85 + 0.85 * 0.75 + 0.85 * 0.75 * 0.65;
+  constexpr double quantile = 1.6448536269514722;  // of the normal law at 0.95
+  int covered = 0;
+  for (int i = 0; i < repeats; ++i) {
+    const auto log = simulate(static_cast<std::uint32_t>(i), 400, 5, chance);
+    const PositionalTokens found = positional_tokens(count_positions(log));
+    covered += std::abs(found.tokens[3] - expected) <= quantile * found.deviation[3] ? 1 : 0;
+  }
+  CHECK(count_agrees(covered, repeats, 0.9));
+}

@@ -1,0 +1,195 @@
+#include "analysis/statistics/sequence_tests.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/bounds.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "core/rules/all_rules.hpp"
+#include "sim/sequences.hpp"
+#include "sim/models/table_model.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr std::int32_t vocab = 3;
+constexpr std::size_t length = 3;
+constexpr std::uint32_t samples = 20000;
+
+/// Columns sum to 1, so that the stationary law is uniform.
+const TableModel target(vocab, 1, {0.5, 0.3, 0.2, 0.2, 0.5, 0.3, 0.3, 0.2, 0.5});
+
+/// The chain started from its stationary law, which is uniform: so is every later marginal.
+struct Stationary {
+  std::int32_t vocab() const { return target.vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    static constexpr double even[] = {1, 1, 1};
+    return context.size() <= 1 ? Row{even, 3} : target.next(context, scratch);
+  }
+};
+
+/// The planted fault: rows are looked up one token too early.
+struct OffByOneContext {
+  std::int32_t vocab() const { return target.vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    return Stationary{}.next(context.first(context.size() - 1), scratch);
+  }
+};
+
+const Stationary right;
+const OffByOneContext off_by_one;
+
+template <class M>
+std::vector<Token> sequences(const M& model, std::uint64_t seed, std::uint32_t trials = samples) {
+  Plan plan;
+  plan.seed = test_seed(seed);
+  plan.trials = trials;
+  plan.prompts = {{0}};
+  return plain_sequences(model, TokenRule{}, plan, length);
+}
+
+Law<double> law_of_right() { return plain_law<double>(right, std::vector<Token>{0}, length); }
+
+/// What a test of one position alone sees.
+FitTest marginal(const std::vector<Token>& sample, std::size_t position) {
+  std::vector<std::uint64_t> counts(vocab);
+  for (std::size_t i = position; i < sample.size(); i += length)
+    ++counts[static_cast<std::size_t>(sample[i])];
+  return fit_test(counts, std::vector<double>(vocab, 1.0));
+}
+
+}  // namespace
+
+TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong") {
+  // Null: 20,000 sequences of the target's law. Joint (Pearson, G) and three positions, one- and two-sample,
+  // each at 1e-11. Power: the fault moves a conditional by .1 to .3 (w > .1 in the joint), n w^2 > 200.
+  const std::vector<Token> good = sequences(right, 1);
+  const std::vector<Token> bad = sequences(off_by_one, 2);
+  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
+  for (std::size_t position = 0; position < length; ++position) {
+    CHECK(marginal(good, position).pearson_p > p_value_bound);
+    CHECK(marginal(bad, position).pearson_p > p_value_bound);  // blind
+  }
+  for (const double p : exact.test(good).p_values()) CHECK(p > p_value_bound);
+  for (const double p : two_sample_sequence_tests(good, sequences(right, 3), length).p_values()) {
+    CHECK(p > p_value_bound);
+  }
+  for (const SequenceTests& tests :
+       {exact.test(bad), two_sample_sequence_tests(bad, sequences(right, 3), length)}) {
+    CHECK(tests.joint.pearson_p < p_value_bound);
+    CHECK(tests.joint.g_p < p_value_bound);
+    CHECK(tests.positions[0].sum.pearson_p > p_value_bound);  // the first token is right
+    CHECK(tests.positions[1].sum.pearson_p < p_value_bound);
+    CHECK(tests.positions[2].sum.pearson_p < p_value_bound);
+    CHECK(tests.adjusted_p() < p_value_bound);
+  }
+}
+
+TEST_CASE("a position's test adds the tests of its prefixes") {
+  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
+  const SequenceTests tests = exact.test(sequences(right, 4));
+  REQUIRE(tests.positions.size() == length);
+  const int prefixes[] = {1, 3, 9};
+  for (std::size_t i = 0; i < length; ++i) {
+    CHECK(tests.positions[i].prefixes == prefixes[i]);
+    CHECK(tests.positions[i].sum.degrees == 2 * prefixes[i]);
+    CHECK(tests.positions[i].covered == 1);
+    CHECK(tests.positions[i].sum.samples == samples);
+  }
+  CHECK(tests.joint.degrees == 26);
+  CHECK(tests.p_values().size() == 2 + length);
+  CHECK(tests.positions[0].sum.pearson == doctest::Approx(marginal(sequences(right, 4), 0).pearson));
+  // Log-likelihood ratios factor over prefixes where no cell is pooled.
+  double sum = 0;
+  for (const PositionTest& position : tests.positions) sum += position.sum.g;
+  CHECK(sum == doctest::Approx(tests.joint.g));
+}
+
+TEST_CASE("rare prefixes are left out and counted") {
+  const SequenceTests tests =
+      two_sample_sequence_tests(sequences(right, 5, 100), sequences(right, 6, 100), length);
+  CHECK(tests.positions[0].covered == 1);
+  // Nine prefixes of about 22 sequences each allow two cells of ten in either sample to hardly any.
+  CHECK(tests.positions[2].covered < 0.9);
+  const SequenceTests few =
+      two_sample_sequence_tests(sequences(right, 5, 10), sequences(right, 6, 10), length);
+  CHECK(few.positions[2].prefixes == 0);
+  CHECK(few.positions[2].sum.pearson_p == 1);
+}
+
+TEST_CASE("rare sequences share cells, and still count") {
+  // 6^4 = 1296 sequences and 4,000 samples: hardly any has a cell of its own. Null: the even law, at 1e-11.
+  // Power: the first and the last token alone have w^2 = .28, which makes n w^2 = 1,100, and half of that for
+  // two samples; about 150 are found.
+  const TableModel even(6, 0, std::vector<double>(6, 1.0));
+  const TableModel tilted(6, 0, {1.6, 1.2, 1, 1, 0.8, 0.4});
+  Plan plan;
+  plan.seed = test_seed(7);
+  plan.trials = 4000;
+  const std::vector<Token> sample = plain_sequences(tilted, TokenRule{}, plan, 4);
+  const ExactSequenceTests exact(plain_law<double>(even, {}, 4), 6, 4, plan.trials);
+  const SequenceTests tests = exact.test(sample);
+  CHECK(tests.joint.cells <= static_cast<int>(rare_cells));
+  CHECK(tests.joint.pearson_p < p_value_bound);
+  plan.seed = test_seed(8);
+  const std::vector<Token> fair = plain_sequences(even, TokenRule{}, plan, 4);
+  CHECK(exact.test(fair).joint.pearson_p > p_value_bound);
+  const SequenceTests two = two_sample_sequence_tests(sample, fair, 4);
+  CHECK(two.joint.cells < 2 * static_cast<int>(rare_cells));
+  CHECK(two.joint.pearson_p < p_value_bound);
+}
+
+TEST_CASE("a sequence that the law excludes settles the matter") {
+  Law<double> law = law_of_right();
+  law.erase({0, 0, 0});
+  const ExactSequenceTests exact(law, vocab, length, 2);
+  const SequenceTests tests = exact.test(std::vector<Token>{0, 0, 0, 1, 1, 1});
+  CHECK(tests.joint.impossible == 1);
+  CHECK(tests.adjusted_p() == 0);
+  CHECK(tests.positions[2].sum.impossible == 1);
+  CHECK(exact.plan(law_of_right()).impossible == doctest::Approx(law_of_right().at({0, 0, 0})));
+}
+
+TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
+  // Null: as above. KS at 1e-11 for the third position, one- and two-sample; chi-squared's own error is far
+  // below the .08 that this finds. Power: one degree too many for the first token (3, not 2) is .19 away.
+  const ExactSequenceTests exact(law_of_right(), vocab, length, 300);
+  std::vector<double> one;
+  std::vector<double> two;
+  std::vector<double> wrong;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::vector<Token> first = sequences(right, 1000 + 2 * i, 300);
+    const SequenceTests tests = exact.test(first);
+    one.push_back(tests.positions[2].sum.pearson_p);
+    two.push_back(two_sample_sequence_tests(first, sequences(right, 1001 + 2 * i, 300), length)
+                      .positions[1]
+                      .sum.pearson_p);
+    std::vector<FitTest> with_one_more(2);
+    with_one_more[0] = tests.positions[0].sum;
+    with_one_more[1].degrees = 1;
+    wrong.push_back(sum_of_tests(with_one_more).pearson_p);
+  }
+  CHECK(kolmogorov_smirnov(one).p > p_value_bound);
+  CHECK(kolmogorov_smirnov(two).p > p_value_bound);
+  CHECK(kolmogorov_smirnov(wrong).p < p_value_bound);
+}
+
+TEST_CASE("what a test faces under another law") {
+  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
+  CHECK(exact.plan(law_of_right()).effect < 1e-12);
+  const Law<double> fault = plain_law<double>(off_by_one, std::vector<Token>{0}, length);
+  double square = 0;
+  const Law<double> law = law_of_right();
+  for (const auto& [sequence, probability] : law) {
+    square += (fault.at(sequence) - probability) * (fault.at(sequence) - probability) / probability;
+  }
+  CHECK(exact.plan(fault).effect == doctest::Approx(std::sqrt(square)));
+  CHECK(exact.plan(fault).degrees == 26);
+  const PlannedTest two = plan_two_sample(fault, law, samples);
+  CHECK(two.degrees == 26);
+  CHECK(two.effect < std::sqrt(square));
+  CHECK(two.effect > std::sqrt(square) / 2);
+}

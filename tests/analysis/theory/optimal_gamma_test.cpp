@@ -1,0 +1,74 @@
+#include "analysis/theory/optimal_gamma.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "analysis/theory/theorems.hpp"
+
+using namespace speclab;
+
+TEST_CASE("the optimum agrees with trying every gamma") {
+  constexpr int limit = 400;
+  for (int a = 1; a <= 97; a += 3) {
+    for (const double c : {0.01, 0.02, 0.05, 0.11, 0.3, 0.5, 0.7, 0.97, 1.0, 3.0}) {
+      const double alpha = a / 100.0;
+      CAPTURE(alpha);
+      CAPTURE(c);
+      int best = 0;
+      for (int gamma = 1; gamma <= limit; ++gamma) {
+        if (speed(alpha, gamma, c) > speed(alpha, best, c) * (1 + 1e-14)) best = gamma;
+      }
+      REQUIRE(best < limit);
+      const OptimalGamma found = optimal_gamma(alpha, c);
+      CHECK(found.gamma == best);
+      CHECK(found.speed.value() == doctest::Approx(speed(alpha, best, c)).epsilon(1e-14));
+      CHECK_FALSE(found.reason.empty());
+      // Cor. 3.9: with alpha > c the best gamma reaches the guarantee.
+      if (const auto guaranteed = guaranteed_speed(alpha, c))
+        CHECK(*found.speed >= *guaranteed * (1 - 1e-14));
+    }
+  }
+}
+
+TEST_CASE("exact ties go to the smaller gamma") {
+  // alpha = c: gamma = 0 and 1 are equally fast.
+  for (const double both : {0.1, 0.3, 0.5, 0.9}) CHECK(optimal_gamma(both, both).gamma == 0);
+  // A(1/2, 1) / (1 + c) = A(1/2, 2) / (1 + 2c) at c = 1/5.
+  CHECK(speed(0.5, 1, 0.2) == doctest::Approx(speed(0.5, 2, 0.2)).epsilon(1e-15));
+  CHECK(optimal_gamma(0.5, 0.2).gamma == 1);
+}
+
+TEST_CASE("no finite optimum is said, with the limit where there is one") {
+  const OptimalGamma free = optimal_gamma(0.75, 0);
+  CHECK_FALSE(free.gamma.has_value());
+  CHECK(free.speed.value() == doctest::Approx(4));
+  const OptimalGamma certain = optimal_gamma(1, 0.25);
+  CHECK_FALSE(certain.gamma.has_value());
+  CHECK(certain.speed.value() == 4);
+  const OptimalGamma both = optimal_gamma(1, 0);
+  CHECK_FALSE(both.gamma.has_value());
+  CHECK_FALSE(both.speed.has_value());
+  const OptimalGamma far = optimal_gamma(1 - 1e-16, 1e-12);
+  CHECK_FALSE(far.gamma.has_value());
+  for (const OptimalGamma& found : {free, certain, both, far}) CHECK_FALSE(found.reason.empty());
+}
+
+TEST_CASE("do not speculate: nothing accepted, or a draft as slow as the target") {
+  for (const double c : {0.0, 0.5, 2.0}) {
+    CHECK(optimal_gamma(0, c).gamma == 0);
+    CHECK(optimal_gamma(0, c).speed == 1.0);
+  }
+  CHECK(optimal_gamma(1, 1).gamma == 0);
+  CHECK(optimal_gamma(1, 2).gamma == 0);
+  CHECK(optimal_gamma(0.5, 0.6).gamma == 0);
+}
+
+TEST_CASE("ten thousand hard calls take well under a second") {
+  const auto start = std::chrono::steady_clock::now();
+  long total = 0;
+  for (int i = 0; i < 10000; ++i) total += optimal_gamma(0.9999 - i * 1e-12, 1e-4).gamma.value();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  CHECK(total > 0);
+  CHECK(took.count() < 0.5);
+}

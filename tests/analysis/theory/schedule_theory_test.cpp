@@ -1,0 +1,286 @@
+#include "analysis/theory/schedule_theory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tests/bounds.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "sim/schedules/schedule.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr std::uint32_t trials = 64;
+constexpr std::size_t spare = 1024;
+
+Plan plan_of(std::uint32_t length) {
+  Plan plan;
+  plan.seed = test_seed(20240611);
+  plan.trials = trials;
+  plan.length = length;
+  return plan;
+}
+
+struct Sums {
+  std::vector<double> plain;
+  std::vector<double> time;
+};
+
+template <class Schedule>
+Sums simulate(const Schedule& schedule, double alpha, std::uint32_t length = 20'000) {
+  const Plan plan = plan_of(length);
+  const auto bits = [&](std::uint32_t trial) {
+    return iid_acceptances(alpha, plan.seed, trial, plan.length + spare);
+  };
+  Sums sums;
+  for (std::uint32_t trial = 0; trial < trials; ++trial) {
+    const AcceptanceBits positions = bits(trial);
+    NoEvents nobody;
+    const Elapsed elapsed =
+        run_schedule(schedule, Acceptances{positions, plan.length, plan.seed, trial}, nobody);
+    sums.plain.push_back(elapsed.plain_time);
+    sums.time.push_back(elapsed.time);
+  }
+  return sums;
+}
+
+/// Null: `formula` is the long-run speed over independent acceptances. The trials are independent and long,
+/// so that Student's t holds; false alarms are as rare as p_value_bound.
+bool follows(const Sums& sums, double formula) {
+  const Interval interval = *ratio_interval(sums.plain, sums.time, 1 - p_value_bound);
+  return interval.low <= formula && formula <= interval.high;
+}
+
+template <class Schedule>
+bool follows(const Schedule& schedule, double alpha, double formula, std::uint32_t length = 20'000) {
+  return follows(simulate(schedule, alpha, length), formula);
+}
+
+/// Rounds that emit nothing after the last accepted draft: the planted fault of a forgotten bonus token.
+struct WithoutBonus {
+  std::uint64_t gamma;
+  double c;
+};
+
+template <class Events>
+Elapsed run_schedule(const WithoutBonus& schedule, const Acceptances& text, Events&) {
+  Elapsed elapsed;
+  while (elapsed.tokens < text.tokens) {
+    const std::uint64_t kept = text.leading(elapsed.tokens, schedule.gamma);
+    elapsed.tokens += kept == schedule.gamma ? kept : kept + 1;
+    elapsed.time += 1 + schedule.c * static_cast<double>(schedule.gamma);
+  }
+  elapsed.plain_time = static_cast<double>(elapsed.tokens);
+  return elapsed;
+}
+
+int as_int(std::uint64_t value) { return static_cast<int>(value); }
+
+}  // namespace
+
+TEST_CASE("rounds: Thm 3.8, heads and oracles are inside their intervals") {
+  for (const double alpha : {0.3, 0.8, 0.95}) {
+    for (const double c : {0.02, 0.2}) {
+      for (const std::uint64_t gamma : {1, 4, 8}) {
+        CAPTURE(alpha);
+        CAPTURE(c);
+        CAPTURE(gamma);
+        CHECK(follows(Speculative{gamma, c}, alpha, speed(alpha, as_int(gamma), c)));
+        CHECK(follows(Heads{gamma, c}, alpha, heads_speed(alpha, as_int(gamma), c)));
+        CHECK(follows(Oracle{gamma, c}, alpha, oracle_speed_capped(alpha, as_int(gamma), c)));
+      }
+      CHECK(follows(Oracle{500, c}, alpha, *oracle_speed_charged(alpha, c)));
+    }
+    CHECK(follows(Oracle{500, 0}, alpha, *oracle_speed_uncharged(alpha)));
+    CHECK(follows(Plain{}, alpha, 1));
+  }
+}
+
+TEST_CASE("a forgotten bonus token is found out, also where it is rare") {
+  CHECK_FALSE(follows(WithoutBonus{4, 0.05}, 0.8, speed(0.8, 4, 0.05)));
+  CHECK_FALSE(follows(WithoutBonus{8, 0.05}, 0.8, speed(0.8, 8, 0.05)));
+}
+
+TEST_CASE("hierarchies follow their exact form, and not the usual approximation") {
+  const std::vector<LevelInputs> two{{0.8, 4, 0.2}, {0.9, 4, 0.02}};
+  const std::vector<LevelInputs> three{{0.9, 2, 0.3}, {0.8, 4, 0.05}, {0.6, 3, 0.01}};
+  for (const std::vector<LevelInputs>& levels : {two, three}) {
+    Hierarchical schedule;
+    for (const LevelInputs& level : levels) {
+      schedule.levels.push_back({static_cast<std::uint64_t>(level.gamma), level.c, level.alpha});
+    }
+    const Sums sums = simulate(schedule, levels.front().alpha);
+    CHECK(follows(sums, hierarchical_speed(levels)));
+    CHECK_FALSE(follows(sums, hierarchical_speed_usual(levels)));
+  }
+  const std::vector<LevelInputs> one{{0.8, 4, 0.2}};
+  CHECK(hierarchical_speed(one) == doctest::Approx(speed(0.8, 4, 0.2)));
+  CHECK(hierarchical_speed_usual(one) == doctest::Approx(speed(0.8, 4, 0.2)));
+}
+
+TEST_CASE("a hierarchy whose second level is never accepted drafts a token a round") {
+  // Each round of the middle model then takes c_1 + gamma_2 c_2 and gives one token, so that nothing is left
+  // over and the approximation is exact.
+  const std::vector<LevelInputs> levels{{0.8, 4, 0.2}, {0, 3, 0.02}};
+  CHECK(hierarchical_speed(levels) == doctest::Approx(speed(0.8, 4, 0.26)));
+  CHECK(hierarchical_speed_usual(levels) == doctest::Approx(speed(0.8, 4, 0.26)));
+}
+
+TEST_CASE("DSI with as many servers as it asks for") {
+  for (const double alpha : {0.3, 0.8, 0.95}) {
+    for (const double c : {0.05, 0.3, 1.0}) {
+      for (const std::uint64_t lookahead : {1, 3, 10}) {
+        CAPTURE(alpha);
+        CAPTURE(c);
+        CAPTURE(lookahead);
+        const double formula = *dsi_speed(alpha, c, as_int(lookahead));
+        CHECK(follows(Dsi{0, lookahead, c}, alpha, formula));
+        const int enough = dsi_servers(c, as_int(lookahead));
+        CHECK(*dsi_speed(alpha, c, as_int(lookahead), enough) == doctest::Approx(formula));
+        CHECK(follows(Dsi{static_cast<std::uint64_t>(enough), lookahead, c}, alpha, formula));
+      }
+      CHECK(*dsi_speed(alpha, c, 1) == doctest::Approx(*oracle_speed_charged(alpha, c)));
+    }
+  }
+  // The printed form is that of lookahead 1 only.
+  CHECK_FALSE(follows(Dsi{0, 3, 0.3}, 0.8, 1 / (1 - 0.8 + 0.3 * 0.8)));
+  CHECK(dsi_servers(0.05, 1) == 20);
+  CHECK(dsi_servers(0.05, 5) == 4);
+  CHECK(dsi_servers(0.3, 1) == 4);
+  CHECK_FALSE(dsi_speed(1, 0.1, 1).has_value());
+}
+
+TEST_CASE("DSI with too few servers") {
+  for (const double alpha : {0.3, 0.8, 0.95}) {
+    for (const double c : {0.05, 0.3}) {
+      for (const int servers : {1, 2, 3}) {
+        for (const std::uint64_t lookahead : {1, 4}) {
+          CAPTURE(alpha);
+          CAPTURE(c);
+          CAPTURE(servers);
+          CAPTURE(lookahead);
+          const double formula = *dsi_speed(alpha, c, as_int(lookahead), servers);
+          CHECK(follows(Dsi{static_cast<std::uint64_t>(servers), lookahead, c}, alpha, formula));
+          CHECK(formula <= *dsi_speed(alpha, c, as_int(lookahead), servers + 1) * (1 + 1e-12));
+        }
+      }
+    }
+  }
+  CHECK_FALSE(follows(Dsi{2, 1, 0.05}, 0.8, *dsi_speed(0.8, 0.05, 1)));
+  // One server and a draft as slow as the target: every run settles one token more than the last.
+  CHECK(*dsi_speed(0.8, 1, 1, 1) == doctest::Approx(1));
+}
+
+TEST_CASE("PEARL: the printed form is the program's; using the row after the block is another") {
+  for (const double alpha : {0.3, 0.8, 0.95}) {
+    for (const std::uint64_t gamma : {1, 2, 5}) {
+      for (const double c : {0.05, 0.5}) {
+        CAPTURE(alpha);
+        CAPTURE(gamma);
+        CAPTURE(c);
+        const double printed =
+            1 / (1 - alpha) /
+            (1 + alpha + std::pow(alpha, as_int(gamma)) / (1 - std::pow(alpha, as_int(gamma)))) /
+            std::max(1.0, static_cast<double>(gamma) * c);
+        CHECK(pearl_speed(alpha, as_int(gamma), c) == doctest::Approx(printed));
+        CHECK(follows(Pearl{gamma, c, false}, alpha, printed));
+        CHECK(follows(Pearl{gamma, c, true}, alpha, pearl_speed_next_row(alpha, as_int(gamma), c)));
+      }
+    }
+  }
+  CHECK_FALSE(follows(Pearl{5, 0.05, true}, 0.8, pearl_speed(0.8, 5, 0.05)));
+  CHECK_FALSE(follows(Pearl{5, 0.05, false}, 0.8, pearl_speed_next_row(0.8, 5, 0.05)));
+  CHECK(pearl_speed(1, 5, 0.05) == doctest::Approx(5));
+  CHECK(pearl_speed_next_row(1, 5, 0.05) == doctest::Approx(5));
+}
+
+TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one server") {
+  for (const double alpha : {0.0, 0.3, 0.8, 0.99}) {
+    for (const int gamma : {1, 2, 5, 20}) {
+      CAPTURE(alpha);
+      CAPTURE(gamma);
+      CHECK(pearl_speed_next_row(alpha, gamma, 1.0 / gamma) ==
+            doctest::Approx(*dsi_speed(alpha, 1.0 / gamma, 1, 1)));
+    }
+  }
+}
+
+TEST_CASE("two functions, with and without interrupts") {
+  for (const double beta : {0.3, 0.9}) {
+    for (const double g : {0.4, 1.0, 3.0}) {
+      CAPTURE(beta);
+      CAPTURE(g);
+      CHECK(follows(TwoFunctions{1, g, 0.1, false}, beta, two_functions_speed(beta, 1, g, 0.1)));
+      CHECK(follows(TwoFunctions{1, g, 0.1, true}, beta, two_functions_speed_interrupting(beta, 1, g, 0.1)));
+    }
+  }
+  CHECK_FALSE(follows(TwoFunctions{1, 1, 0.1, true}, 0.3, two_functions_speed(0.3, 1, 1, 0.1)));
+  // g ends before f: there is nothing to interrupt.
+  CHECK(two_functions_speed(0.3, 1, 0.4, 0.1) ==
+        doctest::Approx(two_functions_speed_interrupting(0.3, 1, 0.4, 0.1)));
+}
+
+TEST_CASE("batches: places refilled, and batches that wait for their slowest sequence") {
+  const SaturatingCost cost{24};
+  for (const double alpha : {0.5, 0.9}) {
+    for (const int sequences : {1, 6, 16}) {
+      CAPTURE(alpha);
+      CAPTURE(sequences);
+      const auto width = static_cast<std::uint64_t>(sequences);
+      // Long sequences of trials: the end of the queue is a place's last sequence, of very many.
+      CHECK(follows(Batched{width, 3, 0.05, 20, true, cost}, alpha,
+                    batched_speed_replaced(alpha, 3, 0.05, sequences, 20, cost), 60'000));
+      CHECK(follows(Batched{width, 3, 0.05, 20, false, cost}, alpha,
+                    batched_speed_waves(alpha, 3, 0.05, sequences, 20, cost), 60'000));
+    }
+  }
+  const Sums replaced = simulate(Batched{6, 3, 0.05, 20, true, cost}, 0.9, 60'000);
+  CHECK_FALSE(follows(replaced, batched_speed_usual(0.9, 3, 0.05, 6, cost)));
+  CHECK_FALSE(follows(replaced, batched_speed_waves(0.9, 3, 0.05, 6, 20, cost)));
+  CHECK(follows(Batched{6, 3, 0.05, 20'000, true, cost}, 0.9, batched_speed_usual(0.9, 3, 0.05, 6, cost),
+                240'000));
+}
+
+TEST_CASE("batches of one sequence within memory's bound are Thm 3.8; far beyond it nothing is gained") {
+  const SaturatingCost cost{1000};
+  CHECK(batched_speed_usual(0.8, 5, 0.05, 1, cost) == doctest::Approx(speed(0.8, 5, 0.05)));
+  CHECK(batched_speed_usual(0.8, 5, 0.05, 4, cost) == doctest::Approx(speed(0.8, 5, 0.05)));
+  CHECK(batched_speed_usual(0.8, 5, 0, 5000, cost) == doctest::Approx(expected_tokens(0.8, 5) / 6));
+  CHECK(expected_rounds(0.8, 5, 1) == doctest::Approx(1));
+  CHECK(expected_rounds(0, 5, 7) == doctest::Approx(7));
+  CHECK(expected_rounds(1, 5, 7) == doctest::Approx(2));
+  // The slowest of one sequence is that sequence.
+  CHECK(batched_speed_waves(0.8, 5, 0.05, 1, 33, cost) ==
+        doctest::Approx(batched_speed_replaced(0.8, 5, 0.05, 1, 33, cost)));
+}
+
+TEST_CASE("paired differences: what both share cancels, and unpaired batches do not hide it") {
+  const Sums fast = simulate(Speculative{5, 0.05}, 0.8);
+  const Sums dear = simulate(Speculative{5, 0.1}, 0.8);
+  const Interval gap =
+      *paired_difference({fast.plain, fast.time}, {dear.plain, dear.time}, 1 - p_value_bound);
+  const double expected = speed(0.8, 5, 0.05) - speed(0.8, 5, 0.1);
+  CHECK(gap.low <= expected);
+  CHECK(expected <= gap.high);
+  const Interval alone = *ratio_interval(fast.plain, fast.time, 1 - p_value_bound);
+  CHECK(gap.half_width() < 0.3 * alone.half_width());
+
+  const Interval itself =
+      *paired_difference({fast.plain, fast.time}, {fast.plain, fast.time}, 1 - p_value_bound);
+  CHECK(itself.estimate == 0);
+  CHECK(itself.half_width() == 0);
+  Sums turned = fast;
+  std::rotate(turned.plain.begin(), turned.plain.begin() + 1, turned.plain.end());
+  std::rotate(turned.time.begin(), turned.time.begin() + 1, turned.time.end());
+  const Interval unpaired =
+      *paired_difference({fast.plain, fast.time}, {turned.plain, turned.time}, 1 - p_value_bound);
+  CHECK(std::abs(unpaired.estimate) < 1e-12);
+  CHECK(unpaired.half_width() > alone.half_width());
+  const std::vector<double> zeros(fast.plain.size(), 0.0);
+  CHECK_FALSE(paired_difference({fast.plain, zeros}, {fast.plain, fast.time}, 0.95).has_value());
+}

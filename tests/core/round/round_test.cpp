@@ -1,0 +1,148 @@
+#include "core/round/round.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "tests/bounds.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/rules/all_rules.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// One row for every context.
+struct Constant {
+  std::vector<double> row;
+  std::int32_t vocab() const { return static_cast<std::int32_t>(row.size()); }
+  Row next(std::span<const Token>, std::vector<double>&) const { return {row.data(), vocab()}; }
+};
+
+/// The row depends on the last token; it is built in scratch, as a model that computes its rows would.
+struct Follows {
+  std::vector<std::vector<double>> rows;
+  std::int32_t vocab() const { return static_cast<std::int32_t>(rows.size()); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    scratch = rows[static_cast<std::size_t>(context.empty() ? 0 : context.back())];
+    return {scratch.data(), vocab()};
+  }
+};
+
+/// Uniforms given per use and slot.
+struct Injected {
+  const std::map<std::pair<Use, int>, double>* uniforms;
+  double operator()(Draw draw) const { return uniforms->at({draw.use, draw.slot}); }
+};
+
+const Constant golden_target{{0.5, 0.3, 0.2}};
+const Constant golden_draft{{0.1, 0.3, 0.6}};
+
+Round injected_round(const std::map<std::pair<Use, int>, double>& uniforms, std::int32_t gamma,
+                     std::vector<Token>& context) {
+  UniformChance<Injected> chance(Injected{&uniforms});
+  RoundScratch<double> scratch;
+  return speculative_round(golden_target, golden_draft, TokenRule{}, gamma, context, chance, scratch,
+                           NoWatch{});
+}
+
+}  // namespace
+
+TEST_CASE("injected: two drafted, the second rejected, replaced from the residual") {
+  // Draft ids: u = .2 -> 1 (below .4), u = .9 -> 2. p/q of token 2 is 1/3. The residual is all on 0.
+  std::vector<Token> context{2};
+  const Round round = injected_round({{{Use::draft, 0}, 0.2},
+                                      {{Use::draft, 1}, 0.9},
+                                      {{Use::accept, 0}, 0.99},
+                                      {{Use::accept, 1}, 0.34},
+                                      {{Use::replace, 1}, 0.99}},
+                                     2, context);
+  CHECK(round.accepted == 1);
+  CHECK(round.examined == 2);
+  CHECK(round.next == 0);
+  CHECK(context == std::vector<Token>{2, 1, 0});
+}
+
+TEST_CASE("injected: all accepted, the bonus from the target at slot gamma") {
+  std::vector<Token> context;
+  const Round round = injected_round({{{Use::draft, 0}, 0.05},
+                                      {{Use::draft, 1}, 0.9},
+                                      {{Use::accept, 0}, 0.5},
+                                      {{Use::accept, 1}, 0.33},
+                                      {{Use::bonus, 2}, 0.7}},
+                                     2, context);
+  CHECK(round.accepted == 2);
+  CHECK(round.examined == 2);
+  CHECK(context == std::vector<Token>{0, 2, 1});
+}
+
+TEST_CASE("injected: gamma = 0 is plain sampling from the target") {
+  std::vector<Token> context;
+  const Round round = injected_round({{{Use::bonus, 0}, 0.81}}, 0, context);
+  CHECK(round.accepted == 0);
+  CHECK(round.examined == 0);
+  CHECK(context == std::vector<Token>{2});
+}
+
+TEST_CASE("the watch sees each row the verifier reached, with its own context") {
+  const Follows target{{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
+  const Constant wrong{{0, 1, 0}};
+  std::vector<Token> context{0};
+  RoundScratch<double> scratch;
+  auto chance = sampled_chance(1, 0, 0);
+  std::vector<std::vector<Token>> seen;
+  const auto watch = [&](std::span<const Token> prefix, Row row, const Row* draft_row) {
+    CHECK(draft_row != nullptr);
+    CHECK(row[(prefix.back() + 1) % 3] == 1);
+    seen.emplace_back(prefix.begin(), prefix.end());
+  };
+  // Drafts 1, 1, 1: the first is right, the second is not, so the third is never reached.
+  const Round round = speculative_round(target, wrong, TokenRule{}, 3, context, chance, scratch, watch);
+  CHECK(round.accepted == 1);
+  CHECK(round.examined == 2);
+  CHECK(context == std::vector<Token>{0, 1, 2});
+  CHECK(seen == std::vector<std::vector<Token>>{{0}, {0, 1}});
+}
+
+TEST_CASE("a damaged draft leaves the context as it was") {
+  const Constant damaged{{0.5, std::nan("")}};
+  const Constant sound{{0.5, 0.5}};
+  std::vector<Token> context{1};
+  RoundScratch<double> scratch;
+  auto chance = sampled_chance(1, 0, 0);
+  const Round round = speculative_round(sound, damaged, TokenRule{}, 2, context, chance, scratch, NoWatch{});
+  CHECK(round.next == invalid_token);
+  CHECK(context == std::vector<Token>{1});
+}
+
+TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's law") {
+  // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). Four
+  // comparisons at seven sigma.
+  constexpr std::uint32_t n = 200000;
+  const std::uint64_t seed = test_seed(2211);
+  const auto within = [](double count, double probability) { return count_agrees(count, n, probability); };
+  const auto count_with = [&](const auto& rule) {
+    std::array<double, 4> counts{};
+    RoundScratch<double> scratch;
+    std::vector<Token> context;
+    for (std::uint32_t trial = 0; trial < n; ++trial) {
+      context.clear();
+      auto chance = sampled_chance(seed, trial, 0);
+      const Round round =
+          speculative_round(golden_target, golden_draft, rule, 1, context, chance, scratch, NoWatch{});
+      ++counts[static_cast<std::size_t>(context.front())];
+      counts[3] += round.accepted;
+    }
+    return counts;
+  };
+  const auto sound = count_with(TokenRule{});
+  for (std::size_t id = 0; id < 3; ++id) CHECK(within(sound[id], golden_target.row[id]));
+  CHECK(within(sound[3], 0.6));
+  // Power: the planted faults, each at least .1 away in some count, are hundreds of sigma out.
+  CHECK_FALSE(within(count_with(AcceptAllFault{})[0], 0.5));
+  CHECK_FALSE(within(count_with(ResampleTargetFault{})[0], 0.5));
+  CHECK_FALSE(within(count_with(SwappedResidualFault{})[0], 0.5));
+}

@@ -1,0 +1,208 @@
+// Rules for one drafted sequence: known values, bounds between them, and second witnesses.
+#include <doctest/doctest.h>
+
+#include <boost/random/exponential_distribution.hpp>
+#include <cmath>
+#include <vector>
+
+#include "tests/bounds.hpp"
+#include "core/rules/all_rules.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const std::vector<double> golden_target{0.5, 0.3, 0.2};
+const std::vector<double> golden_draft{0.1, 0.3, 0.6};
+
+Row row(const std::vector<double>& masses) {
+  return {masses.data(), static_cast<std::int32_t>(masses.size())};
+}
+
+}  // namespace
+
+TEST_CASE("golden acceptance rates") {
+  const Row p = row(golden_target);
+  const Row q = row(golden_draft);
+  CHECK(TokenRule{}.acceptance_rate(p, q) == doctest::Approx(0.6));
+  CHECK(MatchRule{}.acceptance_rate(p, q) == doctest::Approx(0.26));
+  CHECK(GumbelRule{}.acceptance_rate(p, q) == doctest::Approx(18.0 / 35));
+  CHECK(RejectionRule{}.acceptance_rate(p, q) == doctest::Approx(0.2));
+  CHECK(GreedyRule{}.acceptance_rate(p, q) == doctest::Approx(0.1));
+  CHECK(LenienceRule{0.5}.acceptance_rate(p, q) == doctest::Approx(0.8));
+}
+
+TEST_CASE("every coin rule's rate is the mean of its acceptance over the draft") {
+  const Row p = row(golden_target);
+  const Row q = row(golden_draft);
+  const auto check = [&](const auto& rule) {
+    double mean = 0;
+    for (Token id = 0; id < 3; ++id) mean += q[id] * rule.acceptance(id, p, q);
+    CHECK(rule.acceptance_rate(p, q) == doctest::Approx(mean).epsilon(1e-14));
+  };
+  check(RejectionRule{});
+  check(GreedyRule{});
+  check(TypicalRule{0.25, 10});
+  check(CascadeRule{0.5});
+  check(SigmoidRule{});
+  check(SigmoidRule{-1, 1});
+  check(SharedNoiseFault{});
+  check(ClosedCoinFault{7});
+}
+
+TEST_CASE("every coupling rule's rate is the chance that both agree, and its mean row is the target") {
+  const Row p = row(golden_target);
+  const Row q = row(golden_draft);
+  const auto check = [&](const auto& rule) {
+    double agree = 0;
+    std::vector<double> emitted(3);
+    for (Token id = 0; id < 3; ++id) {
+      const auto weights = rule.coupled(id, p, q);
+      CHECK(total_mass(weights) == doctest::Approx(1));
+      agree += q[id] * weights[id];
+      for (Token y = 0; y < 3; ++y) emitted[static_cast<std::size_t>(y)] += q[id] * weights[y];
+    }
+    CHECK(rule.acceptance_rate(p, q) == doctest::Approx(agree));
+    for (Token y = 0; y < 3; ++y) CHECK(emitted[static_cast<std::size_t>(y)] == doctest::Approx(p[y]));
+  };
+  check(MatchRule{});
+  check(GumbelRule{});
+}
+
+TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponentials") {
+  // Null: counts of (draft, target) pairs are multinomial with q_x * coupled(x)[y]; seven sigmas a cell. The
+  // planted alternative, independent noise for both, is off by far more.
+  const std::vector<double> target{0.5, 0.3, 0.2, 0};
+  const std::vector<double> draft{0.1, 0.3, 0.5, 0.1};
+  constexpr std::uint32_t samples = 200000;
+  std::vector<double> shared(16);
+  std::vector<double> apart(16);
+  const auto argmin = [](const std::vector<double>& masses, const std::vector<double>& noise) {
+    std::size_t best = 4;
+    for (std::size_t id = 0; id < 4; ++id) {
+      if (masses[id] > 0 && (best == 4 || noise[id] / masses[id] < noise[best] / masses[best])) best = id;
+    }
+    return best;
+  };
+  for (std::uint32_t trial = 0; trial < samples; ++trial) {
+    Philox stream(test_seed(21), Site{trial, 0, Draw{Use::world, 0}});
+    boost::random::exponential_distribution<double> exponential;
+    std::vector<double> noise(4);
+    std::vector<double> other(4);
+    for (double& value : noise) value = exponential(stream);
+    for (double& value : other) value = exponential(stream);
+    shared[argmin(draft, noise) * 4 + argmin(target, noise)] += 1;
+    apart[argmin(draft, noise) * 4 + argmin(target, other)] += 1;
+  }
+  bool independent_noise_found = false;
+  for (Token x = 0; x < 4; ++x) {
+    const auto weights = GumbelRule{}.coupled(x, row(target), row(draft));
+    for (Token y = 0; y < 4; ++y) {
+      const double expected = draft[static_cast<std::size_t>(x)] * weights[y];
+      const auto cell = static_cast<std::size_t>(x * 4 + y);
+      CAPTURE(x);
+      CAPTURE(y);
+      CHECK(count_agrees(shared[cell], samples, expected));
+      if (!count_agrees(apart[cell], samples, expected)) independent_noise_found = true;
+    }
+  }
+  CHECK(independent_noise_found);
+}
+
+TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's uniform") {
+  struct Reused {
+    RoundUniforms uniforms;
+    double operator()(Draw draw) const {
+      if (draw.use == Use::accept) draw.use = Use::draft;
+      return uniforms(draw);
+    }
+  };
+  constexpr std::uint32_t samples = 200000;
+  double kept = 0;
+  for (std::uint32_t trial = 0; trial < samples; ++trial) {
+    UniformChance<Reused> chance(Reused{RoundUniforms{test_seed(5), trial, 0}});
+    const Token token = chance.pick(Draw{Use::draft, 0}, row(golden_draft));
+    const Verdict verdict = verify(
+        TokenRule{}, [&](std::int32_t) { return row(golden_target); },
+        [&](std::int32_t) { return row(golden_draft); }, &token, 1, chance);
+    kept += verdict.accepted;
+  }
+  const double rate = SharedNoiseFault{}.acceptance_rate(row(golden_target), row(golden_draft));
+  CHECK(count_agrees(kept, samples, rate));
+  CHECK_FALSE(count_agrees(kept, samples, 0.6));
+}
+
+TEST_CASE("the closed coin: u = 0 keeps a token that the target excludes") {
+  const auto always_zero = [](Draw) { return 0.0; };
+  UniformChance<decltype(always_zero)> chance(always_zero);
+  CHECK_FALSE(chance.flip(Draw{Use::accept, 0}, TokenRule{}.acceptance(0, row({0, 1}), row({1, 0}))));
+  CHECK(ClosedCoinFault{1 << 24}.acceptance(0, row({0, 1}), row({1, 0})) == 0x1p-24);
+  CHECK(ClosedCoinFault{4}.acceptance(0, row({0.5, 0.5}), row({1, 0})) == 0.75);
+}
+
+TEST_CASE("order of acceptance: rejection <= gumbel <= token, match <= token") {
+  for (std::uint32_t trial = 0; trial < 300; ++trial) {
+    Philox stream(9, Site{trial, 0, Draw{Use::world, 0}});
+    std::vector<double> p(6);
+    std::vector<double> q(6);
+    for (double& mass : p) mass = std::pow(open_unit(stream()), 3);
+    for (double& mass : q) mass = std::pow(open_unit(stream()), 3);
+    normalise(p);
+    normalise(q);
+    const double token = TokenRule{}.acceptance_rate(row(p), row(q));
+    const double gumbel = GumbelRule{}.acceptance_rate(row(p), row(q));
+    CHECK(RejectionRule{}.acceptance_rate(row(p), row(q)) <= gumbel + 1e-12);
+    CHECK(gumbel <= token + 1e-12);
+    CHECK(MatchRule{}.acceptance_rate(row(p), row(q)) <= token + 1e-12);
+    // Daliri et al. 2024: at least (1 - TV) / (1 + TV).
+    CHECK(gumbel >= token / (2 - token) - 1e-12);
+  }
+}
+
+TEST_CASE("typical: the threshold is min(epsilon, delta exp(-H))") {
+  const std::vector<double> flat{0.25, 0.25, 0.25, 0.25};
+  CHECK(TypicalRule{0.3, 0.5}.threshold(row(flat)) == doctest::Approx(0.125));
+  CHECK(TypicalRule{0.1, 0.5}.threshold(row(flat)) == 0.1);
+  CHECK(TypicalRule{0.3, 0.5}.threshold(row({0, 1})) == doctest::Approx(0.3));
+}
+
+TEST_CASE("cascade: slack 1 keeps everything, and admissible tokens are always kept") {
+  const Row p = row(golden_target);
+  const Row q = row(golden_draft);
+  CHECK(CascadeRule{1}.acceptance_rate(p, q) == doctest::Approx(1));
+  CHECK(CascadeRule{0.1}.acceptance(0, p, q) == 1);
+  // A = {0}: eta = .9, so token 2 is kept with .9 * .2 / .6.
+  CHECK(CascadeRule{0.1}.acceptance(2, p, q) == doctest::Approx(0.3));
+}
+
+TEST_CASE("sigmoid: gaps of 40 in the logits hardly show at the paper's scale") {
+  // sigma((z + 1000) / 2000) for logits 0 and -40 differ by 0.8%.
+  const double ratio = sigmoid_mass(std::exp(-40.0), -1000, 1000) / sigmoid_mass(1.0, -1000, 1000);
+  CHECK(ratio > 0.992);
+  CHECK(ratio < 1);
+  CHECK(sigmoid_mass(0.0, -1000, 1000) == 0);
+  CHECK(SigmoidRule{}.acceptance_rate(row({0.9, 0.1}), row({0.1, 0.9})) > 0.999);
+}
+
+TEST_CASE("point-mass drafts: keep with p(x), else the target without x") {
+  const std::vector<double> point{0, 0, 1};
+  CHECK(TokenRule{}.acceptance(2, row(golden_target), row(point)) == doctest::Approx(0.2));
+  const auto left = TokenRule{}.replacement(row(golden_target), row(point));
+  CHECK(left[0] == 0.5);
+  CHECK(left[1] == 0.3);
+  CHECK(left[2] == 0);
+}
+
+TEST_CASE("block: gamma = 1 is token verification, decision by decision") {
+  for (std::uint32_t trial = 0; trial < 2000; ++trial) {
+    const auto target = [&](std::int32_t) { return row(golden_target); };
+    const auto draft = [&](std::int32_t) { return row(golden_draft); };
+    auto one = sampled_chance(4, trial, 0);
+    const Token token = one.pick(Draw{Use::draft, 0}, row(golden_draft));
+    auto other = sampled_chance(4, trial, 0);
+    const Verdict by_token = verify(TokenRule{}, target, draft, &token, 1, one);
+    const Verdict by_block = verify(BlockRule{}, target, draft, &token, 1, other);
+    CHECK(by_token.accepted == by_block.accepted);
+    CHECK(by_token.next == by_block.next);
+  }
+}

@@ -1,0 +1,162 @@
+// The C interface over a GPU that is the emulator: what a caller's structure says must arrive.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "tests/kernels/verify/logit_batch.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/speclab_kernels.h"
+#include "kernels/verify/fused_layout.hpp"
+#include "kernels/verify/implementation.hpp"
+
+namespace speclab {
+
+namespace {
+
+const char* launch_failure = nullptr;
+
+}  // namespace
+
+void run_on_gpu(Implementation, const VerifyBatch& batch, void* workspace, CUstream_st*) {
+  if (launch_failure != nullptr) throw std::runtime_error(launch_failure);
+  run_fused(simt::EmulatedExecutor(simt::Order::forward), batch, workspace);
+}
+
+std::optional<GpuDevice> current_device() { return std::nullopt; }
+
+std::string why_no_device() { return "the emulator is no device"; }
+
+}  // namespace speclab
+
+using namespace speclab;
+
+namespace {
+
+speclab_verify_batch as_c(const VerifyBatch& batch) {
+  speclab_verify_batch c{};
+  c.struct_size = sizeof c;
+  c.requests = batch.requests;
+  c.gamma = batch.gamma;
+  c.vocab = batch.vocab;
+  c.target_dtype = static_cast<std::int32_t>(batch.target.dtype);
+  c.draft_dtype = static_cast<std::int32_t>(batch.draft.dtype);
+  c.method = static_cast<std::int32_t>(batch.rule.method);
+  c.residual = static_cast<std::int32_t>(batch.rule.residual);
+  c.lenience = batch.rule.lenience;
+  c.target = {batch.target.data, batch.target.request_stride, batch.target.row_stride};
+  c.draft = {batch.draft.data, batch.draft.request_stride, batch.draft.row_stride};
+  const auto options = [](const RowOptions& from) {
+    return speclab_row_options{from.temperature, from.cutoff, from.log_sum_exp};
+  };
+  c.target_options = options(batch.target_options);
+  c.draft_options = options(batch.draft_options);
+  c.drafted = batch.drafted;
+  c.lengths = batch.lengths;
+  c.addresses = reinterpret_cast<const speclab_address*>(batch.addresses);
+  c.uniforms = batch.uniforms;
+  c.accepted = batch.accepted;
+  c.next = batch.next;
+  c.flags = batch.flags;
+  return c;
+}
+
+struct alignas(256) Workspace {
+  std::array<unsigned char, 1 << 16> bytes{};
+};
+
+speclab_status run(const speclab_verify_batch& batch) {
+  const auto workspace = std::make_unique<Workspace>();
+  std::size_t needed = 0;
+  REQUIRE(speclab_verify_workspace_bytes(&batch, &needed) == speclab_ok);
+  REQUIRE(needed <= sizeof(Workspace));
+  return speclab_verify(&batch, workspace.get(), needed, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("a batch through the C interface is decided as the same batch in C++") {
+  const VerifyRule rules[] = {{VerifyMethod::token},
+                              {VerifyMethod::lenient, 0.5, Residual::literal},
+                              {VerifyMethod::lenient, 0.5, Residual::target},
+                              {VerifyMethod::block}};
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
+    std::vector<std::vector<Token>> results;
+    for (const VerifyRule& rule : rules) {
+      LogitBatch logits({.requests = 40, .gamma = 3, .vocab = 50, .dtype = dtype, .padding = 6}, 5);
+      logits.batch.rule = rule;
+      std::vector<float> hot(40 * 4, 1.5F);
+      std::vector<float> cut(40 * 3, -4.0F);
+      std::vector<std::int32_t> lengths(40, 3);
+      lengths[3] = 1;
+      lengths[4] = 9;
+      logits.batch.target_options.temperature = hot.data();
+      logits.batch.draft_options.cutoff = cut.data();
+      logits.batch.lengths = lengths.data();
+      run_emulated(Implementation::fused, logits.batch);
+      const auto accepted = logits.accepted;
+      const auto next = logits.next;
+      const auto flags = logits.flags;
+      logits.accepted.assign(40, -7);
+      logits.next.assign(40, -7);
+      logits.flags.assign(40, 77);
+
+      CHECK(run(as_c(logits.batch)) == speclab_ok);
+      CHECK(logits.accepted == accepted);
+      CHECK(logits.next == next);
+      CHECK(logits.flags == flags);
+      CHECK(logits.flags[4] == speclab_length_out_of_range);
+      results.push_back(next);
+    }
+    // Were a rule's field dropped on the way, two of these would be the same.
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) CHECK(results[i] != results[j]);
+    }
+  }
+}
+
+TEST_CASE("mistakes become a status and a sentence of the thread's own") {
+  LogitBatch logits({}, 5);
+  speclab_verify_batch batch = as_c(logits.batch);
+  std::size_t bytes = 0;
+  CHECK(speclab_verify_workspace_bytes(nullptr, &bytes) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()).find("batch is null") == 0);
+  CHECK(speclab_verify_workspace_bytes(&batch, nullptr) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()).find("bytes is null") == 0);
+  batch.gamma = 65;
+  CHECK(speclab_verify(&batch, nullptr, 0, nullptr) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()) == "gamma is 65: 0 to 64 are allowed");
+  std::thread([] { CHECK(std::string(speclab_last_error()).empty()); }).join();
+
+  batch.gamma = logits.batch.gamma;
+  launch_failure = "x.cu:1: cudaLaunchKernelEx: out of resources";
+  CHECK(run(batch) == speclab_cuda_error);
+  CHECK(std::string(speclab_last_error()) == launch_failure);
+  launch_failure = nullptr;
+  CHECK(run(batch) == speclab_ok);
+
+  CHECK(speclab_device_name() == nullptr);
+  CHECK(std::string(speclab_last_error()) == "the emulator is no device");
+  CHECK(std::string(speclab_implementation_name(0)) == "fused");
+  CHECK(speclab_implementation_name(-1) == nullptr);
+  CHECK(speclab_implementation_name(99) == nullptr);
+}
+
+TEST_CASE("a structure of another version is understood or refused") {
+  LogitBatch logits({}, 5);
+  struct Newer {
+    speclab_verify_batch known;
+    const void* added;
+  } newer{as_c(logits.batch), nullptr};
+  newer.known.struct_size = sizeof newer;
+  CHECK(run(newer.known) == speclab_ok);
+  newer.added = &newer;
+  std::size_t bytes = 0;
+  CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()).find("a field of a newer header was set") != std::string::npos);
+  newer.known.struct_size = 0;
+  CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()).find("struct_size is 0") == 0);
+}

@@ -1,0 +1,219 @@
+#include "kernels/verify/check_batch.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "kernels/verify/verify.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// Numbers in the place of device pointers: whoever reads them ends the test. One region for each field, with
+/// room for 8 requests, gamma 4 and vocab 100 in any format.
+template <class T>
+T* region(std::uintptr_t index) {
+  return reinterpret_cast<T*>((index + 1) << 20U);
+}
+
+struct Call {
+  Implementation implementation = Implementation::fused;
+  VerifyBatch batch;
+  void* workspace = region<void>(20);
+  std::size_t workspace_bytes = std::size_t{1} << 20U;
+
+  std::string error() const {
+    return batch_error(implementation, batch, workspace, workspace_bytes).value_or("");
+  }
+};
+
+Call good() {
+  Call call;
+  VerifyBatch& batch = call.batch;
+  batch.requests = 8;
+  batch.gamma = 4;
+  batch.vocab = 100;
+  batch.target = {region<float>(0), Dtype::f32, 500, 100};
+  batch.draft = {region<float>(1), Dtype::f32, 400, 100};
+  batch.drafted = region<Token>(2);
+  batch.uniforms = region<double>(3);
+  batch.accepted = region<std::int32_t>(4);
+  batch.next = region<Token>(5);
+  batch.flags = region<std::uint32_t>(6);
+  return call;
+}
+
+template <class T>
+T* shifted(T* pointer, std::uintptr_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("a good batch has no error") {
+  CHECK(good().error() == "");
+
+  const std::function<void(Call&)> changes[] = {
+      [](Call& c) { c.batch.gamma = 0, c.batch.drafted = nullptr, c.batch.target.request_stride = 100; },
+      [](Call& c) { c.batch.draft = {}; },
+      [](Call& c) { c.batch.flags = nullptr; },
+      [](Call& c) { c.batch.uniforms = nullptr, c.batch.addresses = region<RandomAddress>(3); },
+      [](Call& c) {
+        c.batch.rule = {VerifyMethod::lenient, 0.25, Residual::literal};
+      },
+      [](Call& c) { c.batch.rule.method = VerifyMethod::block; },
+      // Constants and lenience that nobody asks for.
+      [](Call& c) { c.batch.rule.lenience = c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 0; },
+      // Padded rows, and requests within positions.
+      [](Call& c) { c.batch.target.row_stride = 128, c.batch.target.request_stride = 4 * 128 + 100; },
+      [](Call& c) { c.batch.draft.request_stride = 100, c.batch.draft.row_stride = 800; },
+      // Strides that are never used.
+      [](Call& c) { c.batch.requests = 1, c.batch.target.request_stride = -1; },
+      [](Call& c) { c.batch.gamma = 1, c.batch.draft.row_stride = 0; },
+      [](Call& c) { c.batch.target.dtype = c.batch.draft.dtype = Dtype::bf16; },
+      [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.draft = {}; },
+      [](Call& c) { c.batch.target.data = shifted(c.batch.target.data, 4); },
+      // Inputs may share memory, and outputs may touch.
+      [](Call& c) { c.batch.draft.data = c.batch.target.data; },
+      [](Call& c) { c.batch.next = c.batch.accepted + 8; },
+      [](Call& c) { c.batch.requests = 0, c.batch.target.data = nullptr, c.workspace = nullptr; },
+  };
+  for (const auto& change : changes) {
+    Call call = good();
+    change(call);
+    CHECK(call.error() == "");
+  }
+}
+
+TEST_CASE("every mistake is found, named, and told with its value") {
+  struct Mistake {
+    const char* message;  ///< part of it
+    std::function<void(Call&)> make;
+  };
+  const Mistake mistakes[] = {
+      {"implementation is 99", [](Call& c) { c.implementation = static_cast<Implementation>(99); }},
+      {"requests is -1: 0 to 2147483647", [](Call& c) { c.batch.requests = -1; }},
+      {"gamma is -1: 0 to 64", [](Call& c) { c.batch.gamma = -1; }},
+      {"gamma is 65: 0 to 64", [](Call& c) { c.batch.gamma = 65; }},
+      {"vocab is 0: 1 to 2097152", [](Call& c) { c.batch.vocab = 0; }},
+      {"vocab is 2097153", [](Call& c) { c.batch.vocab = most_vocab + 1; }},
+      {"requests is 2147483647: with gamma 4",
+       [](Call& c) { c.batch.requests = std::numeric_limits<std::int32_t>::max(); }},
+      {"target.dtype is 3", [](Call& c) { c.batch.target.dtype = static_cast<Dtype>(3); }},
+      {"draft.dtype is -1", [](Call& c) { c.batch.draft.dtype = static_cast<Dtype>(-1); }},
+      {"draft.dtype is 1 and target.dtype 0", [](Call& c) { c.batch.draft.dtype = Dtype::bf16; }},
+
+      {"rule.method is 3", [](Call& c) { c.batch.rule.method = static_cast<VerifyMethod>(3); }},
+      {"rule.residual is 7", [](Call& c) { c.batch.rule.residual = static_cast<Residual>(7); }},
+      {"rule.lenience is 0:",
+       [](Call& c) {
+         c.batch.rule = {VerifyMethod::lenient, 0};
+       }},
+      {"rule.lenience is 1.5:",
+       [](Call& c) {
+         c.batch.rule = {VerifyMethod::lenient, 1.5};
+       }},
+      {"rule.lenience is nan",
+       [](Call& c) {
+         c.batch.rule = {VerifyMethod::lenient, nan};
+       }},
+
+      {"rule.sigmoid_alpha is 3 and rule.sigmoid_beta 3",
+       [](Call& c) {
+         c.implementation = Implementation::wagner_sigmoid;
+         c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 3;
+       }},
+      {"rule.sigmoid_beta inf",
+       [](Call& c) {
+         c.implementation = Implementation::wagner_sigmoid;
+         c.batch.rule.sigmoid_beta = std::numeric_limits<double>::infinity();
+       }},
+
+      {"target.data is null", [](Call& c) { c.batch.target.data = nullptr; }},
+      {"drafted is null", [](Call& c) { c.batch.drafted = nullptr; }},
+      {"accepted is null", [](Call& c) { c.batch.accepted = nullptr; }},
+      {"next is null", [](Call& c) { c.batch.next = nullptr; }},
+      {"addresses and uniforms are null", [](Call& c) { c.batch.uniforms = nullptr; }},
+      {"addresses and uniforms are both given",
+       [](Call& c) { c.batch.addresses = region<RandomAddress>(7); }},
+      {"draft.data is null: draft_options are given",
+       [](Call& c) { c.batch.draft = {}, c.batch.draft_options.cutoff = region<float>(7); }},
+
+      {"target.row_stride is 99, but a row has vocab = 100", [](Call& c) { c.batch.target.row_stride = 99; }},
+      {"draft.row_stride is -100", [](Call& c) { c.batch.draft.row_stride = -100; }},
+      {"draft.request_stride is 0", [](Call& c) { c.batch.draft.request_stride = 0; }},
+      // Room for gamma rows instead of gamma + 1: the faults of two peers.
+      {"target.request_stride is 400 and target.row_stride 100",
+       [](Call& c) { c.batch.target.request_stride = 400; }},
+      {"request_stride of 500 or more", [](Call& c) { c.batch.target.request_stride = 499; }},
+      {"more memory than there can be",
+       [](Call& c) { c.batch.target.request_stride = std::numeric_limits<std::int64_t>::max(); }},
+      {"beyond the address space",
+       [](Call& c) { c.batch.target.data = reinterpret_cast<const void*>(~std::uintptr_t{0} - 255); }},
+
+      {"workspace is null", [](Call& c) { c.workspace = nullptr; }},
+      {"workspace_bytes is 255", [](Call& c) { c.workspace_bytes = 255; }},
+      {"workspace is 0x1500080: a multiple of 256", [](Call& c) { c.workspace = region<char>(20) + 128; }},
+      {"target.data is 0x100002: a multiple of 4",
+       [](Call& c) { c.batch.target.data = shifted(c.batch.target.data, 2); }},
+      {"draft.data is 0x200001: a multiple of 2",
+       [](Call& c) {
+         c.batch.target.dtype = c.batch.draft.dtype = Dtype::f16;
+         c.batch.draft.data = shifted(c.batch.draft.data, 1);
+       }},
+      {"drafted is 0x300002", [](Call& c) { c.batch.drafted = shifted(c.batch.drafted, 2); }},
+      {"uniforms is 0x400004: a multiple of 8",
+       [](Call& c) { c.batch.uniforms = shifted(c.batch.uniforms, 4); }},
+      {"accepted is 0x500001", [](Call& c) { c.batch.accepted = shifted(c.batch.accepted, 1); }},
+      {"next is 0x600003", [](Call& c) { c.batch.next = shifted(c.batch.next, 3); }},
+      {"flags is 0x700002", [](Call& c) { c.batch.flags = shifted(c.batch.flags, 2); }},
+      {"lengths is 0x800002", [](Call& c) { c.batch.lengths = shifted(region<const std::int32_t>(7), 2); }},
+      {"target_options.temperature is 0x800002",
+       [](Call& c) { c.batch.target_options.temperature = shifted(region<const float>(7), 2); }},
+      {"draft_options.log_sum_exp is 0x800002",
+       [](Call& c) { c.batch.draft_options.log_sum_exp = shifted(region<const float>(7), 2); }},
+
+      {"accepted (0x500000 to 0x500020) overlaps next (0x50001c to 0x50003c)",
+       [](Call& c) { c.batch.next = c.batch.accepted + 7; }},
+      {"overlaps flags", [](Call& c) { c.batch.flags = region<std::uint32_t>(5); }},
+      {"overlaps drafted", [](Call& c) { c.batch.next = region<Token>(2) + 31; }},
+      {"overlaps lengths", [](Call& c) { c.batch.lengths = c.batch.accepted; }},
+      {"overlaps uniforms",
+       [](Call& c) { c.batch.flags = reinterpret_cast<std::uint32_t*>(region<double>(3) + 39); }},
+      // The last logit of the last row.
+      {"overlaps target.data", [](Call& c) { c.batch.next = region<Token>(0) + 8 * 500 - 1; }},
+      {"overlaps draft.data", [](Call& c) { c.workspace = region<char>(1) + 12544; }},
+      {"overlaps workspace", [](Call& c) { c.batch.accepted = region<std::int32_t>(20) + 1; }},
+      {"overlaps target_options.cutoff",
+       [](Call& c) { c.batch.target_options.cutoff = reinterpret_cast<const float*>(c.batch.next); }},
+  };
+  for (const Mistake& mistake : mistakes) {
+    Call call = good();
+    mistake.make(call);
+    const std::string error = call.error();
+    CAPTURE(mistake.message);
+    CAPTURE(error);
+    CHECK(error.find(mistake.message) != std::string::npos);
+    CHECK_THROWS_AS(verify(call.batch, call.workspace, call.workspace_bytes, nullptr, call.implementation),
+                    std::invalid_argument);
+  }
+}
+
+TEST_CASE("the workspace that is asked for is the one that will do") {
+  Call call = good();
+  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::block}) {
+    call.batch.rule.method = method;
+    call.workspace_bytes = verify_workspace_bytes(call.batch);
+    CHECK(call.error() == "");
+    --call.workspace_bytes;
+    CHECK(call.error().find("this batch needs " + std::to_string(call.workspace_bytes + 1)) !=
+          std::string::npos);
+  }
+  call.batch.vocab = 0;
+  CHECK_THROWS_AS(verify_workspace_bytes(call.batch), std::invalid_argument);
+}

@@ -1,0 +1,189 @@
+// Damages, ends of the unit interval, tails, and inputs at the edge of what is allowed.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/verify/fused_runs.hpp"
+
+using namespace speclab;
+
+TEST_CASE("a damaged row never becomes an id, and matters only where it is looked at") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::lenient}) {
+    for (const float damage : {nan, infinity}) {
+      for (const bool in_target : {true, false}) {
+        LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 30, .distance = 0}, 4);
+        logits.batch.rule.method = method;
+        // Target and draft agree, so that all is accepted up to the damage.
+        (in_target ? logits.target_logit(0, 1, 17) : logits.draft_logit(0, 1, 17)) = damage;
+        logits.store();
+        run_fused_on(logits);
+        CHECK(logits.accepted == std::vector<std::int32_t>{1, 2});
+        CHECK(logits.next[0] == invalid_token);
+        CHECK(logits.flags[0] == flag_damaged_row);
+        CHECK(logits.next[1] >= 0);
+        CHECK(logits.flags[1] == 0);
+      }
+    }
+    LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 30, .distance = 0}, 4);
+    for (Token id = 0; id < 30; ++id) logits.target_logit(0, 1, id) = -infinity;
+    logits.store();
+    run_fused_on(logits);
+    CHECK(logits.accepted[0] == 1);
+    CHECK(logits.next[0] == invalid_token);
+    CHECK(logits.flags[0] == flag_damaged_row);
+    // Behind a rejection nobody looks.
+    for (Token id = 0; id < 30; ++id) {
+      logits.target_logit(0, 0, id) = id < 10 ? 0 : -infinity;
+      logits.draft_logit(0, 0, id) = id < 10 ? -infinity : 0;
+    }
+    logits.store();
+    logits.draw();
+    run_fused_on(logits);
+    CHECK(logits.accepted[0] == 0);
+    CHECK(logits.next[0] >= 0);
+    CHECK(logits.next[0] < 10);
+    CHECK(logits.flags[0] == 0);
+  }
+}
+
+TEST_CASE("drafted tokens that the draft could not draw are rejected and counted") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  LogitBatch logits({.requests = 3, .gamma = 1, .vocab = 20}, 6);
+  logits.draft_logit(0, 0, 5) = -infinity;
+  logits.store();
+  logits.drafted = {5, 20, -1};
+  logits.batch.drafted = logits.drafted.data();
+  CHECK(compare(logits).different == 0);
+  CHECK(logits.accepted == std::vector<std::int32_t>{0, 0, 0});
+  CHECK(logits.flags == std::vector<std::uint32_t>{flag_draft_without_mass, flag_token_out_of_range,
+                                                   flag_token_out_of_range});
+}
+
+TEST_CASE("uniforms at both ends, and a target that equals the draft") {
+  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::lenient, VerifyMethod::block}) {
+    for (const double u : {0.0, 1.0}) {
+      LogitBatch logits({.requests = 16, .gamma = 2, .vocab = 33}, 9);
+      const std::vector<double> uniforms(16 * 3, u);
+      for (std::int32_t request = 0; request < 16; ++request) {
+        // The first and the last id have no mass, so that neither end may give them.
+        for (std::int32_t i = 0; i < 3; ++i) {
+          logits.target_logit(request, i, 0) = logits.target_logit(request, i, 32) =
+              -std::numeric_limits<float>::infinity();
+        }
+      }
+      logits.store();
+      logits.batch.rule.method = method;
+      logits.batch.addresses = nullptr;
+      logits.batch.uniforms = uniforms.data();
+      run_fused_on(logits);
+      for (const Token next : logits.next) {
+        CHECK(next > 0);
+        CHECK(next < 32);
+      }
+      CHECK(compare(logits, u == 0 ? 0 : band).different == 0);
+    }
+    LogitBatch same({.requests = 16, .gamma = 3, .vocab = 1000, .dtype = Dtype::bf16, .distance = 0}, 2);
+    same.batch.rule.method = method;
+    run_fused_on(same);
+    CHECK(same.accepted == std::vector<std::int32_t>(16, 3));
+    CHECK(compare(same).different == 0);
+  }
+}
+
+TEST_CASE("a rejection without residual samples the target") {
+  // Stored sums that are too small make the draft larger than the target everywhere.
+  LogitBatch logits({.requests = 20, .gamma = 1, .vocab = 64, .distance = 0}, 2);
+  std::vector<float> sums = log_sums(logits, false);
+  for (float& sum : sums) sum -= 2;
+  logits.batch.draft_options.log_sum_exp = sums.data();
+  CHECK(compare(logits).different == 0);
+  int rejected = 0;
+  for (std::size_t i = 0; i < 20; ++i) {
+    if (logits.accepted[i] == 1) continue;
+    ++rejected;
+    CHECK(logits.flags[i] == flag_zero_residual);
+    CHECK(logits.next[i] >= 0);
+  }
+  CHECK(rejected > 5);
+}
+
+TEST_CASE("residuals far below single precision's grain of the masses keep their law") {
+  // Two ids differ by 2^-12 of themselves: the residual is on one of them alone, with a mass of about 1e-5.
+  LogitBatch logits({.requests = 200, .gamma = 1, .vocab = 8, .spread = 0, .distance = 0}, 2);
+  std::vector<double> uniforms;
+  for (std::int32_t request = 0; request < 200; ++request) {
+    logits.draft_logit(request, 0, 3) = 0x1p-12F;
+    logits.draft_logit(request, 0, 6) = -0x1p-12F;
+    uniforms.push_back(1);
+    uniforms.push_back((request + 0.5) / 200);
+  }
+  logits.store();
+  std::fill(logits.drafted.begin(), logits.drafted.end(), 3);
+  logits.batch.addresses = nullptr;
+  logits.batch.uniforms = uniforms.data();
+  run_fused_on(logits);
+  for (std::size_t i = 0; i < 200; ++i) {
+    CHECK(logits.accepted[i] == 0);
+    CHECK(logits.next[i] == 6);
+  }
+}
+
+TEST_CASE("tails far below single precision's uniforms are reached") {
+  // The first id has mass 2^-40: a uniform with 24 bits would never see it.
+  LogitBatch logits({.requests = 3, .gamma = 0, .vocab = 9, .spread = 0}, 2);
+  for (std::int32_t request = 0; request < 3; ++request) {
+    logits.target_logit(request, 0, 0) = static_cast<float>(std::log(0x1p-40 * 8));
+  }
+  logits.store();
+  const double uniforms[] = {0x1p-41, 0x1p-42, 0x1p-39};
+  logits.batch.addresses = nullptr;
+  logits.batch.uniforms = uniforms;
+  run_fused_on(logits);
+  CHECK(logits.next == std::vector<Token>{0, 0, 1});
+}
+
+TEST_CASE("each request's address is its own") {
+  LogitBatch logits({.requests = 60, .gamma = 2, .vocab = 500}, 2);
+  run_fused_on(logits);
+  const auto before = logits.next;
+  logits.addresses[7].seed += 1;
+  logits.addresses[8].trial += 100;
+  logits.addresses[9].round += 1;
+  run_fused_on(logits);
+  for (std::size_t i = 0; i < 60; ++i) {
+    const bool changed = i == 7 || i == 8 || i == 9;
+    CHECK((logits.next[i] != before[i]) == changed);
+  }
+}
+
+TEST_CASE("offsets beyond 2^31 elements") {
+  // Rows that lie 2^32 elements apart, in memory of which only their pages exist.
+  constexpr std::int32_t vocab = 300;
+  constexpr std::int64_t apart = (std::int64_t{1} << 32) + 8;
+  LogitBatch near({.requests = 2, .gamma = 1, .vocab = vocab, .dtype = Dtype::bf16}, 14);
+  run_fused_on(near);
+  const auto accepted = near.accepted;
+  const auto next = near.next;
+  const std::size_t bytes = static_cast<std::size_t>(3 * apart + vocab) * sizeof(Bf16);
+  void* const space =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(space != MAP_FAILED);
+  auto* const far = static_cast<Bf16*>(space);
+  for (std::int32_t request = 0; request < 2; ++request) {
+    for (std::int32_t i = 0; i < 2; ++i) {
+      for (Token id = 0; id < vocab; ++id) {
+        far[request * 2 * apart + i * apart + id] = from_float<Bf16>(near.target_logit(request, i, id));
+      }
+    }
+  }
+  near.batch.target = {far, Dtype::bf16, 2 * apart, apart};
+  run_fused_on(near);
+  munmap(space, bytes);
+  CHECK(near.accepted == accepted);
+  CHECK(near.next == next);
+}

@@ -1,0 +1,112 @@
+"""Reads every #include "..." of the sources. Each must name a file from the repository root and obey the table below;
+then faults are planted in a temporary tree, and each must be found.
+
+usage: layers.py ROOT
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# folder: what its files may include besides the folder itself and the folders inside it. A file is checked by the
+# longest entry that holds it. Where an entry "core/distribution" exists, an allowed "core" allows it as well.
+ALLOWED = {
+    "core": [],
+    "core/distribution": ["core/token.hpp", "core/host_device.hpp"],
+    "core/random": ["core/token.hpp", "core/host_device.hpp", "core/distribution"],
+    "core/rules": ["core"],
+    "core/round": ["core/token.hpp", "core/host_device.hpp", "core/distribution", "core/random", "core/rules"],
+    "core/fast": ["core"],
+    "sim": ["core"],
+    "sim/text": ["core", "sim"],
+    "sim/policies": ["core"],
+    "sim/schedules": ["core", "sim"],
+    "analysis/theory": ["core"],
+    "analysis/exact": ["core"],
+    "analysis/cost": ["analysis/theory"],
+    "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
+    "kernels": ["core"],
+    "experiments": ["core", "sim", "analysis", "kernels"],
+    "tests": ["core", "sim", "analysis", "kernels", "experiments"],
+}
+SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
+# Another project's program, which includes the installed headers.
+FOREIGN = "tests/install/consumer"
+
+
+def inside(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def entry_of(path):
+    return max((folder for folder in ALLOWED if inside(path, folder)), key=len, default=None)
+
+
+def faults_of(root):
+    """One line for each include that is wrong."""
+    faults = []
+    for top in sorted({folder.split("/")[0] for folder in ALLOWED}):
+        for file in sorted((root / top).rglob("*")):
+            path = file.relative_to(root).as_posix()
+            if file.suffix not in SOURCES or inside(path, FOREIGN):
+                continue
+            entry = entry_of(path)
+            if entry is None:
+                faults.append(f"{path}: its folder has no entry in the table of tests/layers/layers.py")
+                continue
+            text = file.read_text(encoding="utf-8")
+            faults += [f"{path}: <{name}> is the installed path; write the path from the repository root"
+                       for name in OWN.findall(text)]
+            for name in INCLUDE.findall(text):
+                if not (root / name).is_file():
+                    faults.append(f'{path}: "{name}" does not exist below the repository root')
+                elif not any(inside(name, folder) for folder in [entry, *ALLOWED[entry]]):
+                    faults.append(f'{path}: "{name}" may not be included from {entry}')
+    return faults
+
+
+# Files of a temporary tree, and what the check must say of it; empty: nothing.
+PLANTED = [
+    ({"core/row.hpp": "", "sim/decode.hpp": '#include "core/row.hpp"\n'}, ""),
+    ({"sim/decode.hpp": "", "core/row.hpp": '#include "sim/decode.hpp"\n'}, "may not be included from core"),
+    ({"sim/tally.hpp": "", "analysis/exact/chain.hpp": '#include "sim/tally.hpp"\n'}, "may not be included from analysis/exact"),
+    ({"sim/tally.hpp": "", "analysis/statistics/estimates.hpp": '#include "sim/tally.hpp"\n'}, ""),
+    ({"sim/tally.hpp": "", "kernels/a.cu": '#include "sim/tally.hpp"\n'}, "may not be included from kernels"),
+    ({"kernels/a.hpp": "", "sim/b.cpp": '  #  include "kernels/a.hpp"\n'}, "may not be included from sim"),
+    ({"experiments/a.hpp": "", "analysis/cost/b.hpp": '#include "experiments/a.hpp"\n'}, "may not be included from analysis/cost"),
+    ({"core/random/philox.hpp": "", "core/distribution/row.hpp": '#include "core/random/philox.hpp"\n'},
+     "may not be included from core/distribution"),
+    ({"core/row.hpp": "", "core/rules/token.hpp": '#include "../row.hpp"\n'}, "does not exist below the repository root"),
+    ({"core/rules/token.hpp": '#include "core/rwo.hpp"\n'}, "does not exist below the repository root"),
+    ({"core/rules/token.hpp": "#include <speclab/core/row.hpp>\n"}, "is the installed path"),
+    ({"analysis/a.hpp": ""}, "has no entry in the table"),
+]
+
+
+def planted_faults_missed():
+    missed = []
+    for files, wanted in PLANTED:
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in files.items():
+                file = pathlib.Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            found = faults_of(pathlib.Path(folder))
+        right = len(found) == 1 and wanted in found[0] if wanted else not found
+        if not right:
+            missed.append(f"planted {files}: wanted {wanted!r}, found {found}")
+    return missed
+
+
+def main():
+    problems = faults_of(pathlib.Path(sys.argv[1])) + planted_faults_missed()
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

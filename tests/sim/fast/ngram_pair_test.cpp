@@ -1,0 +1,219 @@
+// Quick decoding of n-grams against dense rows: the draws' law, every mass, and whole outcomes bit for bit.
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/sim/random_tokens.hpp"
+#include "core/random/block_random_source.hpp"
+#include "core/fast/fast_round.hpp"
+#include "sim/decode.hpp"
+#include "sim/error.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/fast/fast_pair.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// Texts whose tokens follow one another, so that contexts matter.
+NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std::size_t length) {
+  Philox stream = world(seed);
+  std::vector<Token> tokens{0};
+  while (tokens.size() < length) {
+    const auto noise = static_cast<Token>(stream() % static_cast<std::uint64_t>(vocab));
+    const bool follows = stream() % 3 != 0;
+    tokens.push_back(follows ? (tokens.back() * 3 + noise % 2) % vocab : noise / (1 + noise % 3));
+  }
+  return train_kneser_ney(tokens, vocab, order);
+}
+
+/// The exact law of draws in a context, as far as 32-bit cuts give it.
+std::vector<double> draw_law(const NgramTable& table, std::uint32_t at, Side side) {
+  std::vector<double> law(static_cast<std::size_t>(table.vocab()));
+  double weight = 1;
+  for (;;) {
+    const NgramTable::Context& context = table.context(at);
+    const double slots = std::ldexp(1.0, context.bits);
+    double onward = 0;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(slots); ++i) {
+      const NgramTable::Slot& slot = table.block(context, side)[i];
+      const double own = slot.cut * 0x1p-32 / slots;
+      for (const auto& [outcome, mass] : {std::pair{slot.own, own}, {slot.other, 1 / slots - own}}) {
+        if (outcome.token >= 0) law[static_cast<std::size_t>(outcome.token)] += weight * mass;
+        if (outcome.token == NgramTable::shorter) onward += mass;
+        if (mass > 0) CHECK(outcome.token != NgramTable::empty);
+      }
+    }
+    if (at == 0) return law;
+    weight *= onward;
+    at = context.below[side];
+  }
+}
+
+/// What NgramSteps does, from dense rows and whole histories; only the draws come from the table.
+class Reference {
+ public:
+  Reference(const NgramModel& target, const NgramModel& draft, const NgramTable& table)
+      : models_{&target, &draft}, table_(table) {}
+
+  template <class Rule>
+  Outcome decode(const Rule& rule, std::int32_t gamma, const Plan& plan) const {
+    return run_trials(plan, Control{},
+                      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context,
+                          Tally& tally, RoundScratch<double>&) {
+                        tally.add_round(play(rule, gamma, At{plan.seed, trial, number}, context, tally));
+                      });
+  }
+
+ private:
+  struct At {
+    std::uint64_t seed;
+    std::uint32_t trial;
+    std::uint32_t round;
+  };
+  struct Drawn {
+    Token token;
+    double u;
+  };
+
+  /// The next block at a site, and those after it as far as the draw goes on.
+  Drawn draw(const At& where, const std::vector<Token>& context, Side side, Use use, std::uint16_t slot,
+             std::uint32_t& block) const {
+    std::uint32_t at = table_.context(table_.context_of(context)).longest[side];
+    for (;; at = table_.context(at).below[side]) {
+      const NgramTable::Context& here = table_.context(at);
+      Philox words(where.seed, Site{where.trial, where.round, Draw{use, slot, block++}});
+      const std::uint64_t pick = words();
+      const NgramTable::Slot& found = table_.block(here, side)[alias_slot(pick, here.bits)];
+      const Token token = alias_fraction(pick, here.bits) < found.cut ? found.own.token : found.other.token;
+      if (token != NgramTable::shorter) return {token, open_unit(words())};
+    }
+  }
+
+  template <class Rule>
+  Round play(const Rule& rule, std::int32_t gamma, const At& where, std::vector<Token>& context,
+             Tally& tally) const {
+    Round round{gamma, gamma, 0, 0, 0};
+    std::vector<double> room_p;
+    std::vector<double> room_q;
+    for (std::uint16_t slot = 0;; ++slot) {
+      const Row p = models_[0]->next(context, room_p);
+      const Row q = models_[1]->next(context, room_q);
+      std::uint32_t block = 0;
+      const Drawn drafted = draw(where, context, draft_side, Use::draft, slot, block);
+      const double kept = rule.kept(p[drafted.token], q[drafted.token]);
+      tally.overlap_quanta += coin_quanta(coin_bits(kept));
+      ++tally.overlap_contexts;
+      block = 0;
+      if (slot == gamma) {
+        context.push_back(draw(where, context, target_side, Use::bonus, slot, block).token);
+        return round;
+      }
+      ++round.examined;
+      if (drafted.u < kept) {
+        ++round.accepted;
+        context.push_back(drafted.token);
+        continue;
+      }
+      for (std::uint32_t proposal = 0; proposal < most_proposals(p.size); ++proposal) {
+        const Drawn proposed = draw(where, context, target_side, Use::replace, slot, block);
+        if (proposed.u >= residual_kept(rule, p[proposed.token], q[proposed.token])) continue;
+        context.push_back(proposed.token);
+        return round;
+      }
+      BlockChance chance(where.seed, where.trial, where.round);
+      context.push_back(pick_or(chance, Draw{Use::replace, slot, block}, rule.replacement(p, q), p));
+      return round;
+    }
+  }
+
+  std::array<const NgramModel*, 2> models_;
+  const NgramTable& table_;
+};
+
+void check_masses(const NgramModel& target, const NgramModel& draft, const NgramTable& table) {
+  std::vector<double> room;
+  std::vector<double> row(static_cast<std::size_t>(table.vocab()));
+  for (int length = 0; length <= 3; ++length) {
+    for (const std::vector<Token>& tokens : all_contexts(table.vocab(), length)) {
+      const std::uint32_t at = table.context_of(tokens);
+      for (const auto& [model, side] : {std::pair{&target, target_side}, {&draft, draft_side}}) {
+        const Row dense = model->next(tokens, room);
+        table.fill_row(at, side, row);
+        const std::vector<double> law = draw_law(table, table.context(at).longest[side], side);
+        for (Token token = 0; token < table.vocab(); ++token) {
+          const auto id = static_cast<std::size_t>(token);
+          CHECK(table.find(at, token).mass[side] == dense[token]);
+          CHECK(row[id] == dense[token]);
+          CHECK(law[id] == doctest::Approx(dense[token]).epsilon(1e-7));
+          std::vector<Token> longer = tokens;
+          longer.push_back(token);
+          CHECK(table.find(at, token).next == table.context_of(longer));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("masses have the bits of the dense rows, draws have their law, tokens lead to the right context") {
+  for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
+    const NgramModel target = trained(1, 9, target_order, 400);
+    const NgramModel draft = trained(2, 9, draft_order, 300);
+    check_masses(target, draft, NgramTable(target, draft, TokenRule{}));
+  }
+}
+
+TEST_CASE("a whole outcome is that of dense rows, for all orders, rules, gammas, lanes and threads") {
+  for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {5, 2}, {1, 3}, {3, 3}}) {
+    const auto target = std::make_shared<const NgramModel>(trained(3, 40, target_order, 3000));
+    const auto draft = std::make_shared<const NgramModel>(trained(4, 40, draft_order, 2000));
+    const auto check = [&](const auto& rule) {
+      const NgramTable table(*target, *draft, rule);
+      const Model target_model(target);
+      const Model draft_model(draft);
+      const QuickPair pair(target_model, draft_model, AnyRule(rule));
+      for (const std::int32_t gamma : {0, 1, 4}) {
+        Plan plan;
+        plan.seed = 5;
+        plan.trials = 35;
+        plan.length = 40;
+        plan.batches = 7;
+        plan.prompts = {{1, 2, 3, 4, 5, 6}, {}, {39}};
+        const Outcome expected = Reference(*target, *draft, table).decode(rule, gamma, plan);
+        for (const std::size_t lanes : {1, 16, 33}) {
+          CHECK(pair.decode(gamma, plan, Control{}, lanes).batches == expected.batches);
+        }
+        const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+        CHECK(pair.decode(gamma, plan).batches == expected.batches);
+      }
+    };
+    check(TokenRule{});
+    check(LenienceRule{0.5, Residual::literal});
+  }
+}
+
+TEST_CASE("models that are no mixtures of their orders are refused") {
+  // "0 1" is listed at .1, below the .5 * .8 that its back-off gives: Katz's smoothing may do that.
+  const NgramPacking packing(2);
+  NgramList list{
+      2,
+      {{{packing.pack(std::vector<Token>{0}), 0.2, 0.5}, {packing.pack(std::vector<Token>{1}), 0.8, 1}},
+       {{packing.pack(std::vector<Token>{0, 1}), 0.1, 1}}}};
+  const NgramModel model(list, RowSums::renormalised);
+  CHECK_THROWS_WITH_AS((NgramTable(model, model, TokenRule{})), doctest::Contains("no mixture"), ModelError);
+}
+
+TEST_CASE("rows that had to be renormalised keep their scale") {
+  NgramList list = trained(6, 9, 3, 400).listed();
+  for (auto& level : list.levels) {
+    for (ListedNgram& ngram : level) ngram.probability *= 1.0001;
+  }
+  const NgramModel model(list, RowSums::renormalised);
+  const NgramModel draft = trained(7, 9, 2, 300);
+  check_masses(model, draft, NgramTable(model, draft, TokenRule{}));
+}

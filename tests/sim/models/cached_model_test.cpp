@@ -1,0 +1,157 @@
+#include "sim/models/cached_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "tests/sim/random_tokens.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/models/model.hpp"
+#include "sim/parallel.hpp"
+#include "sim/models/synthetic.hpp"
+
+using namespace speclab;
+
+namespace {
+
+static_assert(LanguageModel<CachedModel>);
+
+constexpr std::int32_t vocab = 7;
+
+std::shared_ptr<const Model> chain() {
+  return std::make_shared<const Model>(Model(TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 0.5, 4))));
+}
+
+std::shared_ptr<const Model> trigram() {
+  return std::make_shared<const Model>(
+      Model(std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(5, 300, vocab), vocab, 3))));
+}
+
+/// The formula, read from its definition: quadratic in the context.
+std::vector<double> reference(const Model& base, const CacheOptions& options,
+                              std::span<const Token> context) {
+  std::vector<double> room;
+  const Row plain = base.next(context, room);
+  std::vector<double> row(plain.mass, plain.mass + plain.size);
+  if (context.empty()) return row;
+  const auto text = context.last(std::min(context.size(), static_cast<std::size_t>(options.window)));
+  std::vector<double> pointer(row.size());
+  for (const Token token : text)
+    pointer[static_cast<std::size_t>(token)] += 1.0 / static_cast<double>(text.size());
+  std::size_t matched = 0;
+  for (std::size_t n = 1; n <= static_cast<std::size_t>(options.max_match) && n < text.size(); ++n) {
+    std::vector<double> follows(row.size());
+    double total = 0;
+    for (std::size_t end = n; end < text.size(); ++end) {
+      if (!std::equal(text.end() - static_cast<std::ptrdiff_t>(n), text.end(),
+                      text.begin() + static_cast<std::ptrdiff_t>(end - n)))
+        continue;
+      ++follows[static_cast<std::size_t>(text[end])];
+      ++total;
+    }
+    if (total == 0) break;
+    matched = n;
+    for (std::size_t id = 0; id < row.size(); ++id)
+      pointer[id] = (follows[id] + options.smoothing * pointer[id]) / (total + options.smoothing);
+  }
+  const auto m = static_cast<double>(matched);
+  const double weight = matched == 0 ? options.unigram_weight : options.weight * m / (m + options.half_match);
+  for (std::size_t id = 0; id < row.size(); ++id) row[id] = (1 - weight) * row[id] + weight * pointer[id];
+  return row;
+}
+
+/// Largest difference, for contexts that are the beginnings of random texts.
+double worst_difference(const std::shared_ptr<const Model>& base, const CacheOptions& options,
+                        const CacheOptions& told) {
+  const CachedModel model(base, options);
+  double worst = 0;
+  std::vector<double> room;
+  for (const std::uint64_t used : {2, 4, 7}) {
+    const std::vector<Token> text = random_tokens(used, 90, used);
+    for (std::size_t length = 0; length <= text.size(); ++length) {
+      const auto context = std::span(text).first(length);
+      const std::vector<double> expected = reference(*base, told, context);
+      const Row row = model.next(context, room);
+      for (Token id = 0; id < vocab; ++id)
+        worst = std::max(worst, std::abs(row[id] - expected[static_cast<std::size_t>(id)]));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("cached rows are the formula's, over stored, n-gram and cached bases") {
+  const auto nested = std::make_shared<const Model>(Model(CachedModel(chain(), {.max_match = 2})));
+  const CacheOptions all{};
+  for (const auto& base : {chain(), trigram(), nested}) {
+    CHECK(worst_difference(base, all, all) < 1e-14);
+    for (const CacheOptions& options :
+         {CacheOptions{.max_match = 1}, CacheOptions{.max_match = 3, .window = 20}, CacheOptions{.window = 2},
+          CacheOptions{.weight = 0.5, .half_match = 0, .unigram_weight = 0.3, .smoothing = 0.1}}) {
+      CHECK(worst_difference(base, options, options) < 1e-14);
+    }
+  }
+  // The comparison notices each of the constants.
+  CHECK(worst_difference(chain(), all, {.weight = 0.94}) > 1e-6);
+  CHECK(worst_difference(chain(), all, {.half_match = 4.01}) > 1e-6);
+  CHECK(worst_difference(chain(), all, {.unigram_weight = 0.051}) > 1e-6);
+  CHECK(worst_difference(chain(), all, {.smoothing = 2.01}) > 1e-6);
+  CHECK(worst_difference(chain(), {.max_match = 1}, {.max_match = 2}) > 1e-6);
+  CHECK(worst_difference(chain(), {.window = 60}, {.window = 61}) > 1e-6);
+}
+
+TEST_CASE("cached rows sum to 1 and have full support") {
+  const CachedModel model(trigram(), {});
+  std::vector<double> room;
+  const std::vector<Token> text = random_tokens(9, 400, vocab);
+  for (std::size_t length = 0; length <= text.size(); ++length) {
+    const Row row = model.next(std::span(text).first(length), room);
+    CHECK(total_mass(row) == doctest::Approx(1).epsilon(1e-13));
+    CHECK(*std::min_element(row.mass, row.mass + row.size) > 0);
+  }
+}
+
+TEST_CASE("cached rows by hand: after 0 1 0 the longest match is one token, once followed by 1") {
+  const auto base = std::make_shared<const Model>(Model(TableModel(4, 0, {0.4, 0.3, 0.2, 0.1})));
+  const CachedModel model(base, {.weight = 0.6, .half_match = 1, .unigram_weight = 0.2, .smoothing = 1});
+  std::vector<double> room;
+  const std::vector<Token> text{0, 1, 0};
+  // u = 0.6 / 2; pointer_0 = 2/3, 1/3; pointer_1 = (0 + 2/3) / 2, (1 + 1/3) / 2.
+  const Row row = model.next(text, room);
+  CHECK(row[0] == doctest::Approx(0.7 * 0.4 + 0.3 / 3));
+  CHECK(row[1] == doctest::Approx(0.7 * 0.3 + 0.3 * 2 / 3));
+  CHECK(row[2] == doctest::Approx(0.7 * 0.2));
+  // Without a match: u = 0.2, and the frequencies 1/2, 1/2.
+  const Row second = model.next(std::span(text).first(2), room);
+  CHECK(second[0] == doctest::Approx(0.8 * 0.4 + 0.1));
+  CHECK(second[3] == doctest::Approx(0.8 * 0.1));
+}
+
+TEST_CASE("cached rows are functions of the context: the same from any thread, in any order") {
+  const CachedModel model(trigram(), {.window = 100});
+  const std::vector<Token> text = random_tokens(11, 500, vocab);
+  std::vector<std::vector<double>> rows(text.size());
+  for_each_index(text.size(), [&](std::size_t length) {
+    std::vector<double> room;
+    const Row row = model.next(std::span(text).first(length), room);
+    rows[length].assign(row.mass, row.mass + row.size);
+  });
+  std::vector<double> room;
+  int different = 0;
+  for (std::size_t length = text.size(); length-- > 0;) {
+    const Row row = model.next(std::span(text).first(length), room);
+    different += std::equal(row.mass, row.mass + row.size, rows[length].begin()) ? 0 : 1;
+    if (length < 150) continue;
+    // Nothing before the window matters.
+    const Row tail = model.next(std::span(text).first(length).last(100), room);
+    different += std::equal(tail.mass, tail.mass + tail.size, rows[length].begin()) ? 0 : 1;
+  }
+  CHECK(different == 0);
+  CHECK(Model(model).memory() == 100);
+  CHECK(Model(CachedModel(chain(), {.window = 2})).memory() == 2);
+  CHECK_FALSE(Model(CachedModel(std::make_shared<const Model>(Model(CopyDrafter(vocab))), {})).memory());
+}

@@ -1,0 +1,122 @@
+#include "sim/models/model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "tests/sim/random_tokens.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "sim/models/synthetic.hpp"
+
+using namespace speclab;
+
+namespace {
+
+static_assert(LanguageModel<Model>);
+
+constexpr std::int32_t vocab = 5;
+
+TableModel markov(std::uint64_t seed) { return {vocab, 1, dirichlet_rows(vocab, vocab, 0.5, seed)}; }
+
+/// Equal rows in every context of up to two tokens, to rounding: stored rows are normalised once more.
+void check_same(const Model& a, const Model& b) {
+  std::vector<double> room_a;
+  std::vector<double> room_b;
+  CHECK(a.vocab() == b.vocab());
+  for (const int length : {0, 1, 2}) {
+    for (const auto& context : all_contexts(vocab, length)) {
+      const Row left = a.next(context, room_a);
+      const Row right = b.next(context, room_b);
+      for (Token id = 0; id < vocab; ++id) CHECK(left[id] == doctest::Approx(right[id]).epsilon(1e-14));
+    }
+  }
+}
+
+Model unstored(const Model& base, const Adjustment& how) {
+  return Model(AdjustedModel{std::make_shared<const Model>(base), how});
+}
+
+}  // namespace
+
+TEST_CASE("a mixture on the fly equals the stored one, also nested and at both ends") {
+  const Model base(markov(1));
+  const Model other(markov(2));
+  for (const double epsilon : {0.0, 0.3, 1.0}) {
+    const Model stored = mixed(base, other, epsilon);
+    const Model on_the_fly(
+        MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), epsilon});
+    CHECK(stored.table() != nullptr);
+    CHECK(on_the_fly.table() == nullptr);
+    check_same(stored, on_the_fly);
+    check_same(mixed(stored, other, 0.5), mixed(on_the_fly, other, 0.5));
+    check_same(mixed(other, stored, 0.5), mixed(other, on_the_fly, 0.5));
+  }
+}
+
+TEST_CASE("sampling options on the fly equal those applied to stored rows") {
+  const Model base(markov(3));
+  for (const Adjustment how :
+       {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 2},
+        Adjustment{.top_p = 0.6}, Adjustment{.temperature = 1.5, .top_k = 3, .top_p = 0.9},
+        Adjustment{.top_k = vocab}}) {
+    const Model stored = adjusted(base, how);
+    CHECK(stored.table() != nullptr);
+    check_same(stored, unstored(base, how));
+  }
+}
+
+TEST_CASE("sampling options on a mixture on the fly: base rows are not disturbed") {
+  const Model base(markov(4));
+  const Model other(markov(5));
+  const Adjustment how{.temperature = 0.5, .top_k = 3};
+  const Model layered = unstored(
+      Model(MixtureModel{std::make_shared<const Model>(base), std::make_shared<const Model>(other), 0.4}),
+      how);
+  const Model stored = adjusted(mixed(base, other, 0.4), how);
+  check_same(layered, stored);
+  check_same(layered, stored);
+}
+
+TEST_CASE("what is not stored is adjusted and mixed on the fly") {
+  const Model ngram(
+      std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(1, 500, vocab), vocab, 2)));
+  const Model cool = adjusted(ngram, {.temperature = 0});
+  CHECK(cool.table() == nullptr);
+  std::vector<double> scratch;
+  const Row row = cool.next({}, scratch);
+  double total = 0;
+  for (Token id = 0; id < vocab; ++id) total += row[id];
+  CHECK(total == 1);
+  const Model blend = mixed(ngram, Model(markov(6)), 0.25);
+  CHECK(blend.table() == nullptr);
+  CHECK(blend.vocab() == vocab);
+  check_same(mixed(ngram, Model(markov(6)), 0), ngram);
+  CHECK(adjusted(Model(markov(6)), {}).table() != nullptr);
+}
+
+TEST_CASE("only a stored table of order 0 is context-free") {
+  const Model iid(TableModel(2, 0, {0.5, 0.5}));
+  CHECK(iid.context_free());
+  CHECK_FALSE(Model(markov(1)).context_free());
+  CHECK_FALSE(Model(CopyDrafter(2)).context_free());
+  CHECK(adjusted(iid, {.temperature = 0.5}).context_free());
+}
+
+TEST_CASE("memory is the number of context tokens that rows depend on") {
+  const Model free(TableModel(vocab, 0, uniform_row(vocab)));
+  const Model chain(markov(1));
+  const std::vector<Token> text{0, 1, 2, 3, 4, 0, 2, 4, 1, 3};
+  const Model trigram(std::make_shared<const NgramModel>(train_kneser_ney(text, vocab, 3)));
+  const Model copy(CopyDrafter{vocab});
+  CHECK(free.memory() == 0);
+  CHECK(chain.memory() == 1);
+  CHECK(trigram.memory() == 2);
+  CHECK_FALSE(copy.memory());
+  CHECK(mixed(free, trigram, 0.5).memory() == 2);
+  CHECK(mixed(trigram, free, 0.5).memory() == 2);
+  CHECK_FALSE(mixed(chain, copy, 0.5).memory());
+  CHECK(adjusted(trigram, {.top_k = 2}).memory() == 2);
+  CHECK_FALSE(adjusted(copy, {.temperature = 0.5}).memory());
+}

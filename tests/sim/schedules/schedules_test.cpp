@@ -1,0 +1,306 @@
+#include "sim/schedules/schedule.hpp"
+
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/bounds.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr double forever = 1e300;
+
+AcceptanceBits bits_of(const std::string& text) {
+  AcceptanceBits bits;
+  for (const char letter : text) bits.push_back(letter == '1' ? 1 : 0);
+  return bits;
+}
+
+struct Played {
+  Elapsed elapsed;
+  std::vector<Event> events;
+};
+
+Played play(const AnySchedule& schedule, const AcceptanceBits& bits, std::uint64_t tokens) {
+  EventLog log{forever};
+  const Elapsed elapsed = run_schedule(schedule, Acceptances{bits, tokens}, log);
+  return {elapsed, log.events};
+}
+
+Played play(const AnySchedule& schedule, const std::string& text) {
+  return play(schedule, bits_of(text), text.size());
+}
+
+std::size_t count(const Played& played, EventKind kind) {
+  return static_cast<std::size_t>(std::count_if(played.events.begin(), played.events.end(),
+                                                [&](const Event& event) { return event.kind == kind; }));
+}
+
+std::vector<AnySchedule> all_schedules() {
+  return {Plain{},
+          Speculative{5, 0.07},
+          Oracle{6, 0.07},
+          Heads{4, 0.07},
+          Hierarchical{{{4, 0.2, 0}, {3, 0.05, 0.7}, {2, 0.01, 0.5}}},
+          Dsi{0, 1, 0.07},
+          Dsi{2, 3, 0.07},
+          Dsi{1, 1, 1},
+          Pearl{5, 0.07, false},
+          Pearl{5, 0.3, true},
+          TwoFunctions{1, 0.5, 0.1, false},
+          TwoFunctions{1, 2, 0.1, true},
+          Batched{4, 3, 0.05, 10, true, {8}},
+          Batched{4, 3, 0.05, 10, false, {8}}};
+}
+
+using LaneKey = std::pair<int, int>;
+
+/// Events by lane, in the order of their starts.
+std::map<LaneKey, std::vector<Event>> lanes_of(const Played& played) {
+  std::map<LaneKey, std::vector<Event>> lanes;
+  for (const Event& event : played.events) {
+    lanes[{static_cast<int>(event.lane.kind), event.lane.number}].push_back(event);
+  }
+  for (auto& [key, events] : lanes) {
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
+  }
+  return lanes;
+}
+
+bool lanes_hold(const Played& played) {
+  bool holds = true;
+  for (const auto& [key, events] : lanes_of(played)) {
+    for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+      holds = holds && events[i].end <= events[i + 1].start + 1e-9;
+    }
+  }
+  return holds;
+}
+
+}  // namespace
+
+TEST_CASE("rounds on six bits, by hand") {
+  // Positions 0 1 2 accepted, 3 rejected, 4 5 accepted.
+  const std::string text = "111011";
+  CHECK(play(Plain{}, text).elapsed.time == 6);
+  // gamma 2: {0 1, bonus 2}, {rejected 3}, {4 5, bonus}: 3 + 1 + 3 tokens.
+  const Played speculative = play(Speculative{2, 0.1}, text);
+  CHECK(speculative.elapsed.tokens == 7);
+  CHECK(speculative.elapsed.time == doctest::Approx(3 * 1.2));
+  CHECK(count(speculative, EventKind::draft_run) == 6);
+  CHECK(count(speculative, EventKind::target_run) == 3);
+  CHECK(speculative.events[2].accepted == 2);
+  CHECK(speculative.events[5].accepted == 0);
+  // The oracle drafts 3 and then 2.
+  const Played oracle = play(Oracle{10, 0.1}, text);
+  CHECK(oracle.elapsed.tokens == 7);
+  CHECK(oracle.elapsed.time == doctest::Approx(2 + 0.5));
+  CHECK(play(Heads{2, 0.1}, text).elapsed.time == doctest::Approx(3 * 1.1));
+}
+
+TEST_CASE("a hierarchy verifies its surplus") {
+  // The middle model's drafts are always accepted by it, so that each of its rounds gives 3 tokens: 4 are
+  // wanted, 6 drafted.
+  const Hierarchical schedule{{{4, 0.2, 0}, {2, 0.05, 1}}};
+  const Played played = play(schedule, "1111111");
+  CHECK(played.elapsed.tokens == 7);
+  CHECK(played.elapsed.time == doctest::Approx(1 + 2 * (0.2 + 2 * 0.05)));
+  // One level is speculative decoding, event for event.
+  const AcceptanceBits bits = iid_acceptances(0.7, 1, 0, 500);
+  const Played one = play(Hierarchical{{{5, 0.07, 0}}}, bits, 400);
+  const Played plain = play(Speculative{5, 0.07}, bits, 400);
+  CHECK(one.elapsed.tokens == plain.elapsed.tokens);
+  CHECK(one.elapsed.time == doctest::Approx(plain.elapsed.time));
+  CHECK(one.events.size() == plain.events.size());
+}
+
+TEST_CASE("DSI by hand") {
+  SUBCASE("a rejection after k drafts is found at k c + 1") {
+    const Played played = play(Dsi{0, 1, 0.25}, "110");
+    CHECK(played.elapsed.tokens == 3);
+    CHECK(played.elapsed.time == doctest::Approx(1.5));
+    // Runs start at 0, 0.25, 0.5, ...; the third to start is the one that counts.
+    CHECK(count(played, EventKind::target_run) == 3);
+    CHECK(count(played, EventKind::draft_run) == 2);
+  }
+  SUBCASE("a lookahead of two finds an odd rejection later") {
+    CHECK(play(Dsi{0, 2, 0.25}, "10").elapsed.time == doctest::Approx(1.5));
+    CHECK(play(Dsi{0, 2, 0.25}, "110").elapsed.time == doctest::Approx(1.5));
+    CHECK(play(Dsi{0, 2, 0.25}, "0").elapsed.time == doctest::Approx(1));
+  }
+  SUBCASE("one server takes what was drafted while it was busy") {
+    // Runs at 0 (no drafts) and 1 (four drafts).
+    const Played played = play(Dsi{1, 1, 0.25}, "11110");
+    CHECK(played.elapsed.time == doctest::Approx(2));
+    CHECK(count(played, EventKind::target_run) == 2);
+    CHECK(play(Dsi{1, 1, 0.25}, "111110").elapsed.time == doctest::Approx(3));
+  }
+  SUBCASE("one server and a draft as slow as the target is plain decoding") {
+    const AcceptanceBits bits = iid_acceptances(0.8, 1, 0, 1000);
+    const Played played = play(Dsi{1, 1, 1}, bits, 800);
+    CHECK(played.elapsed.time == doctest::Approx(static_cast<double>(played.elapsed.tokens)));
+  }
+  SUBCASE("nothing accepted: a token a target run, as plain decoding") {
+    for (const std::uint64_t servers : {0, 1, 3}) {
+      CHECK(play(Dsi{servers, 1, 0.1}, "000000").elapsed.time == doctest::Approx(6));
+    }
+  }
+  SUBCASE("never more servers than there are, and enough of them are as many as wanted") {
+    const AcceptanceBits bits = iid_acceptances(0.8, 2, 0, 1000);
+    for (const std::uint64_t servers : {1, 2, 5}) {
+      int most = 0;
+      for (const Event& event : play(Dsi{servers, 1, 0.07}, bits, 800).events) {
+        if (event.lane.kind == LaneKind::target) most = std::max(most, event.lane.number);
+      }
+      CHECK(most == static_cast<int>(servers) - 1);
+    }
+    // One run starts every 0.05: twenty at a time, where an end and a start coincide.
+    int most = 0;
+    for (const Event& event : play(Dsi{0, 1, 0.05}, bits, 800).events) {
+      if (event.lane.kind == LaneKind::target) most = std::max(most, event.lane.number);
+    }
+    CHECK(most == 19);
+    CHECK(play(Dsi{15, 1, 0.07}, bits, 800).elapsed.time == play(Dsi{0, 1, 0.07}, bits, 800).elapsed.time);
+    CHECK(play(Dsi{2, 1, 0.07}, bits, 800).elapsed.time > play(Dsi{0, 1, 0.07}, bits, 800).elapsed.time);
+  }
+}
+
+TEST_CASE("PEARL by hand") {
+  // gamma 3. Pre-verify settles 0; post-verify 1 2; post-verify 3 4 5, of which 4 is rejected.
+  CHECK(play(Pearl{3, 0.1, false}, "11110").elapsed.tokens == 5);
+  CHECK(play(Pearl{3, 0.1, false}, "11110").elapsed.time == 3);
+  // With the row after the block: 0; 1 2 3; 4 rejected.
+  CHECK(play(Pearl{3, 0.1, true}, "11110").elapsed.time == 3);
+  // Rejected at 3: the third step, or the second.
+  CHECK(play(Pearl{3, 0.1, false}, "1110").elapsed.time == 3);
+  CHECK(play(Pearl{3, 0.1, true}, "1110").elapsed.time == 2);
+  // Nothing accepted: pre-verify only; a slow draft stretches the steps.
+  CHECK(play(Pearl{3, 0.1, false}, "000").elapsed.time == 3);
+  CHECK(play(Pearl{3, 0.5, false}, "000").elapsed.time == doctest::Approx(4.5));
+}
+
+TEST_CASE("two functions by hand") {
+  // f = 1, g = 2, q = 0.5. Accepted: max(1, 2.5). Rejected: g again, at 2.5 or at 1.
+  CHECK(play(TwoFunctions{1, 2, 0.5, false}, "1").elapsed.time == doctest::Approx(2.5));
+  CHECK(play(TwoFunctions{1, 2, 0.5, false}, "0").elapsed.time == doctest::Approx(4.5));
+  CHECK(play(TwoFunctions{1, 2, 0.5, true}, "0").elapsed.time == doctest::Approx(3));
+  CHECK(play(TwoFunctions{1, 2, 0.5, true}, "10").elapsed.plain_time == 6);
+}
+
+TEST_CASE("batches by hand") {
+  // Two sequences of three tokens: bits 111 and 000. gamma 1: the first takes two rounds, the second three.
+  const SaturatingCost cost{1};  // in proportion to the tokens
+  const Batched waves{2, 1, 0, 3, false, cost};
+  const Played played = play(waves, "111000");
+  CHECK(played.elapsed.tokens == 6);
+  CHECK(played.elapsed.time == 4 + 4 + 2);
+  CHECK(played.elapsed.plain_time == 6);
+  // Refilled: the first place is free after two rounds, and nobody is left to take it.
+  const Played refilled = play(Batched{2, 1, 0, 3, true, cost}, "111000");
+  CHECK(refilled.elapsed.tokens == 3 + 2);
+  CHECK(refilled.elapsed.time == 8);
+  // A third sequence takes it.
+  const Played third = play(Batched{2, 1, 0, 3, true, cost}, "111000111");
+  CHECK(third.elapsed.tokens == 3 + 3 + 2);
+  CHECK(third.elapsed.time == 12);
+  // Whole batches only.
+  CHECK(play(waves, "111000111").elapsed.tokens == 6);
+  // One sequence that memory bounds is speculative decoding whose last round is cut.
+  const AcceptanceBits bits = iid_acceptances(0.7, 3, 0, 500);
+  const Played one = play(Batched{1, 4, 0.1, 400, false, {100}}, bits, 400);
+  const Played alone = play(Speculative{4, 0.1}, bits, 400);
+  CHECK(one.elapsed.tokens == 400);
+  CHECK(one.elapsed.time == doctest::Approx(alone.elapsed.time));
+}
+
+TEST_CASE("lanes never overlap, and the last event ends when the schedule does") {
+  const AcceptanceBits bits = iid_acceptances(0.75, 4, 0, 1000);
+  for (const AnySchedule& schedule : all_schedules()) {
+    CAPTURE(schedule.index());
+    const Played played = play(schedule, bits, 300);
+    REQUIRE_FALSE(played.events.empty());
+    CHECK(lanes_hold(played));
+    double last = 0;
+    double first = forever;
+    bool ordered = true;
+    for (const Event& event : played.events) {
+      ordered = ordered && event.start < event.end;
+      first = std::min(first, event.start);
+      last = std::max(last, event.end);
+    }
+    CHECK(ordered);
+    CHECK(first == 0);
+    CHECK(last <= played.elapsed.time + 1e-9);
+    CHECK(last == doctest::Approx(played.elapsed.time));
+
+    // Looking changes nothing; a horizon keeps the events that start before it.
+    NoEvents nobody;
+    const Elapsed unseen = run_schedule(schedule, Acceptances{bits, 300}, nobody);
+    CHECK(std::tie(unseen.tokens, unseen.time, unseen.plain_time) ==
+          std::tie(played.elapsed.tokens, played.elapsed.time, played.elapsed.plain_time));
+    EventLog early{10};
+    run_schedule(schedule, Acceptances{bits, 300}, early);
+    const auto before = [](const Event& event) { return event.start < 10; };
+    CHECK(early.events.size() ==
+          static_cast<std::size_t>(std::count_if(played.events.begin(), played.events.end(), before)));
+  }
+  // The check can fail: a run that begins before another has ended.
+  Played broken = play(Speculative{2, 0.1}, bits, 50);
+  broken.events.back().start -= 2;
+  CHECK_FALSE(lanes_hold(broken));
+}
+
+TEST_CASE("schedules of one lane at a time are busy throughout: their events add up to their time") {
+  const AcceptanceBits bits = iid_acceptances(0.75, 5, 0, 1000);
+  for (const AnySchedule& schedule : all_schedules()) {
+    const bool parallel = std::holds_alternative<Dsi>(schedule) || std::holds_alternative<Pearl>(schedule) ||
+                          std::holds_alternative<TwoFunctions>(schedule);
+    if (parallel) continue;
+    const Played played = play(schedule, bits, 300);
+    double busy = 0;
+    for (const Event& event : played.events) busy += event.end - event.start;
+    CAPTURE(schedule.index());
+    CHECK(busy == doctest::Approx(played.elapsed.time));
+  }
+}
+
+TEST_CASE("all schedules end on text that is never rejected") {
+  const AcceptanceBits bits(1000, 1);
+  for (const AnySchedule& schedule : all_schedules()) {
+    CAPTURE(schedule.index());
+    CHECK(play(schedule, bits, 900).elapsed.time > 0);
+  }
+}
+
+TEST_CASE("many trials: the same at any number of threads, and stopped when told") {
+  Plan plan;
+  plan.seed = 7;
+  plan.trials = 12;
+  plan.length = 500;
+  const auto bits = [&](std::uint32_t trial) { return iid_acceptances(0.8, plan.seed, trial, 700); };
+  const auto with_threads = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return run_schedules(all_schedules(), plan, bits);
+  };
+  const ScheduleRuns one = with_threads(1);
+  const ScheduleRuns two = with_threads(2);
+  REQUIRE(one.trials.size() == 12);
+  CHECK(one.accepted == two.accepted);
+  for (std::size_t trial = 0; trial < 12; ++trial) {
+    const AcceptanceBits own = bits(static_cast<std::uint32_t>(trial));
+    CHECK(one.accepted[trial] == static_cast<std::uint64_t>(std::count(own.begin(), own.begin() + 500, 1)));
+    REQUIRE(one.trials[trial].size() == all_schedules().size());
+    for (std::size_t i = 0; i < one.trials[trial].size(); ++i) {
+      CHECK(one.trials[trial][i].time == two.trials[trial][i].time);
+      CHECK(one.trials[trial][i].tokens == two.trials[trial][i].tokens);
+    }
+  }
+  CHECK(run_schedules(all_schedules(), plan, bits, Control{.stop = [] { return true; }}).trials.empty());
+}
