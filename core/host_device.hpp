@@ -6,6 +6,6 @@
 #define SPECLAB_RARE
 #else
 #define SPECLAB_HD
-/// What hardly ever happens: kept out of the loops that would carry its registers.
+/// Code that hardly ever runs: compiled apart from the loops, so that it costs them no registers.
 #define SPECLAB_RARE [[gnu::cold, gnu::noinline]]
 #endif

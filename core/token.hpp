@@ -7,10 +7,10 @@ namespace speclab {
 
 using Token = std::int32_t;
 
-/// Picking from weights whose total is zero gives this.
+/// Drawing from weights whose total is zero gives this.
 inline constexpr Token no_token = -1;
 
-/// Picking from weights whose total is NaN or infinite gives this: a damaged row never becomes an id.
+/// Drawing from weights whose total is NaN or infinite gives this: an invalid row never becomes an id.
 inline constexpr Token invalid_token = -2;
 
 }  // namespace speclab

@@ -87,7 +87,7 @@ Json formulas_at(double alpha, const Settings& with) {
   const double target_rows = w + u * with.gamma;
   return {{"accepted_per_round", steps - 1},
           {"tokens_per_round", steps},
-          {"speed", speed(alpha, with.gamma, with.cost.c)},
+          {"speed", speedup(alpha, with.gamma, with.cost.c)},
           {"target_rows", target_rows / (w * steps)},
           {"operations", (target_rows + with.cost.c_hat * draft_rows) / (w * steps)},
           {"memory_accesses", memory_accesses(alpha, with.gamma)}};

@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// Throws ConfigError where the "beam" section or the verifier does not suit a beam search.
+/// Throws ConfigError where the "beam" section or the rule does not suit a beam search.
 void check_beam(const Json& config);
 
 /// Steps of a cell's speculative searches, for progress. One search a trial; with a single prompt all trials

@@ -24,7 +24,7 @@ namespace {
 constexpr double levels[] = {0.1, 0.05, 0.01, 0.001};
 constexpr int ecdf_steps = 200;
 constexpr double most_branches = 1e7;
-constexpr double same_law = 1e-12;
+constexpr double same_distribution = 1e-12;
 constexpr int line_points = 61;
 
 /// Draws with Use::world and this slot name the seeds of repeats; other slots are the registry's.
@@ -34,11 +34,12 @@ std::uint64_t seed_of(const Setup& setup, std::uint32_t repeat, std::uint32_t st
   return Philox(setup.plan.seed, Site{repeat, study, repeat_seed})();
 }
 
-/// The law of the first tokens under this set-up's verifier, by enumeration.
-Law<double> enumerated_law(const Setup& setup, int gamma, std::size_t tokens) {
+/// The distribution of the first tokens under this set-up's verifier, by enumeration.
+SequenceDistribution<double> enumerated_distribution(const Setup& setup, int gamma, std::size_t tokens) {
   return std::visit(
       [&](const auto& rule) {
-        return sequence_law<double>(setup.target, setup.draft, rule, gamma, setup.plan.prompt(0), tokens);
+        return sequence_distribution<double>(setup.target, setup.draft, rule, gamma, setup.plan.prompt(0),
+                                             tokens);
       },
       setup.rule);
 }
@@ -99,8 +100,8 @@ Json describe_nulls(const std::vector<SequenceTests>& tests, double confidence) 
 }
 
 /// What the joint test of n sequences faces under a fault.
-PlannedTest plan_of(const Law<double>& null, const Law<double>& fault, std::int32_t vocab, std::size_t tokens,
-                    bool exact, std::uint64_t samples) {
+PlannedTest plan_of(const SequenceDistribution<double>& null, const SequenceDistribution<double>& fault,
+                    std::int32_t vocab, std::size_t tokens, bool exact, std::uint64_t samples) {
   return exact ? ExactSequenceTests(null, vocab, tokens, samples).plan(fault)
                : plan_two_sample(fault, null, samples);
 }
@@ -143,7 +144,7 @@ int calibration_intervals(const Json& config) {
 void check_calibration(const Calibration& calibration) {
   const Setup& setup = *calibration.setup;
   const auto tokens = calibration.settings.at("tokens").get<int>();
-  const std::optional<Law<double>> plain = exact_plain_law(setup, tokens);
+  const std::optional<SequenceDistribution<double>> plain = exact_plain_distribution(setup, tokens);
   const double branches = std::pow(setup.target.vocab(), tokens + calibration.gamma);
   if (!plain || branches > most_branches) {
     throw ConfigError("/calibration/tokens",
@@ -151,9 +152,9 @@ void check_calibration(const Calibration& calibration) {
                                   "which needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
                                   tokens, calibration.gamma, setup.target.vocab(), most_branches));
   }
-  const double distance =
-      law_distance(*plain, enumerated_law(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
-  if (distance > same_law) {
+  const double distance = distribution_distance(
+      *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
+  if (distance > same_distribution) {
     throw ConfigError(
         "/verifier", fmt::format("is not lossless here (total variation {:.3g}), and the null needs one that "
                                  "is; faults belong into /calibration/faults",
@@ -164,8 +165,9 @@ void check_calibration(const Calibration& calibration) {
 std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens, bool exact,
                                         std::uint32_t samples, std::uint32_t repeats, std::uint32_t study,
                                         const Control& control) {
-  const Law<double> law = plain_law<double>(setup.target, setup.plan.prompt(0), tokens);
-  const ExactSequenceTests exact_tests(law, setup.target.vocab(), tokens, samples);
+  const SequenceDistribution<double> distribution =
+      plain_distribution<double>(setup.target, setup.plan.prompt(0), tokens);
+  const ExactSequenceTests exact_tests(distribution, setup.target.vocab(), tokens, samples);
   std::vector<SequenceTests> tests(repeats);
   std::atomic<bool> stopped{false};
   for_each_index(repeats, [&](std::size_t repeat) {
@@ -173,7 +175,7 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
       stopped = true;
       return;
     }
-    Plan plan = setup.plan;
+    SimulationSize plan = setup.plan;
     plan.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
     RoundScratch<double> scratch;
     std::vector<Token> speculative(samples * tokens);
@@ -218,13 +220,15 @@ Json calibrate(const Calibration& calibration, double confidence, const Control&
   out["level"] = level;
   out["power_repeats"] = power_repeats;
 
-  const Law<double> law = plain_law<double>(setup.target, setup.plan.prompt(0), tokens);
+  const SequenceDistribution<double> distribution =
+      plain_distribution<double>(setup.target, setup.plan.prompt(0), tokens);
   Json& power = out["power"] = Json::array();
   for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
     const Setup& faulty = *calibration.faults[fault];
-    const Law<double> faulty_law = enumerated_law(faulty, calibration.gamma, tokens);
+    const SequenceDistribution<double> faulty_distribution =
+        enumerated_distribution(faulty, calibration.gamma, tokens);
     const auto plan = [&](std::uint64_t size) {
-      return plan_of(law, faulty_law, setup.target.vocab(), tokens, exact, size);
+      return plan_of(distribution, faulty_distribution, setup.target.vocab(), tokens, exact, size);
     };
     Json points = Json::array();
     for (const std::uint32_t size : sizes) {
@@ -246,7 +250,7 @@ Json calibrate(const Calibration& calibration, double confidence, const Control&
                         {"g", rate_of(g, tests.size(), confidence)}});
     }
     power.push_back({{"verifier", settings.at("faults")[fault]},
-                     {"total_variation", law_distance(law, faulty_law)},
+                     {"total_variation", distribution_distance(distribution, faulty_distribution)},
                      {"points", points},
                      {"line", predicted_line(sizes, level, plan)}});
   }

@@ -27,7 +27,7 @@ Cell rate_cell(const Json& rate, bool good) {
           rate[0].get<double>(), good ? "" : "bad"};
 }
 
-/// "lenience 0.5": the verifier's kind, and its numbers.
+/// "lenience 0.5": the rule's kind, and its numbers.
 std::string verifier_name(const Json& verifier) {
   std::string name = verifier.at("kind").get<std::string>();
   for (const auto& [key, value] : verifier.items()) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
-#include "sim/text/documents.hpp"
 #include "sim/error.hpp"
+#include "sim/text/documents.hpp"
 
 namespace speclab {
 
@@ -17,9 +17,9 @@ namespace {
 
 using TokenLists = std::vector<std::vector<Token>>;
 
-Units units_of(const Json& corpus) {
+Tokenization units_of(const Json& corpus) {
   const auto name = corpus.at("units").get<std::string>();
-  return name == "bytes" ? Units::bytes : name == "words" ? Units::words : Units::pieces;
+  return name == "bytes" ? Tokenization::bytes : name == "words" ? Tokenization::words : Tokenization::pieces;
 }
 
 /// Consecutive stretches of `length` tokens; the rest is left out.

@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-/// Metrics whose simulated interval is held against the formula when alpha is exact. speed, operations and
+/// Metrics whose simulated interval is compared with the formula when alpha is exact. speed, operations and
 /// memory accesses are functions of tokens per round, so that all six count as three comparisons.
 constexpr std::array judged{"alpha_examined", "tokens_per_round", "tokens_variance",
                             "speed",          "operations",       "memory_accesses"};
@@ -47,7 +47,7 @@ void add_verdicts(Json& out, const CellSpec& spec, const FormulaInputs& inputs) 
 Json engine_json(const Job& job) {
   Json engine = Json{{"name", job.engine}};
   if (job.engine == std::string_view("plain")) return engine;
-  const QuickWork& work = job.outcome.work;
+  const FastWork& work = job.outcome.work;
   engine["random_blocks"] = work.blocks;
   if (job.engine == std::string_view("quick")) engine["residual_passes"] = work.passes;
   return engine;
@@ -122,7 +122,7 @@ void describe_optimum(Json& out, const CellSpec& spec, double alpha, const std::
   Json& curve = out["speed_by_gamma"] = Json::array({Json::array({1.0, 1.0, 1.0})});
   for (const Job* job : jobs) {
     std::vector<double>& speeds = by_gamma.emplace_back();
-    for (const Tally& batch : job->outcome.batches) speeds.push_back(batch_speed(batch, cost.c));
+    for (const Tally& batch : job->outcome.batches) speeds.push_back(batch_speedup(batch, cost.c));
     const Interval interval = *mean_interval(speeds, confidence);
     means.push_back(interval.estimate);
     curve.push_back(interval_json(interval));

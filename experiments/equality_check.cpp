@@ -27,21 +27,22 @@ std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
 }
 
-SequenceTests run_tests(const Setup& setup, int gamma, const std::optional<Law<double>>& law,
-                        std::size_t length, const Control& control, bool& partial) {
+SequenceTests run_tests(const Setup& setup, int gamma,
+                        const std::optional<SequenceDistribution<double>>& distribution, std::size_t length,
+                        const Control& control, bool& partial) {
   std::vector<Token> speculative;
   std::vector<Token> plain;
   std::visit(
       [&](const auto& rule) {
         speculative =
             speculative_sequences(setup.target, setup.draft, rule, gamma, setup.plan, length, control);
-        if (!law) plain = plain_sequences(setup.target, rule, setup.plan, length, control);
+        if (!distribution) plain = plain_sequences(setup.target, rule, setup.plan, length, control);
       },
       setup.rule);
-  partial = speculative.empty() || (!law && plain.empty());
+  partial = speculative.empty() || (!distribution && plain.empty());
   if (partial) return {};
-  if (!law) return two_sample_sequence_tests(speculative, plain, length);
-  return ExactSequenceTests(*law, setup.target.vocab(), length, setup.plan.trials).test(speculative);
+  if (!distribution) return two_sample_sequence_tests(speculative, plain, length);
+  return ExactSequenceTests(*distribution, setup.target.vocab(), length, setup.plan.trials).test(speculative);
 }
 
 /// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
@@ -59,8 +60,8 @@ void state_power(EqualityReport& report, std::int32_t vocab) {
     report.samples_for_one_percent =
         worth * planned_samples(2 * small_distance, joint.degrees, level, report.power);
   } else if (vocab > 1) {
-    // A deterministic target (temperature 0) has one cell. Against the exact law any other sequence settles
-    // the matter; a second sample must fill a second cell.
+    // A deterministic target (temperature 0) has one cell. Against the exact distribution any other sequence
+    // settles the matter; a second sample must fill a second cell.
     report.detectable_distance =
         report.exact ? -std::expm1(std::log1p(-report.power) / static_cast<double>(report.samples_each))
                      : minimum_expectation_for_power / static_cast<double>(report.samples_each);
@@ -69,12 +70,13 @@ void state_power(EqualityReport& report, std::int32_t vocab) {
 
 }  // namespace
 
-std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens) {
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
   const bool one_prompt = setup.plan.prompts.size() == 1;
   if (!one_prompt || std::pow(setup.target.vocab(), tokens) > most_exact_sequences) return std::nullopt;
   return std::visit(
       [&](const auto& rule) {
-        return plain_law<double>(setup.target, setup.plan.prompt(0), static_cast<std::size_t>(tokens), rule);
+        return plain_distribution<double>(setup.target, setup.plan.prompt(0),
+                                          static_cast<std::size_t>(tokens), rule);
       },
       setup.rule);
 }
@@ -97,11 +99,12 @@ EqualityReport check_equality(const Json& input,
                       fmt::format("{} is not above the level {}", report.power, report.level));
   }
   setup.plan.trials = static_cast<std::uint32_t>(report.samples_each);
-  const std::optional<Law<double>> law = exact_plain_law(setup, report.tokens);
-  report.exact = law.has_value();
+  const std::optional<SequenceDistribution<double>> distribution =
+      exact_plain_distribution(setup, report.tokens);
+  report.exact = distribution.has_value();
   const Control control = control_for(report.samples_each * (report.exact ? 1 : 2));
-  report.tests = run_tests(setup, config.at("gamma").get<int>(), law, static_cast<std::size_t>(report.tokens),
-                           control, report.partial);
+  report.tests = run_tests(setup, config.at("gamma").get<int>(), distribution,
+                           static_cast<std::size_t>(report.tokens), control, report.partial);
   if (!report.partial) state_power(report, setup.target.vocab());
   return report;
 }

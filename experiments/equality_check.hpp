@@ -1,4 +1,4 @@
-// `speclab check`: does speculative decoding have the target's law?
+// `speclab check`: does speculative decoding have the target's distribution?
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace speclab {
 
-/// Null: the first `tokens` tokens after the prompt have the same law under speculative decoding as under
-/// plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before it;
-/// Holm's adjustment makes one verdict of them.
+/// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as
+/// under plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before
+/// it; Holm's adjustment makes one verdict of them.
 struct EqualityReport {
   SequenceTests tests;
-  bool exact = false;  ///< against the law computed from the target's rows; else two samples
+  bool exact = false;  ///< against the distribution computed from the target's rows; else two samples
   double level = 0;
   double power = 0;
   /// What is found with probability `power` or more by the joint test alone, at its share of the level:
@@ -34,9 +34,9 @@ struct EqualityReport {
   bool different() const { return !partial && tests.adjusted_p() <= level; }
 };
 
-/// The law of the first `tokens` tokens of plain decoding, computed from the target's rows: for one prompt
-/// and at most 100,000 sequences. Empty for more.
-std::optional<Law<double>> exact_plain_law(const Setup& setup, int tokens);
+/// The distribution of the first `tokens` tokens of plain decoding, computed from the target's rows: for one
+/// prompt and at most 100,000 sequences. Empty for more.
+std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens);
 
 /// `control_for(total)` is asked once, with the number of sequences to come. Throws ConfigError when the
 /// config cannot be tested (no models, a sweep).

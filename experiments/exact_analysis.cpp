@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t most_classes = 8;
 /// Rounds settle differently from two starts when some P(N = n) differ by more than this.
-constexpr double same_law = 1e-9;
+constexpr double same_distribution = 1e-9;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0;
@@ -90,22 +90,22 @@ ContextChain chain_of(const Setup& setup) {
 }
 
 std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::int32_t contexts) {
-  std::vector<double> law(static_cast<std::size_t>(contexts));
+  std::vector<double> distribution(static_cast<std::size_t>(contexts));
   for (const std::int32_t x : members)
-    law[static_cast<std::size_t>(x)] = 1 / static_cast<double>(members.size());
-  return law;
+    distribution[static_cast<std::size_t>(x)] = 1 / static_cast<double>(members.size());
+  return distribution;
 }
 
 /// Where the plan's trials start.
-std::vector<double> start_law(const ContextChain& chain, const Plan& plan) {
-  std::vector<double> law(chain.contexts.size());
+std::vector<double> start_distribution(const ContextChain& chain, const SimulationSize& plan) {
+  std::vector<double> distribution(chain.contexts.size());
   for (std::uint32_t trial = 0; trial < plan.trials; ++trial) {
-    law[static_cast<std::size_t>(chain.starts[trial % chain.starts.size()])] += 1.0 / plan.trials;
+    distribution[static_cast<std::size_t>(chain.starts[trial % chain.starts.size()])] += 1.0 / plan.trials;
   }
-  return law;
+  return distribution;
 }
 
-Json solution_json(const StationaryLaw& found) {
+Json solution_json(const StationaryDistribution& found) {
   return {{"iterations", found.iterations},
           {"residual", found.residual},
           {"damped", found.damped},
@@ -115,24 +115,24 @@ Json solution_json(const StationaryLaw& found) {
 Json iid_json(double alpha, const Task& task) {
   const OptimalGamma best = optimal_gamma(alpha, task.cost.c);
   const int best_gamma = std::min(best.gamma.value_or(task.max_gamma), task.max_gamma);
-  Json law = Json::array();
+  Json distribution = Json::array();
   double reached = 1;
-  for (int n = 1; n <= task.gamma; ++n, reached *= alpha) law.push_back(reached * (1 - alpha));
-  law.push_back(reached);
+  for (int n = 1; n <= task.gamma; ++n, reached *= alpha) distribution.push_back(reached * (1 - alpha));
+  distribution.push_back(reached);
   return {{"alpha", alpha},
           {"alpha_overlap", alpha},
           {"alpha_examined", alpha},
           {"tokens_per_round", expected_tokens(alpha, task.gamma)},
           {"tokens_variance", tokens_variance(alpha, task.gamma)},
-          {"speed", speed(alpha, task.gamma, task.cost.c)},
+          {"speed", speedup(alpha, task.gamma, task.cost.c)},
           {"operations", operations(alpha, task.gamma, task.cost.c_hat)},
           {"optimal_gamma", best_gamma},
-          {"best_speed", speed(alpha, best_gamma, task.cost.c)},
+          {"best_speed", speedup(alpha, best_gamma, task.cost.c)},
           {"first_accepted", alpha},
           {"second_accepted", alpha},
           {"correlation", 0.0},
           {"rejections", 1 - alpha},
-          {"law", law}};
+          {"law", distribution}};
 }
 
 Json exact_json(const RoundStatistics& found, const CostRatios& cost) {
@@ -149,20 +149,21 @@ Json exact_json(const RoundStatistics& found, const CostRatios& cost) {
           {"rejections", or_null(found.rejections)},
           {"rejection_bound", or_null(found.distance)},
           {"regret", or_null(found.regret())},
-          {"law", found.law}};
+          {"law", found.distribution}};
 }
 
-/// Exact speeds of gamma = 0..max_gamma, each law found from the one before; that of the config's gamma is
-/// known.
-Json search_json(const Task& task, const StationaryLaw& known, std::vector<double> start, int& iterations) {
+/// Exact speeds of gamma = 0..max_gamma, each distribution found from the one before; that of the config's
+/// gamma is known.
+Json search_json(const Task& task, const StationaryDistribution& known, std::vector<double> start,
+                 int& iterations) {
   Json speeds = Json::array({1.0});
   for (int gamma = 1; gamma <= task.max_gamma; ++gamma) {
-    StationaryLaw found =
+    StationaryDistribution found =
         gamma == task.gamma ? known : stationary_rounds(task.chain, gamma, std::move(start));
     if (gamma != task.gamma) iterations += found.iterations;
-    const double tokens = round_statistics(task.chain, gamma, found.law).expected_tokens;
+    const double tokens = round_statistics(task.chain, gamma, found.distribution).expected_tokens;
     speeds.push_back(tokens / (gamma * task.cost.c + 1));
-    start = std::move(found.law);
+    start = std::move(found.distribution);
   }
   return speeds;
 }
@@ -170,7 +171,7 @@ Json search_json(const Task& task, const StationaryLaw& known, std::vector<doubl
 std::size_t best_of(const Json& speeds) {
   std::size_t best = 0;
   for (std::size_t gamma = 1; gamma < speeds.size(); ++gamma) {
-    // Speeds that differ by rounding count as ties, as in analysis/optimal_gamma.
+    // Speeds that differ by rounding count as ties, as in analysis/theory/optimal_gamma.
     if (speeds[gamma].get<double>() > speeds[best].get<double>() * (1 + 1e-12)) best = gamma;
   }
   return best;
@@ -204,7 +205,7 @@ Json simulated_json(const Task& task, JobList& jobs, const Json& config, int bes
   }
   std::vector<double> rounds;
   for (const Tally& batch : batches) rounds.push_back(static_cast<double>(batch.rounds));
-  Json& law = out["law"] = Json::array();
+  Json& distribution = out["law"] = Json::array();
   for (std::size_t accepted = 0; accepted <= static_cast<std::size_t>(task.gamma); ++accepted) {
     std::vector<double> times;
     for (const Tally& batch : batches) {
@@ -212,7 +213,7 @@ Json simulated_json(const Task& task, JobList& jobs, const Json& config, int bes
       times.push_back(accepted < lengths.size() ? static_cast<double>(lengths[accepted]) : 0);
     }
     const auto interval = ratio_interval(times, rounds, task.confidence);
-    law.push_back(interval ? interval_json(*interval) : Json());
+    distribution.push_back(interval ? interval_json(*interval) : Json());
   }
   return out;
 }
@@ -251,30 +252,32 @@ Json class_json(Task& task, const ClosedClass& members, const std::vector<Closed
   Json remarks = Json::array();
   const auto inside = [&](std::int32_t x) { return std::binary_search(members.begin(), members.end(), x); };
   Json iid;
-  std::optional<StationaryLaw> target_law;
+  std::optional<StationaryDistribution> target_distribution;
   std::vector<double> anywhere = uniform_on(members, chain.size());
   if (const ClosedClass* own = plain_class(members, plain_classes)) {
-    target_law = stationary_plain(chain, uniform_on(*own, chain.size()));
-    iid = iid_json(std::clamp(mean_acceptance(chain, target_law->law), 0.0, 1.0), task);
-    if (std::includes(members.begin(), members.end(), own->begin(), own->end())) anywhere = target_law->law;
+    target_distribution = stationary_plain(chain, uniform_on(*own, chain.size()));
+    iid = iid_json(std::clamp(mean_acceptance(chain, target_distribution->distribution), 0.0, 1.0), task);
+    if (std::includes(members.begin(), members.end(), own->begin(), own->end()))
+      anywhere = target_distribution->distribution;
   } else {
     remarks.push_back(
         "The contexts where this class decodes belong to several closed classes of plain decoding, or to "
         "none: "
         "alpha under the target's law, and with it the i.i.d. column, is not one number.");
   }
-  const StationaryLaw rounds = stationary_rounds(chain, task.gamma, anywhere);
-  const RoundStatistics found = round_statistics(chain, task.gamma, rounds.law);
+  const StationaryDistribution rounds = stationary_rounds(chain, task.gamma, anywhere);
+  const RoundStatistics found = round_statistics(chain, task.gamma, rounds.distribution);
   Json exact{{"alpha", iid.is_null() ? Json() : iid.at("alpha")}};
   exact.update(exact_json(found, task.cost));
 
   // Rounds can have closed classes where single tokens have none: on a cycle whose length gamma + 1 divides,
   // say.
   const std::int32_t recurrent = inside(chain.starts.front()) ? chain.starts.front() : members.front();
-  const StationaryLaw other = stationary_rounds(chain, task.gamma, uniform_on({recurrent}, chain.size()));
-  const RoundStatistics elsewhere = round_statistics(chain, task.gamma, other.law);
+  const StationaryDistribution other =
+      stationary_rounds(chain, task.gamma, uniform_on({recurrent}, chain.size()));
+  const RoundStatistics elsewhere = round_statistics(chain, task.gamma, other.distribution);
   exact["tokens_per_round_from_first_context"] = elsewhere.expected_tokens;
-  if (largest_difference(elsewhere.law, found.law) > same_law) {
+  if (largest_difference(elsewhere.distribution, found.distribution) > same_distribution) {
     remarks.push_back(fmt::format(
         "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary "
         "law and {:.9g} from the first recurrent context after the prompt. Exact values are the former's.",
@@ -299,7 +302,7 @@ Json class_json(Task& task, const ClosedClass& members, const std::vector<Closed
   Json config = task.config;
   std::vector<double> start;
   if (only) {
-    start = start_law(chain, task.setup->plan);
+    start = start_distribution(chain, task.setup->plan);
   } else {
     const std::vector<Token>& prompt = chain.contexts[static_cast<std::size_t>(recurrent)];
     config["plan"]["prompt"] = prompt;
@@ -323,7 +326,7 @@ Json class_json(Task& task, const ClosedClass& members, const std::vector<Closed
   }
   timings["simulation_seconds"].push_back(watch.lap());
 
-  out["solution"] = {{"plain", target_law ? solution_json(*target_law) : Json()},
+  out["solution"] = {{"plain", target_distribution ? solution_json(*target_distribution) : Json()},
                      {"rounds", solution_json(rounds)},
                      {"search_iterations", search_iterations}};
   if (!rounds.converged) {
@@ -355,7 +358,7 @@ Findings analyse_exactly(const Json& input, bool simulate) {
     task.confidence = family_confidence(task.confidence, intervals);
 
   const ContextChain& chain = task.chain;
-  const Transitions* const all[] = {&chain.kept, &chain.corrected, &chain.bonus};
+  const Transitions* const all[] = {&chain.accepted, &chain.corrected, &chain.bonus};
   const Transitions* const plain[] = {&chain.plain()};
   const std::vector<ClosedClass> classes = closed_classes(all);
   const std::vector<ClosedClass> plain_classes = closed_classes(plain);

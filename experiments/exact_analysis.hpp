@@ -8,11 +8,11 @@ namespace speclab {
 
 /// `result` holds the resolved config, the size of the chain, and for each closed class of contexts (one, as
 /// a rule; at most the first eight) the objects
-///     iid         closed forms of Leviathan et al. 2023 at alpha under the target's own stationary law
-///     exact       the same quantities of the chain over contexts (analysis/chain_laws.hpp)
-///     lag1        tokens per round by the lag-1 model at the exact first acceptance and correlation
-///     simulated   [estimate, low, high] from the config's plan, when asked for
-///     iid_error_percent
+///     iid         closed forms of Leviathan et al. 2023 at alpha under the target's own stationary
+///     distribution exact       the same quantities of the chain over contexts
+///     (analysis/exact/chain_distributions.hpp) lag1        tokens per round by the lag-1 model at the exact
+///     first acceptance and correlation simulated   [estimate, low, high] from the config's plan, when asked
+///     for iid_error_percent
 /// Quantities without a value are null or left out. `timings` holds seconds.
 ///
 /// Throws ConfigError for a config that cannot be analysed: a sweep or cases, a model without bounded memory,

@@ -74,18 +74,19 @@ Table class_table(const Json& one, const std::string& caption) {
                             error_cell(one.at("lag1").at("error_percent"))});
     }
   }
-  const Json law = member(one, "exact", "law");
+  const Json distribution = member(one, "exact", "law");
   const Json iid = member(one, "iid", "law");
   const Json simulated = member(one, "simulated", "law");
-  for (std::size_t n = 0; n < law.size(); ++n) {
+  for (std::size_t n = 0; n < distribution.size(); ++n) {
     const Json formula = iid.is_array() ? iid[n] : Json();
-    const bool error = formula.is_number() && law[n].get<double>() > 0;
+    const bool error = formula.is_number() && distribution[n].get<double>() > 0;
     table.rows.push_back(
         {{fmt::format("P(N = {})", n + 1), {}, ""},
          exact_cell(formula),
-         exact_cell(law[n]),
+         exact_cell(distribution[n]),
          interval_cell(simulated.is_array() ? simulated[n] : Json()),
-         error_cell(error ? Json(100 * (formula.get<double>() / law[n].get<double>() - 1)) : Json())});
+         error_cell(error ? Json(100 * (formula.get<double>() / distribution[n].get<double>() - 1))
+                          : Json())});
   }
   return table;
 }

@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-RunShape shape_of(std::int32_t gamma, const Plan& plan) {
+RunShape shape_of(std::int32_t gamma, const SimulationSize& plan) {
   return {.seed = plan.seed,
           .trials = plan.trials,
           .length = plan.length,
@@ -43,24 +43,26 @@ Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
 
 }  // namespace
 
-IidRun iid_run(double alpha, std::int32_t gamma, const Plan& plan) { return {shape_of(gamma, plan), alpha}; }
+IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& plan) {
+  return {shape_of(gamma, plan), alpha};
+}
 
-TableRun table_run(const QuickPair& pair, std::int32_t gamma, const Plan& plan) {
-  const StepTable* const table = pair.stored();
+TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& plan) {
+  const PreparedPair* const table = pair.stored();
   assert(table != nullptr);
   TableRun run{shape_of(gamma, plan), table->view(), pair.rule(), {}};
   for (const auto& prompt : plan.prompts) run.starts.push_back(table->context_of(prompt));
   return run;
 }
 
-Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const Plan& plan,
+Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& plan,
                       const Control& control) {
   if (backend == Backend::cpu) return decode_iid(alpha, gamma, plan, control);
   return outcome_of(simulate(backend, iid_run(alpha, gamma, plan), control),
                     [alpha](std::size_t, auto lengths) { return iid_tally(lengths, alpha); });
 }
 
-Outcome decode_pair_on(Backend backend, const QuickPair& pair, std::int32_t gamma, const Plan& plan,
+Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma, const SimulationSize& plan,
                        const Control& control) {
   if (backend == Backend::cpu) return pair.decode(gamma, plan, control);
   const RoundCounts counts = simulate(backend, table_run(pair, gamma, plan), control);

@@ -26,7 +26,7 @@ namespace {
 struct Cell {
   CellSpec spec;
   std::string experiment;
-  std::shared_ptr<const Setup> setup;  ///< null for closed forms and coins
+  std::shared_ptr<const Setup> setup;  ///< null for closed forms and acceptance draws
   Json finished;                       ///< what an interrupted run already found; null when there is work
   std::vector<Job*> jobs;              ///< by gamma - 1 for optimal_gamma, else one
   Calibration calibration{};           ///< for calibration
@@ -79,7 +79,7 @@ Cell prepare(CellSpec spec, JobList& jobs, ComparisonMaker& comparisons) {
     cell.jobs.push_back(
         &jobs.add(cell.setup, config.at("gamma").get<int>(), cell.experiment == "acceptance"));
   } else if (cell.experiment == "verifiers") {
-    const Judging how = judging_of(*cell.setup, config);
+    const RuleQualityOptions how = judging_of(*cell.setup, config);
     cell.jobs.push_back(&jobs.add_judged(cell.setup, config.at("gamma").get<int>(), how));
   } else if (cell.experiment == "optimal_gamma") {
     const int most = section(config, "search").at("max_gamma").get<int>();

@@ -47,20 +47,20 @@ std::vector<std::pair<std::string, double>> formulas(const FormulaInputs& in) {
                                                   {"alpha_examined", in.alpha},
                                                   {"tokens_per_round", expected_tokens(in.alpha, in.gamma)},
                                                   {"tokens_variance", tokens_variance(in.alpha, in.gamma)},
-                                                  {"speed", speed(in.alpha, in.gamma, in.c)},
+                                                  {"speed", speedup(in.alpha, in.gamma, in.c)},
                                                   {"operations", operations(in.alpha, in.gamma, in.c_hat)},
                                                   {"memory_accesses", memory_accesses(in.alpha, in.gamma)}};
   if (in.gamma > 0) all.emplace_back("alpha_drafted", (expected_tokens(in.alpha, in.gamma) - 1) / in.gamma);
   const OptimalGamma best = optimal_gamma(in.alpha, in.c);
   if (best.gamma) all.emplace_back("optimal_gamma", *best.gamma);
-  if (best.speed) all.emplace_back("best_speed", *best.speed);
+  if (best.speedup) all.emplace_back("best_speed", *best.speedup);
   const auto add_oracle = [&](const std::string& kind, const std::optional<double>& oracle) {
     if (!oracle) return;
     all.emplace_back("oracle_speed_" + kind, *oracle);
-    if (best.gamma && best.speed) all.emplace_back("oracle_gain_" + kind, *oracle / *best.speed);
+    if (best.gamma && best.speedup) all.emplace_back("oracle_gain_" + kind, *oracle / *best.speedup);
   };
-  add_oracle("uncharged", oracle_speed_uncharged(in.alpha));
-  add_oracle("charged", oracle_speed_charged(in.alpha, in.c));
+  add_oracle("uncharged", speedup_bound_drafting_free(in.alpha));
+  add_oracle("charged", speedup_bound_drafting_paid(in.alpha, in.c));
   return all;
 }
 

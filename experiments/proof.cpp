@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// Laws of doubles are compared to this: rounding of sums over at most millions of branches.
+/// Distributions of doubles are compared to this: rounding of sums over at most millions of branches.
 constexpr double rounding = 1e-10;
 
 template <class Real>
@@ -24,7 +24,7 @@ std::vector<std::vector<Real>> converted(const ExactRows& rows) {
   std::vector<std::vector<Real>> out;
   for (const auto& row : rows) {
     out.emplace_back();
-    for (const Rational& mass : row) out.back().push_back(static_cast<Real>(mass));
+    for (const Rational& probability : row) out.back().push_back(static_cast<Real>(probability));
   }
   return out;
 }
@@ -38,10 +38,10 @@ std::string key_of(const std::vector<Token>& tokens) { return fmt::format("{}", 
 constexpr std::size_t most_sequences = 10000;
 
 template <class Real>
-Json law_json(const Law<Real>& law) {
-  if (law.size() > most_sequences) return Json();
+Json distribution_json(const SequenceDistribution<Real>& distribution) {
+  if (distribution.size() > most_sequences) return Json();
   Json out = Json::object();
-  for (const auto& [tokens, probability] : law) {
+  for (const auto& [tokens, probability] : distribution) {
     if (probability > Real(0)) out[key_of(tokens)] = number_json(probability);
   }
   return out;
@@ -50,7 +50,7 @@ Json law_json(const Law<Real>& law) {
 /// The best acceptance at the first position for candidates drawn as the rule draws them; none when the
 /// vocabulary is too large for the search that siblings without replacement need.
 template <class Rule, class Real>
-std::optional<Real> optimum(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
+std::optional<Real> optimal_transport_bound(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
   if constexpr (PathsRule<Rule>) {
     return optimal_transport_acceptance(target, draft, rule.paths);
   } else if constexpr (GrowingRule<Rule>) {
@@ -71,11 +71,11 @@ std::optional<Real> optimum(const Rule& rule, BasicRow<Real> target, BasicRow<Re
   }
 }
 
-/// Probability of the sequence under the law, 0 when it does not occur.
+/// Probability of the sequence under the distribution, 0 when it does not occur.
 template <class Real>
-Real at(const Law<Real>& law, const std::vector<Token>& tokens) {
-  const auto found = law.find(tokens);
-  return found == law.end() ? Real(0) : found->second;
+Real at(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
+  const auto found = distribution.find(tokens);
+  return found == distribution.end() ? Real(0) : found->second;
 }
 
 template <class Real>
@@ -89,7 +89,8 @@ Json prove_in(const ProofTask& task) {
         const bool lossless =
             static_cast<double>(found.distance) <= (std::is_same_v<Real, double> ? rounding : 0.0);
         std::vector<Real> room;
-        const auto best = optimum(rule, target.next(task.context, room), draft.next(task.context, room));
+        const auto best =
+            optimal_transport_bound(rule, target.next(task.context, room), draft.next(task.context, room));
         Json out{{"verifier", task.verifier},
                  {"gamma", task.gamma},
                  {"lossless", lossless},
@@ -102,11 +103,11 @@ Json prove_in(const ProofTask& task) {
         if (!lossless) {
           const std::vector<Token>& tokens = *found.counterexample;
           out["counterexample"] = {{"tokens", tokens},
-                                   {"law", number_json(at(found.law, tokens))},
-                                   {"target_law", number_json(at(found.target_law, tokens))}};
+                                   {"law", number_json(at(found.distribution, tokens))},
+                                   {"target_law", number_json(at(found.target_distribution, tokens))}};
         }
-        out["law"] = law_json(found.law);
-        out["target_law"] = law_json(found.target_law);
+        out["law"] = distribution_json(found.distribution);
+        out["target_law"] = distribution_json(found.target_distribution);
         out["branches"] = found.branches;
         out["arithmetic"] = std::is_same_v<Real, double> ? "double" : "rational";
         return out;
@@ -171,8 +172,8 @@ std::string proof_text(const Json& proof) {
   for (const auto& [key, value] : all.items()) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   for (const std::string& key : keys) {
-    const auto value = [&](const char* law) {
-      return shown_number(proof.at(law).value(key, exact ? Json("0") : Json(0.0)));
+    const auto value = [&](const char* distribution) {
+      return shown_number(proof.at(distribution).value(key, exact ? Json("0") : Json(0.0)));
     };
     out += fmt::format("{:<12}{:<28}{}\n", key, value("law"), value("target_law"));
   }

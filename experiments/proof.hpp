@@ -33,8 +33,8 @@ struct ProofTask {
 /// neither.
 std::optional<Rational> parse_rational(std::string_view text);
 
-/// Rows as text: masses separated by commas, rows by semicolons, each row normalised. Throws UsageError,
-/// naming `option`.
+/// Rows as text: probabilities separated by commas, rows by semicolons, each row normalised. Throws
+/// UsageError, naming `option`.
 ExactRows parse_rows(const std::string& text, const std::string& option);
 
 /// The task a config describes: stored rows as the decimals they are written in where the config writes them
@@ -54,7 +54,7 @@ void check_branches(const ProofTask& task, double limit);
 /// The findings, by the names that --help lists. With `exact`, numbers are fractions as text.
 Json prove(const ProofTask& task, bool exact);
 
-/// The same for people: a table of numbers, the counterexample, and the law when it is short.
+/// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
 std::string proof_text(const Json& proof);
 
 }  // namespace speclab

@@ -82,11 +82,12 @@ void fill_rows(Dice& dice, Kind kind, int vocab, int rows, ProofTask& task) {
   }
 }
 
-/// All mass on the lowest id of the largest.
+/// All probability on the lowest id of the largest.
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
     const auto best = std::max_element(row.begin(), row.end());
-    for (auto mass = row.begin(); mass != row.end(); ++mass) *mass = mass == best ? 1 : 0;
+    for (auto probability = row.begin(); probability != row.end(); ++probability)
+      *probability = probability == best ? 1 : 0;
   }
 }
 
@@ -99,10 +100,10 @@ Json with_drafts(const SurveyedVerifier& verifier, std::int32_t drafts) {
   return resolve_kind(spec, verifier_family(), "/verifier");
 }
 
-/// P(first token) under a law of sequences.
-std::map<std::string, Rational> first_tokens(const Json& law) {
+/// P(first token) under a distribution of sequences.
+std::map<std::string, Rational> first_tokens(const Json& distribution) {
   std::map<std::string, Rational> marginal;
-  for (const auto& [key, value] : law.items()) {
+  for (const auto& [key, value] : distribution.items()) {
     marginal[key.substr(0, key.find(','))] += Rational(value.get<std::string>());
   }
   return marginal;
@@ -169,7 +170,7 @@ const char* remark(const Json& row) {
 struct Finding {
   Rational distance;
   double acceptance = 0;
-  double optimum = 0;
+  double optimal_transport_bound = 0;
   std::uint64_t branches = 0;
   bool bounded = true;  ///< lenience's bound
 };
@@ -179,7 +180,7 @@ Finding look(const SurveyedVerifier& verifier, const ProofTask& task) {
   Finding finding;
   finding.distance = Rational(proof.at("tv").get<std::string>());
   finding.acceptance = as_double(proof.at("acceptance"));
-  finding.optimum = as_double(proof.at("optimum"));
+  finding.optimal_transport_bound = as_double(proof.at("optimum"));
   finding.branches = proof.at("branches").get<std::uint64_t>();
   if (verifier.spec.contains("residual")) {
     finding.bounded = within_lenience(proof, verifier.spec.at("lenience").get<double>());
@@ -193,14 +194,14 @@ Json summary(const SurveyedVerifier& verifier, std::uint64_t seed, const std::ve
   std::size_t bounded = 0;
   std::uint64_t branches = 0;
   double acceptance = 0;
-  double optimum = 0;
+  double optimal_transport_bound = 0;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (findings[i].distance == 0) ++lossless;
     if (findings[i].distance > findings[worst].distance) worst = i;
     if (findings[i].bounded) ++bounded;
     branches += findings[i].branches;
     acceptance += findings[i].acceptance / static_cast<double>(findings.size());
-    optimum += findings[i].optimum / static_cast<double>(findings.size());
+    optimal_transport_bound += findings[i].optimal_transport_bound / static_cast<double>(findings.size());
   }
   const bool lossy = verifier.promise == Promise::lossy;
   Json row{{"verifier", verifier.label},
@@ -212,7 +213,7 @@ Json summary(const SurveyedVerifier& verifier, std::uint64_t seed, const std::ve
            {"lossless", lossless},
            {"worst_tv", findings[worst].distance.str()},
            {"mean_acceptance", acceptance},
-           {"mean_optimum", optimum},
+           {"mean_optimum", optimal_transport_bound},
            {"branches", branches}};
   if (verifier.spec.contains("residual")) row["within_p_over_l"] = bounded;
   if (lossless < findings.size()) {

@@ -66,16 +66,16 @@ std::optional<Rational> parse_decimal(std::string_view text) {
 
 void normalise_exactly(std::vector<Rational>& row) {
   Rational total(0);
-  for (const Rational& mass : row) total += mass;
-  for (Rational& mass : row) mass /= total;
+  for (const Rational& probability : row) total += probability;
+  for (Rational& probability : row) probability /= total;
 }
 
-/// The rows as they were computed, each mass the very double it is.
+/// The rows as they were computed, each probability the very double it is.
 ExactRows computed_rows(const TableModel& table) {
   ExactRows rows;
   for (std::size_t context = 0; context < table.contexts(); ++context) {
     const Row row = table.row(context);
-    rows.emplace_back(row.mass, row.mass + row.size);
+    rows.emplace_back(row.probabilities, row.probabilities + row.size);
     normalise_exactly(rows.back());
   }
   return rows;
@@ -86,7 +86,7 @@ bool unadjusted(const Json& spec, const Json& config) {
   return sampling.at("temperature") == 1.0 && sampling.at("top_k") == 0 && sampling.at("top_p") == 1.0;
 }
 
-/// The rows as the config writes them, where it does; none for laws that are computed.
+/// The rows as the config writes them, where it does; none for distributions that are computed.
 std::optional<ExactRows> written_rows(const Json& spec, const Json& config, std::size_t vocab,
                                       const std::optional<ExactRows>& target) {
   if (!unadjusted(spec, config)) return std::nullopt;
@@ -95,7 +95,8 @@ std::optional<ExactRows> written_rows(const Json& spec, const Json& config, std:
   if (kind == "table" && spec.contains("rows")) {
     for (const Json& row : spec.at("rows")) {
       rows.emplace_back();
-      for (const Json& mass : row) rows.back().emplace_back(decimal_fraction(mass.get<double>()));
+      for (const Json& probability : row)
+        rows.back().emplace_back(decimal_fraction(probability.get<double>()));
     }
   } else if (kind == "uniform" || kind == "random") {
     rows.emplace_back(vocab, Rational(1));
@@ -132,8 +133,9 @@ const TableModel& stored(const Model& model, const char* path) {
 std::size_t largest_support(const ExactRows& rows) {
   std::size_t largest = 0;
   for (const auto& row : rows) {
-    largest = std::max(largest, static_cast<std::size_t>(std::count_if(
-                                    row.begin(), row.end(), [](const Rational& mass) { return mass > 0; })));
+    largest = std::max(
+        largest, static_cast<std::size_t>(std::count_if(
+                     row.begin(), row.end(), [](const Rational& probability) { return probability > 0; })));
   }
   return largest;
 }
@@ -161,20 +163,21 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
   for (const std::string& line : split(text, ';')) {
     rows.emplace_back();
     for (const std::string& word : split(line, ',')) {
-      const auto mass = parse_rational(word);
-      if (!mass) {
+      const auto probability = parse_rational(word);
+      if (!probability) {
         throw UsageError(
             fmt::format("{} {}: \"{}\" is not a mass; expected decimals or fractions, such as .5,.3,.2 or "
                         "1/3,2/3, rows separated by \";\"",
                         option, text, word));
       }
-      rows.back().push_back(*mass);
+      rows.back().push_back(*probability);
     }
     if (rows.back().size() != rows.front().size()) {
       throw UsageError(fmt::format("{} {}: row {} has {} masses, the first has {}", option, text, rows.size(),
                                    rows.back().size(), rows.front().size()));
     }
-    if (std::all_of(rows.back().begin(), rows.back().end(), [](const Rational& mass) { return mass == 0; })) {
+    if (std::all_of(rows.back().begin(), rows.back().end(),
+                    [](const Rational& probability) { return probability == 0; })) {
       throw UsageError(fmt::format("{} {}: row {} has no mass", option, text, rows.size()));
     }
     normalise_exactly(rows.back());
@@ -214,8 +217,8 @@ double branch_bound(const ProofTask& task) {
   return std::visit(
       [&]<class Rule>(const Rule& rule) -> double {
         if constexpr (PathsRule<Rule>) {
-          // Which path is kept at each position, or the position of the rejection; a rule may flip one more
-          // coin to choose a path before it is judged.
+          // Which path is accepted at each position, or the position of the rejection; a rule may flip one
+          // more acceptance draw to choose a path before it is judged.
           double outcomes = 0;
           for (double i = 0, ways = 1; i <= gamma; ++i, ways *= std::max(rule.paths, 2)) outcomes += 2 * ways;
           return std::pow(q, rule.paths * gamma) * outcomes * emitted;

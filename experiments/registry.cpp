@@ -15,8 +15,8 @@
 #include "experiments/table_file.hpp"
 #include "experiments/tree_choice.hpp"
 #include "experiments/verifiers.hpp"
-#include "sim/models/arpa.hpp"
 #include "sim/error.hpp"
+#include "sim/models/arpa.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
 
@@ -60,16 +60,16 @@ Model build_table(const Json& spec, const std::string& path) {
       inline_rows ? spec.at("rows").get<std::vector<std::vector<double>>>()
                   : read_table_file(spec.at("file").get<std::string>(), here);
   const std::size_t vocab = rows.front().size();
-  std::vector<double> mass;
+  std::vector<double> probability;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].size() != vocab) {
       throw ConfigError(fmt::format("{}/{}", here, i),
                         fmt::format("has {} masses; the first row has {}", rows[i].size(), vocab));
     }
-    mass.insert(mass.end(), rows[i].begin(), rows[i].end());
+    probability.insert(probability.end(), rows[i].begin(), rows[i].end());
   }
-  return Model(
-      TableModel(static_cast<std::int32_t>(vocab), order_of(rows.size(), vocab, here), std::move(mass)));
+  return Model(TableModel(static_cast<std::int32_t>(vocab), order_of(rows.size(), vocab, here),
+                          std::move(probability)));
 }
 
 std::optional<double> exact_alpha(const Model& target, const Model& draft, const AnyRule& rule) {
@@ -119,7 +119,7 @@ std::vector<Token> build_prompt(const Json& plan, const Vocabulary* vocabulary, 
 
 Engine engine_of(const Json& config) {
   const auto name = config.at("engine").get<std::string>();
-  return name == "quick" ? Engine::quick : name == "plain" ? Engine::plain : Engine::automatic;
+  return name == "quick" ? Engine::fast : name == "plain" ? Engine::plain : Engine::automatic;
 }
 
 /// Two text models must give each id the same meaning.
@@ -276,8 +276,8 @@ Model Registry::build_model(const Json& spec, const std::string& path, const Jso
 }
 
 std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, const Json& config,
-                                                        const Plan& plan, const Vocabulary* vocabulary,
-                                                        std::int32_t vocab) {
+                                                        const SimulationSize& plan,
+                                                        const Vocabulary* vocabulary, std::int32_t vocab) {
   const auto length = plan_spec.at("prompt_tokens").get<std::size_t>();
   if (length == 0) return {build_prompt(plan_spec, vocabulary, vocab)};
   if (!plan_spec.at("prompt").empty()) {
@@ -301,9 +301,9 @@ std::vector<std::vector<Token>> Registry::build_prompts(const Json& plan_spec, c
   return prompts;
 }
 
-Plan build_plan(const Json& config) {
+SimulationSize build_plan(const Json& config) {
   const Json& spec = config.at("plan");
-  Plan plan;
+  SimulationSize plan;
   plan.seed = config.at("seed").get<std::uint64_t>();
   plan.trials = spec.at("trials").get<std::uint32_t>();
   plan.length = spec.at("length").get<std::uint32_t>();
@@ -329,10 +329,10 @@ Setup Registry::build(const Json& config) {
   }
   check_same_words(target_words, vocabulary_);
   const Json& sampling = sampling_of(models.at("target"), config);
-  // That rule takes the argmax itself, and needs the masses for its threshold.
+  // That rule takes the argmax itself, and needs the probabilities for its threshold.
   const bool greedy = config.at("verifier").at("kind") == "lenient-greedy" && sampling.at("temperature") == 0;
   Model target = greedy ? plain_target : adjusted(plain_target, adjustment(sampling));
-  Plan plan = build_plan(config);
+  SimulationSize plan = build_plan(config);
   plan.prompts = build_prompts(config.at("plan"), config, plan, target_words.get(), target.vocab());
   Json verifier = with_chosen_tree(config, target, draft, plan);
   AnyRule rule = make_rule(verifier, config.at("gamma").get<std::int32_t>());

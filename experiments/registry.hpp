@@ -10,14 +10,14 @@
 
 #include "experiments/corpora.hpp"
 #include "experiments/format/shape.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"
-#include "sim/any_rule.hpp"
 
 namespace speclab {
 
-/// How decoding is run: by whole rows (sim/decode.hpp) or by sim/quick, or by whichever is faster.
-enum class Engine { automatic, plain, quick };
+/// How decoding is run: by whole rows (sim/decode.hpp) or by sim/fast, or by whichever is faster.
+enum class Engine { automatic, plain, fast };
 
 /// What one cell runs.
 struct Setup {
@@ -26,14 +26,14 @@ struct Setup {
   AnyRule rule;
   Json verifier;                                 ///< as resolved, with what was measured to choose a tree
   std::shared_ptr<const Vocabulary> vocabulary;  ///< null without text
-  Plan plan;
+  SimulationSize plan;
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
   Engine engine = Engine::automatic;
   bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
 };
 
 /// The plan of a config, without its prompts.
-Plan build_plan(const Json& config);
+SimulationSize build_plan(const Json& config);
 
 class Registry {
  public:
@@ -54,8 +54,9 @@ class Registry {
   Model build_unadjusted(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_mixture(const Json& spec, const std::string& path, const Json& config, const Model* target);
   Model build_ngram(const Json& spec, int order, const std::string& path, const Json& config);
-  std::vector<std::vector<Token>> build_prompts(const Json& plan_spec, const Json& config, const Plan& plan,
-                                                const Vocabulary* vocabulary, std::int32_t vocab);
+  std::vector<std::vector<Token>> build_prompts(const Json& plan_spec, const Json& config,
+                                                const SimulationSize& plan, const Vocabulary* vocabulary,
+                                                std::int32_t vocab);
   Model build_arpa(const Json& spec, const std::string& path);
   Model build_sphinx(const Json& spec, const std::string& path);
   Model build_cached(const Json& spec, const std::string& path, const Json& config, const Model* target);

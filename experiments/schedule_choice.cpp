@@ -42,7 +42,7 @@ NamedSchedule speculative(const Given& given) {
   return {fmt::format("speculative, γ = {}", gamma),
           "",
           Speculative{count(gamma), c},
-          [=](double alpha) { return speed(alpha, gamma, c); },
+          [=](double alpha) { return speedup(alpha, gamma, c); },
           nullptr,
           ""};
 }
@@ -54,8 +54,8 @@ NamedSchedule oracle(const Given& given) {
   return {charged ? "oracle, charged" : "oracle, uncharged",
           "",
           Oracle{count(most), c},
-          [=](double alpha) { return oracle_speed_capped(alpha, most, c); },
-          [=](double alpha) { return oracle_speed_charged(alpha, c); },
+          [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
+          [=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
           "no limit"};
 }
 
@@ -65,7 +65,7 @@ NamedSchedule heads(const Given& given) {
   return {fmt::format("heads, γ = {}", gamma),
           "",
           Heads{count(gamma), c},
-          [=](double alpha) { return heads_speed(alpha, gamma, c); },
+          [=](double alpha) { return heads_speedup(alpha, gamma, c); },
           nullptr,
           ""};
 }
@@ -97,8 +97,8 @@ NamedSchedule hierarchical(const Given& given) {
   return {fmt::format("hierarchical, {} levels", levels.size()),
           "",
           std::move(schedule),
-          [at](double alpha) { return hierarchical_speed(at(alpha)); },
-          [at](double alpha) { return hierarchical_speed_usual(at(alpha)); },
+          [at](double alpha) { return hierarchical_speedup(at(alpha)); },
+          [at](double alpha) { return hierarchical_speedup_usual(at(alpha)); },
           "Theorem 3.8 at the effective c"};
 }
 
@@ -120,9 +120,10 @@ NamedSchedule dsi(const Given& given) {
           "",
           Dsi{count(servers), count(lookahead), c},
           [=](double alpha) {
-            return servers == 0 ? dsi_speed(alpha, c, lookahead) : dsi_speed(alpha, c, lookahead, servers);
+            return servers == 0 ? dsi_speedup(alpha, c, lookahead)
+                                : dsi_speedup(alpha, c, lookahead, servers);
           },
-          [=](double alpha) { return oracle_speed_charged(alpha, c); },
+          [=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
           "1/(1−α+cα)"};
 }
 
@@ -142,12 +143,12 @@ NamedSchedule pearl(const Given& given) {
   NamedSchedule made{fmt::format("PEARL, γ = {}{}", gamma, next_row ? "" : ", no next row"),
                      "",
                      Pearl{count(gamma), c, next_row},
-                     below_one([=](double alpha) { return pearl_speed(alpha, gamma, c); }),
+                     below_one([=](double alpha) { return pearl_speedup(alpha, gamma, c); }),
                      nullptr,
                      ""};
   if (next_row) {
     made.usual = std::exchange(
-        made.formula, below_one([=](double alpha) { return pearl_speed_next_row(alpha, gamma, c); }));
+        made.formula, below_one([=](double alpha) { return pearl_speedup_next_row(alpha, gamma, c); }));
     made.usual_name = "without the next row";
   }
   return made;
@@ -160,13 +161,13 @@ NamedSchedule two_functions(const Given& given) {
   const bool interrupts = given.flag("interrupts");
   NamedSchedule made{interrupts ? "two functions, interrupting" : "two functions",
                      "",
-                     TwoFunctions{f, g, q, interrupts},
-                     [=](double beta) { return two_functions_speed(beta, f, g, q); },
+                     SpeculativeFunctionExecution{f, g, q, interrupts},
+                     [=](double beta) { return speculative_function_speedup(beta, f, g, q); },
                      nullptr,
                      ""};
   if (interrupts) {
-    made.usual = std::exchange(made.formula,
-                               [=](double beta) { return two_functions_speed_interrupting(beta, f, g, q); });
+    made.usual = std::exchange(
+        made.formula, [=](double beta) { return speculative_function_speedup_interrupting(beta, f, g, q); });
     made.usual_name = "without interrupts";
   }
   return made;
@@ -190,11 +191,11 @@ NamedSchedule batched(const Given& given) {
                      "",
                      Batched{count(sequences), count(gamma), c, count(goal), replaced, cost},
                      nullptr,
-                     [=](double alpha) { return batched_speed_usual(alpha, gamma, c, sequences, cost); },
+                     [=](double alpha) { return batched_speedup_usual(alpha, gamma, c, sequences, cost); },
                      "sequences without end"};
   made.formula = [=](double alpha) {
-    return replaced ? batched_speed_replaced(alpha, gamma, c, sequences, goal, cost)
-                    : batched_speed_waves(alpha, gamma, c, sequences, goal, cost);
+    return replaced ? batched_speedup_replaced(alpha, gamma, c, sequences, goal, cost)
+                    : batched_speedup_waves(alpha, gamma, c, sequences, goal, cost);
   };
   made.least_tokens = least;
   return made;

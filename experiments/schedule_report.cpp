@@ -135,7 +135,7 @@ std::optional<Figure> sweep_figure(const Json& result) {
 }
 
 /// Rows of one schedule in a figure, at most.
-constexpr std::size_t most_lanes = 6;
+constexpr std::size_t most_streams = 6;
 
 bool earlier(const TraceBlock& a, const TraceBlock& b) { return a.start < b.start; }
 
@@ -185,7 +185,7 @@ Figure timeline(const Json& cell) {
       for (const TraceBlock& block : together.blocks) add_block(joined, block, shortest);
       figure.trace.push_back(std::move(joined));
     } else {
-      if (lanes.size() > most_lanes) lanes.resize(most_lanes);
+      if (lanes.size() > most_streams) lanes.resize(most_streams);
       lanes.front().label = fmt::format("{}: {}", name, lanes.front().label);
       for (TraceRow& lane : lanes) figure.trace.push_back(std::move(lane));
     }
@@ -196,7 +196,7 @@ Figure timeline(const Json& cell) {
       "Timelines of the first sequence; of a schedule with more than {0} lanes, the first {0}. A "
       "dropped run is one whose result was not used. trace.json has all runs, for "
       "chrome://tracing and Perfetto.",
-      most_lanes);
+      most_streams);
   return figure;
 }
 

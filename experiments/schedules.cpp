@@ -57,7 +57,8 @@ std::vector<Batches> batches_of(const ScheduleRuns& runs, std::size_t schedules,
   return all;
 }
 
-Interval measured_alpha(const ScheduleRuns& runs, const Plan& plan, std::size_t batches, double confidence) {
+Interval measured_alpha(const ScheduleRuns& runs, const SimulationSize& plan, std::size_t batches,
+                        double confidence) {
   std::vector<double> accepted(batches);
   std::vector<double> positions(batches);
   for (std::size_t trial = 0; trial < runs.accepted.size(); ++trial) {
@@ -76,7 +77,7 @@ bool holds(const Interval& interval, double value) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-std::string lane_name(const Lane& lane, bool numbered) {
+std::string lane_name(const Track& lane, bool numbered) {
   static constexpr const char* names[]{"draft", "target", "f", "g", "stand-in for f"};
   const std::string name = names[static_cast<std::size_t>(lane.kind)];
   return numbered ? fmt::format("{} {}", name, lane.number + 1) : name;
@@ -96,23 +97,24 @@ std::string label_of(const Event& event) {
 
 /// Lanes in the order of their kinds and numbers, so that drawings have them so.
 Json trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint64_t tokens,
-              const Plan& plan) {
+              const SimulationSize& plan) {
   EventLog log{static_cast<double>(tokens)};
   run_schedule(named.schedule, Acceptances{bits, std::max(tokens, named.least_tokens), plan.seed, 0}, log);
   const auto before = [](const Event& a, const Event& b) {
-    return std::tuple(a.lane.kind, a.lane.number, a.start) < std::tuple(b.lane.kind, b.lane.number, b.start);
+    return std::tuple(a.track.kind, a.track.number, a.start) <
+           std::tuple(b.track.kind, b.track.number, b.start);
   };
   std::stable_sort(log.events.begin(), log.events.end(), before);
   double end = 0;
   Json events = Json::array();
   for (const Event& event : log.events) {
     const bool numbered = std::any_of(log.events.begin(), log.events.end(), [&](const Event& other) {
-      return other.lane.kind == event.lane.kind && other.lane.number > 0;
+      return other.track.kind == event.track.kind && other.track.number > 0;
     });
     end = std::max(end, event.end);
     events.push_back({{"start", event.start},
                       {"end", event.end},
-                      {"lane", lane_name(event.lane, numbered)},
+                      {"lane", lane_name(event.track, numbered)},
                       {"kind", kind_name(event.kind)},
                       {"label", label_of(event)}});
   }
@@ -163,7 +165,7 @@ int schedule_intervals(const Json& config) {
 void describe_schedules(Json& out, const Setup* setup, const Json& config, double confidence,
                         const Control& control) {
   const std::vector<NamedSchedule> named = schedules_of(config);
-  const Plan plan = setup != nullptr ? setup->plan : build_plan(config);
+  const SimulationSize plan = setup != nullptr ? setup->plan : build_plan(config);
   std::optional<double> exact;
   if (setup != nullptr) {
     exact = setup->exact_alpha;

@@ -13,7 +13,7 @@ namespace speclab {
 /// Throws ConfigError where the config does not suit the experiment.
 void check_schedules(const Json& config);
 
-/// Whether the acceptances come from models; else they are coins of the config's alpha.
+/// Whether the acceptances come from models; else they are acceptance draws of the config's alpha.
 bool schedules_have_models(const Json& config);
 
 /// Tokens of all trials and schedules of a cell, for progress.
@@ -24,9 +24,9 @@ int schedule_intervals(const Json& config);
 
 /// Runs the schedules and adds to `out`:
 ///
-///     alpha          of the coins, or the share of accepted positions with its interval; "formula_alpha"
-///     says schedules      one a row: "formula" at that alpha (null where there is none), "usual" (a form
-///     that is
+///     alpha          of the acceptance draws, or the share of accepted positions with its interval;
+///     "formula_alpha" says schedules      one a row: "formula" at that alpha (null where there is none),
+///     "usual" (a form that is
 ///                    commonly given, where it is another), "simulated": speed-up over plain decoding,
 ///                    "difference": to the first speculative schedule, paired trial by trial, "tokens"
 ///     agreement      where acceptances are independent: is the formula inside the simulated interval?

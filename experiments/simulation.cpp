@@ -26,15 +26,16 @@ std::string setup_key(const Json& config) {
   return key;
 }
 
-/// Whether decoding starts out on quick tables. Throws ConfigError when it has to and cannot.
-bool wants_quick(const Setup& setup) {
+/// Whether decoding starts out on fast tables. Throws ConfigError when it has to and cannot.
+bool wants_fast(const Setup& setup) {
   if (setup.engine == Engine::plain) return false;
-  const std::optional<std::string> obstacle = quick_obstacle(setup.target, setup.draft, setup.rule);
+  const std::optional<std::string> unsupported_reason =
+      fast_unsupported_reason(setup.target, setup.draft, setup.rule);
   if (setup.engine == Engine::automatic)
-    return !obstacle && quick_pays(setup.target, setup.draft, setup.plan);
-  if (obstacle) {
-    throw ConfigError("/engine",
-                      fmt::format("quick does not go with this config: {}; use \"auto\"", *obstacle));
+    return !unsupported_reason && fast_pays(setup.target, setup.draft, setup.plan);
+  if (unsupported_reason) {
+    throw ConfigError(
+        "/engine", fmt::format("quick does not go with this config: {}; use \"auto\"", *unsupported_reason));
   }
   return true;
 }
@@ -52,7 +53,7 @@ Job& JobList::job(const std::shared_ptr<const Setup>& setup, int gamma, Work wor
   if (job != nullptr) return *job;
   job = &jobs_.emplace_back(
       Job{.setup = setup, .plan = setup->plan, .gamma = gamma, .acceptance = work == Work::acceptance});
-  if (work == Work::decode && wants_quick(*setup)) {
+  if (work == Work::decode && wants_fast(*setup)) {
     job->engine = "quick";
     ++prepared_[setup.get()].users;
   }
@@ -71,7 +72,8 @@ Job& JobList::add(const std::shared_ptr<const Setup>& setup, int gamma, bool acc
   return job(setup, gamma, acceptance ? Work::acceptance : Work::decode);
 }
 
-Job& JobList::add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const Judging& how) {
+Job& JobList::add_judged(const std::shared_ptr<const Setup>& setup, int gamma,
+                         const RuleQualityOptions& how) {
   Job& judged = job(setup, gamma, Work::judge);
   judged.judging = how;
   return judged;
@@ -96,9 +98,9 @@ void require_gpu_form(const Job& job) {
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
     throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
   }
-  if (const auto obstacle = quick_obstacle(setup.target, setup.draft, setup.rule)) {
+  if (const auto unsupported_reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule)) {
     throw ConfigError("/engine",
-                      fmt::format("quick does not go with this config: {}; {}", *obstacle, remedy));
+                      fmt::format("quick does not go with this config: {}; {}", *unsupported_reason, remedy));
   }
   if (job.engine == std::string_view("quick")) return;
   if (setup.engine == Engine::plain) {
@@ -116,9 +118,9 @@ void JobList::decode(Job& job, const Control& control, Backend backend) {
     std::call_once(prepared.once, [&] {
       isolated([&] {
         try {
-          prepared.pair = std::make_unique<const QuickPair>(setup.target, setup.draft, setup.rule);
+          prepared.pair = std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule);
         } catch (const ModelError& error) {
-          if (setup.engine == Engine::quick) throw ConfigError("/engine", error.what());
+          if (setup.engine == Engine::fast) throw ConfigError("/engine", error.what());
         }
       });
     });
@@ -142,9 +144,9 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
     const Setup& setup = *job.setup;
     job.outcome = std::visit(
         [&](const auto& rule) {
-          return job.judging
-                     ? judge_rule(setup.target, setup.draft, rule, job.gamma, *job.judging, job.plan, control)
-                     : measure_acceptance(setup.target, setup.draft, rule, job.plan, control);
+          return job.judging ? measure_rule_quality(setup.target, setup.draft, rule, job.gamma, *job.judging,
+                                                    job.plan, control)
+                             : measure_acceptance(setup.target, setup.draft, rule, job.plan, control);
         },
         setup.rule);
   } else {

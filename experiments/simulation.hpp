@@ -15,26 +15,26 @@
 #include "experiments/backend.hpp"
 #include "experiments/registry.hpp"
 #include "sim/control.hpp"
-#include "sim/rule_quality.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/rule_quality.hpp"
 
 namespace speclab {
 
 /// One simulation to run: decoding at one gamma, perhaps judged, or an acceptance measurement.
 struct Job {
   std::shared_ptr<const Setup> setup;  ///< null for i.i.d. rounds
-  Plan plan;
+  SimulationSize plan;
   int gamma = 0;
   bool acceptance = false;
   std::optional<double> iid_alpha = {};
-  std::optional<Judging> judging = {};
-  const char* engine = "plain";  ///< that decoding uses: plain, quick or iid
+  std::optional<RuleQualityOptions> judging = {};
+  const char* engine = "plain";  ///< that decoding uses: plain, fast or iid
   Outcome outcome = {};
   bool done = false;
 };
 
-/// Throws ConfigError for a job that is neither rounds of coins nor decoding of two stored tables on quick
-/// tables, naming what the GPU can run.
+/// Throws ConfigError for a job that is neither rounds of acceptance draws nor decoding of two stored tables
+/// on fast tables, naming what the GPU can run.
 void require_gpu_form(const Job& job);
 
 class JobList {
@@ -47,9 +47,9 @@ class JobList {
   Job& add(const std::shared_ptr<const Setup>& setup, int gamma, bool acceptance);
 
   /// The same for decoding that is judged. `how` is a function of the set-up.
-  Job& add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const Judging& how);
+  Job& add_judged(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& how);
 
-  /// Rounds of the config's plan whose acceptances are coins of probability alpha.
+  /// Rounds of the config's plan whose acceptances have probability alpha.
   Job& add_iid(const Json& config, double alpha);
 
   /// Rounds (or tokens) in all.
@@ -65,10 +65,10 @@ class JobList {
   enum class Work { decode, acceptance, judge };
   Job& job(const std::shared_ptr<const Setup>& setup, int gamma, Work work);
 
-  /// A setup's tables for quick decoding: made by the first job that needs them, dropped after the last.
+  /// A setup's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const QuickPair> pair;  ///< null when the models turned out not to allow it
+    std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it
     std::atomic<int> users{0};
   };
   void run_job(Job& job, const Control& control, Backend backend);

@@ -19,12 +19,12 @@ std::vector<double> parse_line(const std::string& line, const std::string& path,
     const auto first = field.find_first_not_of(" \t\r");
     const auto last = field.find_last_not_of(" \t\r");
     const std::string word = first == std::string::npos ? "" : field.substr(first, last - first + 1);
-    double mass = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), mass);
+    double probability = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), probability);
     if (error != std::errc{} || end != word.data() + word.size()) {
       throw ConfigError(path, fmt::format("{}: \"{}\" is not a number", where, word));
     }
-    row.push_back(mass);
+    row.push_back(probability);
   }
   return row;
 }

@@ -83,7 +83,7 @@ Json time_walltime(const Setup& setup, int gamma, const Json& walltime, const st
           {"tokens_per_round", measured.tokens_per_round},
           {"plain_tokens_per_second", 1 / measured.plain_seconds_per_token},
           {"speculative_tokens_per_second", 1 / measured.speculative_seconds_per_token},
-          {"speed", measured.speed()},
+          {"speed", measured.speedup()},
           {"predicted_speed", measured.tokens_per_round / (gamma * measured.c() + 1)}};
 }
 

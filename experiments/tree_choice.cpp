@@ -22,11 +22,12 @@ bool has_tree(const Json& verifier) {
   return kind == "tree" || kind == "traversal" || kind == "without-replacement";
 }
 
-Json with_chosen_tree(const Json& config, const Model& target, const Model& draft, const Plan& plan) {
+Json with_chosen_tree(const Json& config, const Model& target, const Model& draft,
+                      const SimulationSize& plan) {
   Json verifier = config.at("verifier");
   if (verifier.value("growth", "") != "optimal") return verifier;
   if (!verifier.contains("rank_acceptance")) {
-    Plan pilot = plan;
+    SimulationSize pilot = plan;
     pilot.seed = Philox(plan.seed, Site{0, 0, Draw{Use::world, 3}})();
     pilot.trials = pilot_trials;
     pilot.length = pilot_length;

@@ -10,7 +10,8 @@ namespace speclab {
 
 /// The verifier of `config` with what a tree of growth "optimal" leaves open filled in ("rank_acceptance",
 /// "nodes"); any other verifier as it is. The pilot measurement has random numbers of its own.
-Json with_chosen_tree(const Json& config, const Model& target, const Model& draft, const Plan& plan);
+Json with_chosen_tree(const Json& config, const Model& target, const Model& draft,
+                      const SimulationSize& plan);
 
 /// Does the rule of this verifier depend on gamma and on the costs, through the shape of its tree?
 bool has_tree(const Json& verifier);

@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-Judging judging_of(const Setup& setup, const Json& config) {
+RuleQualityOptions judging_of(const Setup& setup, const Json& config) {
   const Json& target = config.at("models").at("target");
   const Json& sampling = target.contains("sampling") ? target.at("sampling") : config.at("sampling");
   return {.lossless = lossless(config.at("verifier"), sampling.at("temperature").get<double>()),
@@ -31,7 +31,7 @@ void describe_judgement(Json& out, const Setup& setup, const Outcome& outcome, c
   out["lossless"] = proved;
   Json& simulated = out["simulated"] = Json::object();
   for (const auto& some :
-       {estimates(outcome.batches, cost, confidence), judgement_estimates(outcome.batches, confidence)}) {
+       {estimates(outcome.batches, cost, confidence), quality_estimates(outcome.batches, confidence)}) {
     for (const Estimate& estimate : some) {
       if (estimate.interval) simulated[estimate.name] = interval_json(*estimate.interval);
     }
@@ -75,7 +75,7 @@ Figure rules_figure(const Json& cells) {
     made.style = style;
     return made;
   };
-  Series optimum = series("optimum for as many i.i.d. drafts", SeriesStyle::levels);
+  Series optimal_transport_bound = series("optimum for as many i.i.d. drafts", SeriesStyle::levels);
   Series lossless = series("lossless", SeriesStyle::points);
   Series lossy = series("lossy", SeriesStyle::points);
   Figure figure;
@@ -84,8 +84,8 @@ Figure rules_figure(const Json& cells) {
     figure.categories.push_back(cell->at("label").get<std::string>());
     const Json& bound = cell->at("simulated").value("optimum", Json());
     if (bound.is_array()) {
-      optimum.x.push_back(x);
-      optimum.y.push_back(bound[0].get<double>());
+      optimal_transport_bound.x.push_back(x);
+      optimal_transport_bound.y.push_back(bound[0].get<double>());
     }
     Series& points = cell->at("lossless").get<bool>() ? lossless : lossy;
     const Json interval = first(cell);
@@ -95,7 +95,7 @@ Figure rules_figure(const Json& cells) {
     points.low.push_back(interval[1].is_number() ? interval[1].get<double>() : interval[0].get<double>());
     points.high.push_back(interval[2].is_number() ? interval[2].get<double>() : interval[0].get<double>());
   }
-  figure.series = {std::move(lossless), std::move(lossy), std::move(optimum)};
+  figure.series = {std::move(lossless), std::move(lossy), std::move(optimal_transport_bound)};
   figure.title = "How often each rule keeps a token at the first position";
   figure.y_label = "P(a drafted token is kept)";
   figure.y_range = AxisRange{0, 1};

@@ -15,7 +15,7 @@ namespace speclab {
 inline constexpr int judged_numbers = 7;
 
 /// How the rule of a resolved config is judged.
-Judging judging_of(const Setup& setup, const Json& config);
+RuleQualityOptions judging_of(const Setup& setup, const Json& config);
 
 /// Adds to `out`: "drafts" (at the first position), "lossless", "simulated", "positions", "counts"; for a
 /// lossless rule also "proved", the names of the simulated numbers that are proved, and, where the config

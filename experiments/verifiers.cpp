@@ -149,7 +149,7 @@ const std::map<std::string, Maker>& makers() {
       {"fault-draft-bonus", plain<DraftBonusFault>},
       {"fault-closed-coin",
        [](const Json& spec, std::int32_t) -> AnyRule {
-         return ClosedCoinFault(spec.at("levels").get<std::int32_t>());
+         return ClosedComparisonFault(spec.at("levels").get<std::int32_t>());
        }},
       {"fault-late-context", plain<LateContextFault>},
       {"fault-block-prefix", plain<BlockPrefixFault>},

@@ -12,8 +12,8 @@ namespace speclab {
 /// /verifier for a tree that is too large or that contradicts itself.
 AnyRule make_rule(const Json& spec, std::int32_t gamma);
 
-/// Whether that rule promises the target's law for a target of this temperature: what `speclab prove --all`
-/// holds it to in exact arithmetic. Faults promise nothing.
+/// Whether that rule promises the target's distribution for a target of this temperature: what `speclab prove
+/// --all` holds it to in exact arithmetic. Faults promise nothing.
 bool lossless(const Json& spec, double temperature);
 
 }  // namespace speclab

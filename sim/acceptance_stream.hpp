@@ -19,17 +19,18 @@ namespace speclab {
 using AcceptanceBits = std::vector<std::uint8_t>;
 
 /// Which draws are a stream's own: not those of i.i.d. rounds (slot 0 of Use::iid), nor those of rounds of
-/// up to so many drafted tokens. Further streams of coins follow in slots of their own.
+/// up to so many drafted tokens. Further streams of Bernoulli draws have slots of their own.
 inline constexpr std::uint16_t iid_stream_slot = 1;
 inline constexpr std::uint16_t pair_stream_slot = 0x4000;
 
-/// Coins of one probability, one after the other: coin n is word n of the stream at trial and `slot`.
-class CoinStream {
+/// Bernoulli draws of one probability, one after the other: draw n is word n of the stream at
+/// trial and `slot`.
+class BernoulliStream {
  public:
-  CoinStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
+  BernoulliStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
       : words_(seed, Site{trial, 0, Draw{Use::iid, slot}}), alpha_(alpha) {}
 
-  bool flip() { return open_unit(words_()) < alpha_; }
+  bool bernoulli() { return open_unit(words_()) < alpha_; }
 
  private:
   Philox words_;
@@ -40,32 +41,34 @@ class CoinStream {
 AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t trial, std::size_t positions);
 
 /// Acceptances of a pair of models along one sequence: at each position a token is drawn from the draft's
-/// row, and the rule's coin for it is the bit; the token or its replacement is what the next position follows
-/// (so that the text has the target's law if the rule is lossless). A rule of one coin a position.
-/// `text`, where given, receives the tokens.
+/// row, and the rule's acceptance draw for it is the bit; the token or its replacement is what the next
+/// position follows (so that the text has the target's distribution if the rule is lossless). A rule of one
+/// acceptance draw a position. `text`, where given, receives the tokens.
 template <class Target, class Draft, class Rule>
-AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const Rule& rule, const Plan& plan,
-                                std::uint32_t trial, std::size_t positions,
+AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const Rule& rule,
+                                const SimulationSize& simulation, std::uint32_t trial, std::size_t positions,
                                 std::vector<Token>* text = nullptr) {
   AcceptanceBits bits(positions);
-  std::vector<Token> context = plan.prompt(trial);
+  std::vector<Token> context = simulation.prompt(trial);
   const std::size_t start = context.size();
   std::vector<double> target_scratch;
   std::vector<double> draft_scratch;
   for (std::size_t at = 0; at < positions; ++at) {
     const Row target_row = target.next(context, target_scratch);
     const Row draft_row = draft.next(context, draft_scratch);
-    SampledChance chance = sampled_chance(plan.seed, trial, static_cast<std::uint32_t>(at));
-    Token token = chance.pick(Draw{Use::draft, pair_stream_slot}, draft_row);
-    if (token < 0) throw_damaged_row();
-    const bool kept = chance.flip(Draw{Use::accept, pair_stream_slot},
-                                  static_cast<double>(rule.acceptance(token, target_row, draft_row)));
-    if (!kept) {
-      token = pick_or(chance, Draw{Use::replace, pair_stream_slot}, rule.replacement(target_row, draft_row),
-                      target_row);
-      if (token < 0) throw_damaged_row();
+    SampledRandomSource random =
+        sampled_random_source(simulation.seed, trial, static_cast<std::uint32_t>(at));
+    Token token = random.categorical(Draw{Use::draft, pair_stream_slot}, draft_row);
+    if (token < 0) throw_invalid_row();
+    const bool accepted =
+        random.bernoulli(Draw{Use::accept, pair_stream_slot},
+                         static_cast<double>(rule.acceptance(token, target_row, draft_row)));
+    if (!accepted) {
+      token = categorical_or(random, Draw{Use::replace, pair_stream_slot},
+                             rule.replacement(target_row, draft_row), target_row);
+      if (token < 0) throw_invalid_row();
     }
-    bits[at] = kept ? 1 : 0;
+    bits[at] = accepted ? 1 : 0;
     context.push_back(token);
   }
   if (text != nullptr) text->assign(context.begin() + static_cast<std::ptrdiff_t>(start), context.end());
@@ -77,7 +80,7 @@ AcceptanceBits pair_acceptances(const Target& target, const Draft& draft, const 
 struct Acceptances {
   std::span<const std::uint8_t> bits;
   std::uint64_t tokens = 0;  ///< a schedule ends with the round in which it has emitted so many
-  std::uint64_t seed = 1;    ///< of further coins, with `trial`
+  std::uint64_t seed = 1;    ///< of further Bernoulli draws, with `trial`
   std::uint32_t trial = 0;
 
   /// How many drafts in a row are accepted from position `at` on, counted up to `most`.

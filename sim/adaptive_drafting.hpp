@@ -13,25 +13,25 @@ namespace speclab {
 
 /// A drafter that says by itself how to extend the context, where others (sim/drafters/drafter.hpp) give a
 /// row to draw one token from. Appends tokens and rows, and adds to `done`; adds no token when it has none.
-template <class D, class Real, class Chance>
+template <class D, class Real, class Random>
 concept ExtendingDrafter = requires(const D& drafter, typename D::Memory& memory, std::vector<Token>& context,
-                                    Chance& chance, RoundScratch<Real>& scratch, Drafted& done) {
-  drafter.extend(memory, context, chance, scratch, done);
+                                    Random& random, RoundScratch<Real>& scratch, Drafted& done) {
+  drafter.extend(memory, context, random, scratch, done);
 };
 
 /// Drafts the next token, or tokens, of a round of which `done` says what was drafted so far. Leaves
-/// done.count as it was when the drafter has nothing to offer, below 0 when a row was damaged.
-template <class Drafter, class Real, class Chance>
+/// done.count as it was when the drafter has nothing to offer, below 0 when a row was invalid.
+template <class Drafter, class Real, class Random>
 void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
-                Chance& chance, RoundScratch<Real>& scratch, Drafted& done) {
-  if constexpr (ExtendingDrafter<Drafter, Real, Chance>) {
-    drafter.extend(memory, context, chance, scratch, done);
+                Random& random, RoundScratch<Real>& scratch, Drafted& done) {
+  if constexpr (ExtendingDrafter<Drafter, Real, Random>) {
+    drafter.extend(memory, context, random, scratch, done);
   } else {
     const auto at = static_cast<std::size_t>(done.count);
     scratch.reserve(at + 1, 0);
     const BasicRow<Real> row = drafter.propose(memory, context, done.count, scratch.draft_rows[at]);
     if (row.size == 0) return;
-    const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, row);
+    const Token token = random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, row);
     if (token < 0) {
       done.count = -1;
       return;
@@ -51,14 +51,14 @@ struct AdaptiveDrafting {
   const Policy& policy;
   typename Policy::Memory& learned;
 
-  template <class Real, class Chance>
-  Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
+  template <class Real, class Random>
+  Drafted operator()(std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch) const {
     drafter.read(memory, context);
     Drafted done{0, drafter.runs(0)};
     LastDrafted<Real> last;
     while (done.count < policy.most() && policy.goes_on(learned, done.count, last)) {
       const std::int32_t before = done.count;
-      draft_more(drafter, memory, context, chance, scratch, done);
+      draft_more(drafter, memory, context, random, scratch, done);
       if (done.count <= before) break;
       last = {scratch.drafts[static_cast<std::size_t>(done.count) - 1], context.back()};
     }

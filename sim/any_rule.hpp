@@ -11,7 +11,7 @@ using AnyRule =
     std::variant<TokenRule, MatchRule, GumbelRule, RejectionRule, GreedyRule, BlockRule, LenienceRule,
                  GreedyLenienceRule, TypicalRule, CascadeRule, SigmoidRule, RecursiveRule, KSeqRule,
                  ImportanceRule, TreeRule, GrownTreeRule, TraversalRule, AcceptAllFault, ResampleTargetFault,
-                 SwappedResidualFault, SharedNoiseFault, UnwrittenBonusFault, ClosedCoinFault,
+                 SwappedResidualFault, SharedNoiseFault, UnwrittenBonusFault, ClosedComparisonFault,
                  DraftBonusFault, LateContextFault, BlockPrefixFault, StaleSiblingsFault>;
 
 }  // namespace speclab

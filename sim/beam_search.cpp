@@ -12,25 +12,25 @@ namespace speclab {
 namespace {
 
 struct Continuation {
-  double mass;
+  double probability;
   Token token;
 };
 
 bool larger(const Continuation& a, const Continuation& b) {
-  return a.mass > b.mass || (a.mass == b.mass && a.token < b.token);
+  return a.probability > b.probability || (a.probability == b.probability && a.token < b.token);
 }
 
-/// The `count` largest positive masses, in order, lower ids first among equals. One comparison an id, since
-/// few of them enter.
+/// The `count` largest positive probabilities, in order, lower ids first among equals. One comparison an id,
+/// since few of them enter.
 void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest) {
   largest.clear();
-  double enough = 0;  // what a mass must exceed; ids ascend, so that an equal mass comes too late
+  double enough = 0;  // a probability must exceed it: ids ascend, and of equals the lowest ranks first
   for (Token id = 0; id < row.size; ++id) {
     if (!(row[id] > enough)) continue;
     const Continuation choice{row[id], id};
     if (largest.size() == count) largest.pop_back();
     largest.insert(std::upper_bound(largest.begin(), largest.end(), choice, larger), choice);
-    if (largest.size() == count) enough = largest.back().mass;
+    if (largest.size() == count) enough = largest.back().probability;
   }
 }
 
@@ -45,9 +45,9 @@ bool better(const Extension& a, const Extension& b) {
   return a.parent != b.parent ? a.parent < b.parent : larger(a.choice, b.choice);
 }
 
-void refuse_damaged(Row row) {
-  const double total = total_mass(row);
-  if (!(total > 0) || std::isinf(total)) throw_damaged_row();
+void refuse_invalid(Row row) {
+  const double total = total_probability(row);
+  if (!(total > 0) || std::isinf(total)) throw_invalid_row();
 }
 
 bool holds(const Beam& beam, const Hypothesis& wanted) {
@@ -77,17 +77,17 @@ Beam extended(const Model& model, const Beam& beam, std::size_t width) {
   std::vector<Extension> extensions;
   for (std::size_t parent = 0; parent < beam.size(); ++parent) {
     const Row row = model.next(beam[parent].tokens, scratch);
-    refuse_damaged(row);
-    // Within one parent the order is that of the masses: no more than `width` of them can be chosen.
+    refuse_invalid(row);
+    // Within one parent the order is that of the probabilities: no more than `width` of them can be chosen.
     find_largest(row, width, largest);
     for (const Continuation& choice : largest)
-      extensions.push_back({beam[parent].score + std::log(choice.mass), parent, choice});
+      extensions.push_back({beam[parent].score + std::log(choice.probability), parent, choice});
   }
-  const std::size_t kept = std::min(width, extensions.size());
-  const auto end = extensions.begin() + static_cast<std::ptrdiff_t>(kept);
+  const std::size_t retained = std::min(width, extensions.size());
+  const auto end = extensions.begin() + static_cast<std::ptrdiff_t>(retained);
   std::partial_sort(extensions.begin(), end, extensions.end(), better);
   Beam next;
-  next.reserve(kept);
+  next.reserve(retained);
   for (auto it = extensions.begin(); it != end; ++it) {
     Hypothesis& child = next.emplace_back();
     child.tokens.reserve(beam[it->parent].tokens.size() + 1);

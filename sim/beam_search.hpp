@@ -24,9 +24,10 @@ struct Hypothesis {
 /// Distinct sequences of one length, best first.
 using Beam = std::vector<Hypothesis>;
 
-/// The `width` best extensions of a beam by one token, fewer when fewer have positive mass. The order is by
-/// score; equal scores go to the extension of the better-ranked parent, then to the larger mass, then to the
-/// lower id. Nothing ends a sequence early. Throws ModelError when a row holds NaN, infinity or no mass.
+/// The `width` best extensions of a beam by one token, fewer when fewer have positive probability. The order
+/// is by score; equal scores go to the extension of the better-ranked parent, then to the larger probability,
+/// then to the lower id. Nothing ends a sequence early. Throws ModelError when a row holds NaN or infinity or
+/// sums to 0.
 Beam extended(const Model& model, const Beam& beam, std::size_t width);
 
 /// What a search did. A step extends every sequence of the beam by one token, so that steps stand where

@@ -25,8 +25,8 @@ int concurrency();
 /// call(body, i) for i = 0..count-1; see for_each_index.
 void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body);
 
-/// call(body) such that loops inside it run nobody else's work while they wait. Needed around loops within
-/// whatever others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
+/// call(body) such that loops inside it run no work of other loops while they wait. Needed around loops
+/// within whatever others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
 void run_isolated(void (*call)(const void* body), const void* body);
 
 template <class Body>

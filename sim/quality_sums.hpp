@@ -31,19 +31,20 @@ struct ContextSum {
   bool operator==(const ContextSum&) const = default;
 };
 
-/// Filled by sim/judge.hpp alone. "Examined" contexts are those of the positions that the verifier reached.
-struct Judgement {
-  ContextSum optimum;     ///< the most that can be kept, over the contexts that rounds start from
-  ContextSum divergence;  ///< total variation of target and draft, over examined contexts
-  ContextSum distance;    ///< total variation of the emitted token's law and the target, over examined ones
+/// Filled by sim/rule_quality.hpp alone. "Examined" contexts are those of the positions that verification
+/// reached.
+struct RuleQuality {
+  ContextSum optimal_transport_bound;  ///< over the contexts that rounds start from
+  ContextSum divergence;               ///< total variation of target and draft, over examined contexts
+  ContextSum distance;  ///< total variation of emitted distribution and target, over examined contexts
 
-  Judgement& operator+=(const Judgement& other) {
-    optimum += other.optimum;
+  RuleQuality& operator+=(const RuleQuality& other) {
+    optimal_transport_bound += other.optimal_transport_bound;
     divergence += other.divergence;
     distance += other.distance;
     return *this;
   }
-  bool operator==(const Judgement&) const = default;
+  bool operator==(const RuleQuality&) const = default;
 };
 
 }  // namespace speclab

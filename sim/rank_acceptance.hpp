@@ -14,35 +14,35 @@ namespace speclab {
 
 /// P(the b-th sibling is the one accepted), b = 0 .. siblings - 1, siblings drawn without replacement and
 /// verified by recursive rejection (Chen et al. 2024, "Sequoia", positional acceptance): measured over the
-/// contexts of plan.trials * plan.length tokens that the target generates by plain decoding.
+/// contexts of simulation.trials * simulation.length tokens that the target generates by plain decoding.
 template <class Target, class Draft>
 std::vector<double> measure_rank_acceptance(const Target& target, const Draft& draft, std::int32_t siblings,
-                                            const Plan& plan) {
+                                            const SimulationSize& simulation) {
   const TreeRule rule(branching_tree({siblings}));
-  std::vector<std::uint64_t> kept(static_cast<std::size_t>(siblings));
+  std::vector<std::uint64_t> accepted(static_cast<std::size_t>(siblings));
   std::mutex mutex;
-  for_each_index(plan.trials, [&](std::size_t index) {
+  for_each_index(simulation.trials, [&](std::size_t index) {
     const auto trial = static_cast<std::uint32_t>(index);
-    std::vector<std::uint64_t> mine(kept.size());
-    std::vector<Token> context = plan.prompt(trial);
+    std::vector<std::uint64_t> mine(accepted.size());
+    std::vector<Token> context = simulation.prompt(trial);
     RoundScratch<double> scratch;
-    for (std::uint32_t round = 0; round < plan.length; ++round) {
-      SampledChance chance = sampled_chance(plan.seed, trial, round);
+    for (std::uint32_t round = 0; round < simulation.length; ++round) {
+      SampledRandomSource random = sampled_random_source(simulation.seed, trial, round);
       DraftedTree<double> drafted(*rule.tree);
-      if (!draw_tree(draft, 1, context, chance, scratch, drafted)) throw_damaged_row();
+      if (!draw_tree(draft, 1, context, random, scratch, drafted)) throw_invalid_row();
       TreeView<double, Target> view(target, drafted, context, scratch);
-      const TreeVerdict verdict = rule.verify_tree(view, chance);
-      if (verdict.next < 0) throw_damaged_row();
+      const TreeVerdict verdict = rule.verify_tree(view, random);
+      if (verdict.next < 0) throw_invalid_row();
       if (verdict.node >= 0) ++mine[static_cast<std::size_t>(verdict.node)];
-      context.push_back(plain_token(view.target(-1), plan.seed, trial, round));
+      context.push_back(plain_token(view.target(-1), simulation.seed, trial, round));
     }
     const std::scoped_lock lock(mutex);
-    for (std::size_t rank = 0; rank < kept.size(); ++rank) kept[rank] += mine[rank];
+    for (std::size_t rank = 0; rank < accepted.size(); ++rank) accepted[rank] += mine[rank];
   });
   std::vector<double> shares;
-  shares.reserve(kept.size());
-  for (const std::uint64_t count : kept) {
-    shares.push_back(static_cast<double>(count) / static_cast<double>(plan.total()));
+  shares.reserve(accepted.size());
+  for (const std::uint64_t count : accepted) {
+    shares.push_back(static_cast<double>(count) / static_cast<double>(simulation.total()));
   }
   return shares;
 }

@@ -21,7 +21,7 @@ struct Sequence {
   std::uint32_t tokens = 0;  ///< to decode; the last round may bring more
 };
 
-struct SequencePlan {
+struct SequenceSet {
   std::uint64_t seed = 1;
   std::vector<Sequence> sequences;
   std::uint32_t batches = 64;  ///< consecutive stretches of whole sequences, for batch means
@@ -38,21 +38,21 @@ struct SequencePlan {
 /// `decode(index, sequence, tally)` for every sequence, in parallel. Progress counts tokens of finished
 /// sequences.
 template <class Decode>
-Outcome run_sequences(const SequencePlan& plan, const Control& control, const Decode& decode) {
+Outcome run_sequences(const SequenceSet& simulation, const Control& control, const Decode& decode) {
   Outcome outcome;
-  outcome.batches.resize(plan.batch_count());
+  outcome.batches.resize(simulation.batch_count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  for_each_index(plan.sequences.size(), [&](std::size_t index) {
+  for_each_index(simulation.sequences.size(), [&](std::size_t index) {
     if (stopped || control.stop()) {
       stopped = true;
       return;
     }
     Tally tally;
-    decode(index, plan.sequences[index], tally);
-    control.progress(plan.sequences[index].tokens);
+    decode(index, simulation.sequences[index], tally);
+    control.progress(simulation.sequences[index].tokens);
     const std::scoped_lock lock(mutex);
-    outcome.batches[plan.batch_of(index)] += tally;
+    outcome.batches[simulation.batch_of(index)] += tally;
   });
   outcome.partial = stopped;
   return outcome;
@@ -70,9 +70,9 @@ bool foresees(const Policy& policy) {
 
 /// Speculative decoding of every sequence. `target_of(index)` is the target of one sequence, a LanguageModel.
 template <class TargetOf, class Drafter, GammaPolicy Policy, class Rule>
-Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
+Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const Drafter& drafter,
                          const Policy& policy, const Rule& rule, const Control& control = {}) {
-  return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
     const auto& target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     typename Drafter::Memory memory;
@@ -81,9 +81,10 @@ Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, co
     const AdaptiveDrafting<Drafter, Policy> drafting{drafter, memory, policy, learned};
     while (context.size() < sequence.prompt.size() + sequence.tokens) {
       const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
-      SampledChance chance = sampled_chance(plan.seed, static_cast<std::uint32_t>(index), position);
-      Round round = drafted_round(target, drafting, rule, context, chance, scratch, NoWatch{});
-      if (round.next < 0) throw_damaged_row();
+      SampledRandomSource random =
+          sampled_random_source(simulation.seed, static_cast<std::uint32_t>(index), position);
+      Round round = drafted_round(target, drafting, rule, context, random, scratch, NoWatch{});
+      if (round.next < 0) throw_invalid_row();
       if (foresees(policy)) round = OraclePolicy::foreseen(round, drafter.runs(round.accepted));
       tally.add_round(round);
       policy.learn(learned, round);
@@ -95,9 +96,9 @@ Outcome decode_sequences(const SequencePlan& plan, const TargetOf& target_of, co
 /// target's row and the row that a round would draft its first token from, 0 where there is none. Tallied as
 /// overlaps; `drafted` counts the contexts where something was proposed.
 template <class TargetOf, class Drafter, class Rule>
-Outcome measure_first_overlap(const SequencePlan& plan, const TargetOf& target_of, const Drafter& drafter,
-                              const Rule& rule, const Control& control = {}) {
-  return run_sequences(plan, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
+                              const Drafter& drafter, const Rule& rule, const Control& control = {}) {
+  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
     const auto& target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     typename Drafter::Memory memory;
@@ -109,7 +110,7 @@ Outcome measure_first_overlap(const SequencePlan& plan, const TargetOf& target_o
       const Row draft_row = drafter.propose(memory, context, 0, draft_storage);
       record_overlap(tally, draft_row.size == 0 ? 0 : context_acceptance(rule, target_row, draft_row));
       tally.drafted += draft_row.size == 0 ? 0 : 1;
-      context.push_back(plain_token(plain_weights(rule, target_row), plan.seed,
+      context.push_back(plain_token(plain_weights(rule, target_row), simulation.seed,
                                     static_cast<std::uint32_t>(index), position));
     }
   });

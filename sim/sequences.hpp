@@ -1,4 +1,4 @@
-// Sampled token sequences themselves, for tests of the output law and for pictures of single rounds.
+// Sampled token sequences themselves, for tests of the output distribution and for pictures of single rounds.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft,
   for (std::uint32_t round = 0; context.size() < goal; ++round) {
     const std::size_t start = context.size();
     std::vector<Token> drafted;
-    SampledChance chance = sampled_chance(seed, 0, round);
+    SampledRandomSource random = sampled_random_source(seed, 0, round);
     // The context still ends in all the drafted tokens while the round is watched.
     const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
       if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
     };
-    const Round done = speculative_round(target, draft, rule, gamma, context, chance, scratch, watch);
-    if (done.next < 0) throw_damaged_row();
+    const Round done = speculative_round(target, draft, rule, gamma, context, random, scratch, watch);
+    if (done.next < 0) throw_invalid_row();
     records.push_back({std::move(drafted), done.accepted, done.next});
   }
   return records;
@@ -50,14 +50,14 @@ std::vector<RoundRecord> record_rounds(const Target& target, const Draft& draft,
 /// Fills `out` with the first tokens that speculative decoding emits after the prompt in one trial.
 template <class Target, class Draft, class Rule>
 void speculative_sequence(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                          const Plan& plan, std::uint32_t trial, RoundScratch<double>& scratch,
-                          std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
+                          const SimulationSize& simulation, std::uint32_t trial,
+                          RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = simulation.prompt(trial);
   const std::size_t start = context.size();
   for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
-    SampledChance chance = sampled_chance(plan.seed, trial, round);
-    if (speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{}).next < 0) {
-      throw_damaged_row();
+    SampledRandomSource random = sampled_random_source(simulation.seed, trial, round);
+    if (speculative_round(target, draft, rule, gamma, context, random, scratch, NoWatch{}).next < 0) {
+      throw_invalid_row();
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
@@ -66,17 +66,17 @@ void speculative_sequence(const Target& target, const Draft& draft, const Rule& 
 /// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
 /// samples are independent under one seed.
 template <class Target, class Rule>
-void plain_sequence(const Target& target, const Rule& rule, const Plan& plan, std::uint32_t trial,
-                    RoundScratch<double>& scratch, std::span<Token> out) {
-  std::vector<Token> context = plan.prompt(trial);
+void plain_sequence(const Target& target, const Rule& rule, const SimulationSize& simulation,
+                    std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
+  std::vector<Token> context = simulation.prompt(trial);
   for (std::uint32_t i = 0; i < out.size(); ++i) {
     context.push_back(
-        plain_token(plain_weights(rule, target.next(context, scratch.extra_row)), plan.seed, trial, i));
+        plain_token(plain_weights(rule, target.next(context, scratch.extra_row)), simulation.seed, trial, i));
     out[i] = context.back();
   }
 }
 
-/// `fill(trial, scratch, out)` for every trial of the plan, in parallel; row t of the result starts at
+/// `fill(trial, scratch, out)` for each trial, in parallel; row t of the result starts at
 /// t * length. Empty when `control` ended it early; its progress counts sequences.
 template <class Fill>
 std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
@@ -101,25 +101,25 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
   return all;
 }
 
-/// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
-/// (plan.length is not used).
+/// The first `length` tokens that speculative decoding emits after the prompt, for each trial
+/// (simulation.length is not used).
 template <class Target, class Draft, class Rule>
 std::vector<Token> speculative_sequences(const Target& target, const Draft& draft, const Rule& rule,
-                                         std::int32_t gamma, const Plan& plan, std::size_t length,
-                                         const Control& control = {}) {
-  return fill_sequences(plan.trials, length, control,
+                                         std::int32_t gamma, const SimulationSize& simulation,
+                                         std::size_t length, const Control& control = {}) {
+  return fill_sequences(simulation.trials, length, control,
                         [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          speculative_sequence(target, draft, rule, gamma, plan, trial, scratch, out);
+                          speculative_sequence(target, draft, rule, gamma, simulation, trial, scratch, out);
                         });
 }
 
 /// The same for plain decoding of the target.
 template <class Target, class Rule>
-std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const Plan& plan,
+std::vector<Token> plain_sequences(const Target& target, const Rule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control = {}) {
-  return fill_sequences(plan.trials, length, control,
+  return fill_sequences(simulation.trials, length, control,
                         [&](std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
-                          plain_sequence(target, rule, plan, trial, scratch, out);
+                          plain_sequence(target, rule, simulation, trial, scratch, out);
                         });
 }
 

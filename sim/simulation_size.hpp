@@ -11,11 +11,11 @@
 
 namespace speclab {
 
-struct Plan {
+struct SimulationSize {
   std::uint64_t seed = 1;
   std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
   std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
-  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
+  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials use them in turn
   std::uint32_t batches = 64;                   ///< consecutive stretches of (trial, round), for batch means
 
   const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
@@ -34,26 +34,26 @@ struct Plan {
   std::uint64_t batch_end(std::uint32_t batch) const { return cut().end(batch); }
 };
 
-/// What quick decoding (sim/quick) took. Counts, not timings: the same on every machine.
-struct QuickWork {
+/// What fast decoding (sim/fast) took. Counts, not timings: the same on every machine.
+struct FastWork {
   std::uint64_t blocks = 0;  ///< Philox blocks used
   std::uint64_t reads = 0;   ///< places of the models' tables read at random, each in one cache line
   std::uint64_t passes = 0;  ///< residuals drawn by a pass over the vocabulary
 
-  QuickWork& operator+=(const QuickWork& other) {
+  FastWork& operator+=(const FastWork& other) {
     blocks += other.blocks;
     reads += other.reads;
     passes += other.passes;
     return *this;
   }
-  bool operator==(const QuickWork&) const = default;
+  bool operator==(const FastWork&) const = default;
 };
 
 /// What a run left: one tally per batch, and whether it was cut short.
 struct Outcome {
   std::vector<Tally> batches;
   bool partial = false;
-  QuickWork work;  ///< of quick decoding
+  FastWork work;  ///< of fast decoding
 
   Tally total() const {
     Tally sum;
@@ -65,15 +65,15 @@ struct Outcome {
 /// Collects the tallies of one trial and hands each batch over when the trial leaves it.
 class BatchWriter {
  public:
-  BatchWriter(const Plan& plan, Outcome& outcome, std::mutex& mutex)
-      : plan_(plan), outcome_(outcome), mutex_(mutex) {}
+  BatchWriter(const SimulationSize& simulation, Outcome& outcome, std::mutex& mutex)
+      : simulation_(simulation), outcome_(outcome), mutex_(mutex) {}
   BatchWriter(const BatchWriter&) = delete;
   BatchWriter& operator=(const BatchWriter&) = delete;
   ~BatchWriter() { flush(); }
 
   /// The tally that (trial, round) belongs to.
   Tally& at(std::uint32_t trial, std::uint32_t round) {
-    const std::uint32_t batch = plan_.batch_of(trial, round);
+    const std::uint32_t batch = simulation_.batch_of(trial, round);
     if (batch != batch_) flush();
     batch_ = batch;
     return tally_;
@@ -87,7 +87,7 @@ class BatchWriter {
     tally_ = Tally{};
   }
 
-  const Plan& plan_;
+  const SimulationSize& simulation_;
   Outcome& outcome_;
   std::mutex& mutex_;
   Tally tally_;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/round/round.hpp"
 #include "core/distribution/wide_count.hpp"
+#include "core/round/round.hpp"
 #include "sim/quality_sums.hpp"
 
 namespace speclab {
@@ -26,7 +26,7 @@ struct Tally {
   WideCount overlap_quanta = 0;                 ///< sum of overlaps, in units of 2^-32
   std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over
   std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
-  Judgement judgement;                          ///< of a judged run
+  RuleQuality quality;                          ///< of a run by measure_rule_quality
 
   static constexpr double quantum = ContextSum::quantum;
 
@@ -35,9 +35,9 @@ struct Tally {
   /// `count` rounds that did the same.
   void add_rounds(const Round& round, std::uint64_t count) {
     if (count == 0) return;
-    const auto kept = static_cast<std::uint64_t>(round.accepted);
-    if (accepted_lengths.size() <= kept) accepted_lengths.resize(kept + 1);
-    accepted_lengths[kept] += count;
+    const auto length = static_cast<std::uint64_t>(round.accepted);
+    if (accepted_lengths.size() <= length) accepted_lengths.resize(length + 1);
+    accepted_lengths[length] += count;
     rounds += count;
     drafted += count * static_cast<std::uint64_t>(round.drafted);
     draft_runs += count * static_cast<std::uint64_t>(round.draft_runs);
@@ -45,9 +45,9 @@ struct Tally {
       inner_runs[level] += count * static_cast<std::uint64_t>(round.inner_runs[level]);
     }
     examined += count * static_cast<std::uint64_t>(round.examined);
-    accepted += count * kept;
-    emitted += count * (kept + 1);
-    emitted_squared += count * (kept + 1) * (kept + 1);
+    accepted += count * length;
+    emitted += count * (length + 1);
+    emitted_squared += count * (length + 1) * (length + 1);
   }
 
   /// Rounded to the nearest quantum: an error below 2^-33 a context, against sampling error above 2^-17.
@@ -70,7 +70,7 @@ struct Tally {
     emitted_squared += other.emitted_squared;
     overlap_quanta += other.overlap_quanta;
     overlap_contexts += other.overlap_contexts;
-    judgement += other.judgement;
+    quality += other.quality;
     if (accepted_lengths.size() < other.accepted_lengths.size()) {
       accepted_lengths.resize(other.accepted_lengths.size());
     }

@@ -34,7 +34,7 @@ struct Walltime {
   double draft_run_seconds = 0;
   double tokens_per_round = 0;
 
-  double speed() const { return plain_seconds_per_token / speculative_seconds_per_token; }
+  double speedup() const { return plain_seconds_per_token / speculative_seconds_per_token; }
   double c() const { return draft_run_seconds / target_run_seconds; }
 };
 
@@ -72,9 +72,9 @@ Walltime measure_walltime(const Target& target, const Draft& draft, const Rule& 
     for (std::uint32_t round = 0; context.size() < prompt.size() + tokens; ++round, ++rounds) {
       for (std::int32_t i = 0; i < gamma; ++i) draft_work.run();
       target_work.run();
-      SampledChance chance = sampled_chance(seed, repeat, round);
-      if (speculative_round(target, draft, rule, gamma, context, chance, rows, NoWatch{}).next < 0) {
-        throw_damaged_row();
+      SampledRandomSource random = sampled_random_source(seed, repeat, round);
+      if (speculative_round(target, draft, rule, gamma, context, random, rows, NoWatch{}).next < 0) {
+        throw_invalid_row();
       }
     }
     speculative += Clock::now() - start;

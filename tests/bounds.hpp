@@ -23,7 +23,7 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
   return Philox(fixed, Site{static_cast<std::uint32_t>(number), 0, Draw{Use::world, 0xffff}})() >> 12U;
 }
 
-/// p-values are held against this: a suite of a hundred tests alarms falsely at 1e-9.
+/// p-values are compared with this: a suite of a hundred tests alarms falsely at 1e-9.
 inline constexpr double p_value_bound = 1e-11;
 
 /// Is a mean of `samples` values with this expectation and standard deviation where it should be?

@@ -1,7 +1,7 @@
 // How long one run of a Transformer takes by the roofline model (Williams, Waterman and Patterson 2009): the
 // larger of its memory traffic over the bandwidth and its arithmetic over the peak, and what each run costs
 // besides. Numbers are of doubles in SI units: seconds, bytes, FLOP. It knows no cache, no overlap and no
-// kernel: a plan, not a measurement.
+// kernel: an estimate, not a measurement.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ std::vector<double> iid_tokens(double alpha, int most) {
   return tokens;
 }
 
-std::vector<double> speeds(std::span<const double> tokens, const CostPair& costs, const Operation& at) {
+std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at) {
   const double c = draft_cost(costs, at);
   std::vector<double> all;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -37,14 +37,14 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
                                        int most) {
   std::vector<BatchRange> ranges;
   for (int batch = 1; batch <= most; ++batch) {
-    const std::vector<double> here = speeds(tokens, costs, {double(batch), context});
+    const std::vector<double> here = speedups(tokens, costs, {double(batch), context});
     const auto best = std::max_element(here.begin(), here.end());
     const int gamma = static_cast<int>(best - here.begin());
     if (ranges.empty() || ranges.back().gamma != gamma) {
       ranges.push_back({batch, batch, gamma, *best});
     } else {
       ranges.back().last = batch;
-      ranges.back().least_speed = std::min(ranges.back().least_speed, *best);
+      ranges.back().least_speedup = std::min(ranges.back().least_speedup, *best);
     }
   }
   return ranges;

@@ -32,14 +32,14 @@ std::vector<double> iid_tokens(double alpha, int most);
 /// Speed over plain decoding at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma] / (gamma c +
 /// verify_cost(gamma)). `tokens` are those of one sequence's round, the correction or bonus included; at
 /// gamma = 0 both are 1.
-std::vector<double> speeds(std::span<const double> tokens, const CostPair& costs, const Operation& at);
+std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at);
 
 /// Batches first..last for which `gamma` is the best (0: do not speculate).
 struct BatchRange {
   int first = 1;
   int last = 1;
   int gamma = 0;
-  double least_speed = 1;  ///< over the range, at `gamma`
+  double least_speedup = 1;  ///< over the range, at `gamma`
 };
 
 /// The best gamma for every batch from 1 to `most`, neighbours with the same choice together. Speed need not

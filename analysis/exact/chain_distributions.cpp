@@ -23,13 +23,13 @@ constexpr std::uint64_t most_followed_rounds = 10'000;
 template <class Product>
 Vector with_matrix(const Transitions& rows, const Product& product) {
   const Eigen::Index size = rows.contexts;
-  if (rows.dense) return product(Dense(rows.mass.data(), size, size));
-  return product(Sparse(size, size, static_cast<Eigen::Index>(rows.mass.size()), rows.first.data(),
-                        rows.column.data(), rows.mass.data()));
+  if (rows.dense) return product(Dense(rows.probabilities.data(), size, size));
+  return product(Sparse(size, size, static_cast<Eigen::Index>(rows.probabilities.size()), rows.first.data(),
+                        rows.column.data(), rows.probabilities.data()));
 }
 
-Vector left_product(const Vector& law, const Transitions& rows) {
-  return with_matrix(rows, [&](const auto& matrix) -> Vector { return matrix.transpose() * law; });
+Vector left_product(const Vector& distribution, const Transitions& rows) {
+  return with_matrix(rows, [&](const auto& matrix) -> Vector { return matrix.transpose() * distribution; });
 }
 
 Vector right_product(const Transitions& rows, const Vector& values) {
@@ -42,12 +42,12 @@ Eigen::Map<const Vector> view(std::span<const double> values) {
 
 std::vector<double> copied(const Vector& values) { return {values.begin(), values.end()}; }
 
-Vector round_step(const ContextChain& chain, int gamma, const Vector& law) {
-  Vector accepted = law;
-  Vector rejecting = Vector::Zero(law.size());
+Vector round_step(const ContextChain& chain, int gamma, const Vector& distribution) {
+  Vector accepted = distribution;
+  Vector rejecting = Vector::Zero(distribution.size());
   for (int i = 0; i < gamma; ++i) {
     rejecting += accepted;
-    accepted = left_product(accepted, chain.kept);
+    accepted = left_product(accepted, chain.accepted);
   }
   Vector after = left_product(accepted, chain.bonus);
   if (gamma > 0) after += left_product(rejecting, chain.corrected);
@@ -55,15 +55,15 @@ Vector round_step(const ContextChain& chain, int gamma, const Vector& law) {
 }
 
 template <class Step>
-StationaryLaw settle(std::vector<double> start, const Step& step) {
-  StationaryLaw found;
-  Vector law = view(start);
-  law /= law.sum();
+StationaryDistribution settle(std::vector<double> start, const Step& step) {
+  StationaryDistribution found;
+  Vector distribution = view(start);
+  distribution /= distribution.sum();
   double earlier = 2;  // no residual is larger
   while (!found.converged && found.iterations < most_iterations) {
-    Vector next = step(law);
+    Vector next = step(distribution);
     next /= next.sum();
-    found.residual = (next - law).lpNorm<1>();
+    found.residual = (next - distribution).lpNorm<1>();
     ++found.iterations;
     found.converged = found.residual < settled;
     if (found.iterations % stall_window == 0) {
@@ -71,33 +71,35 @@ StationaryLaw settle(std::vector<double> start, const Step& step) {
       earlier = found.residual;
     }
     if (found.damped && !found.converged) {
-      law = (law + next) / 2;
+      distribution = (distribution + next) / 2;
     } else {
-      law = std::move(next);
+      distribution = std::move(next);
     }
   }
-  found.law = copied(law);
+  found.distribution = copied(distribution);
   return found;
 }
 
 }  // namespace
 
-std::vector<double> after_token(const ContextChain& chain, std::span<const double> law) {
-  return copied(left_product(view(law), chain.plain()));
+std::vector<double> after_token(const ContextChain& chain, std::span<const double> distribution) {
+  return copied(left_product(view(distribution), chain.plain()));
 }
 
-std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> law) {
+std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution) {
   assert(gamma >= 0);
-  return copied(round_step(chain, gamma, view(law)));
+  return copied(round_step(chain, gamma, view(distribution)));
 }
 
-StationaryLaw stationary_plain(const ContextChain& chain, std::vector<double> start) {
-  return settle(std::move(start), [&](const Vector& law) { return left_product(law, chain.plain()); });
+StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start) {
+  return settle(std::move(start),
+                [&](const Vector& distribution) { return left_product(distribution, chain.plain()); });
 }
 
-StationaryLaw stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start) {
+StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start) {
   assert(gamma >= 0);
-  return settle(std::move(start), [&](const Vector& law) { return round_step(chain, gamma, law); });
+  return settle(std::move(start),
+                [&](const Vector& distribution) { return round_step(chain, gamma, distribution); });
 }
 
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma) {
@@ -105,20 +107,21 @@ std::vector<double> expected_tokens_by_context(const ContextChain& chain, int ga
   Vector reached = Vector::Ones(chain.size());
   Vector tokens = reached;
   for (int i = 1; i <= gamma; ++i) {
-    reached = right_product(chain.kept, reached);
+    reached = right_product(chain.accepted, reached);
     tokens += reached;
   }
   return copied(tokens);
 }
 
-RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span<const double> law) {
+RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span<const double> distribution) {
   assert(gamma >= 0);
   RoundStatistics out;
   out.gamma = gamma;
-  // Rejected masses rather than differences of survivals: nothing cancels.
+  // Rejected probabilities rather than differences of survivals: nothing cancels.
   const auto rejection = view(chain.rejection);
   const auto distance = view(chain.distance);
-  Vector reaching = view(law);  // contexts of the i-th position, by the chance that it is reached
+  Vector reaching =
+      view(distribution);  // contexts of the i-th position, by the probability that it is reached
   double visited_rejections = 0;
   double examined = 0;
   double examined_rejections = 0;
@@ -129,54 +132,54 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
     out.expected_tokens += reached;
     visited_rejections += rejected;
     if (i < gamma) {
-      out.law.push_back(rejected);
+      out.distribution.push_back(rejected);
       examined += reached;
       examined_rejections += rejected;
       examined_distance += reaching.dot(distance);
-      reaching = left_product(reaching, chain.kept);
+      reaching = left_product(reaching, chain.accepted);
     } else {
-      out.law.push_back(reached);
+      out.distribution.push_back(reached);
     }
   }
   out.alpha_visited = 1 - visited_rejections / out.expected_tokens;
-  for (std::size_t n = 0; n < out.law.size(); ++n) {
+  for (std::size_t n = 0; n < out.distribution.size(); ++n) {
     const double deviation = static_cast<double>(n + 1) - out.expected_tokens;
-    out.variance += deviation * deviation * out.law[n];
+    out.variance += deviation * deviation * out.distribution[n];
   }
   if (gamma > 0) {
     out.rejections = examined_rejections / examined;
     out.distance = examined_distance / examined;
   }
   // The pair of positions is a question about the chain; gamma may be too small for a round to have both.
-  const Vector one = left_product(view(law), chain.kept);
+  const Vector one = left_product(view(distribution), chain.accepted);
   out.first_accepted = one.sum();
   if (out.first_accepted > 0) {
-    out.second_accepted = left_product(one, chain.kept).sum() / out.first_accepted;
-    const double missing = view(law).dot(rejection);
+    out.second_accepted = left_product(one, chain.accepted).sum() / out.first_accepted;
+    const double missing = view(distribution).dot(rejection);
     if (missing > 0) out.correlation = (*out.second_accepted - out.first_accepted) / missing;
   }
   return out;
 }
 
-double mean_acceptance(const ContextChain& chain, std::span<const double> law) {
-  return 1 - view(law).dot(view(chain.rejection));
+double mean_acceptance(const ContextChain& chain, std::span<const double> distribution) {
+  return 1 - view(distribution).dot(view(chain.rejection));
 }
 
 std::optional<double> expected_tokens_over(const ContextChain& chain, int gamma, std::vector<double> start,
                                            std::uint64_t rounds) {
   const std::vector<double> by_context = expected_tokens_by_context(chain, gamma);
   const auto tokens = view(by_context);
-  Vector law = view(start);
+  Vector distribution = view(start);
   double sum = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     if (round == most_followed_rounds) return std::nullopt;
-    const double here = law.dot(tokens);
-    Vector next = round_step(chain, gamma, law);
-    if ((next - law).lpNorm<1>() < settled) {
+    const double here = distribution.dot(tokens);
+    Vector next = round_step(chain, gamma, distribution);
+    if ((next - distribution).lpNorm<1>() < settled) {
       return (sum + here * static_cast<double>(rounds - round)) / static_cast<double>(rounds);
     }
     sum += here;
-    law = std::move(next);
+    distribution = std::move(next);
   }
   return sum / static_cast<double>(rounds);
 }

@@ -1,6 +1,7 @@
-// Exact answers about speculative decoding as a chain over contexts (analysis/context_chain.hpp): stationary
-// laws, the law of the tokens N emitted per round, and what the i.i.d. assumption of Leviathan et al. 2023
-// leaves out. Laws over contexts are vectors of one mass a context.
+// Exact answers about speculative decoding as a chain over contexts (analysis/exact/context_chain.hpp):
+// stationary distributions, the distribution of the tokens N emitted per round, and what the i.i.d.
+// assumption of Leviathan et al. 2023 leaves out. Distributions over contexts are vectors of one probability
+// a context.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +13,37 @@
 
 namespace speclab {
 
-/// A law over contexts that one step leaves as it is, found by power iteration. Its own error is about
-/// residual / (1 - r), where the residual falls by the factor r a step. When plain iteration stalls, as it
-/// does on a periodic chain, it goes on with the mean of a law and its successor.
-struct StationaryLaw {
-  std::vector<double> law;
+/// A distribution over contexts that one step leaves as it is, found by power iteration. Its own error is
+/// about residual / (1 - r), where the residual falls by the factor r a step. When plain iteration stalls, as
+/// it does on a periodic chain, it goes on with the mean of a distribution and its successor.
+struct StationaryDistribution {
+  std::vector<double> distribution;
   int iterations = 0;
-  double residual = 0;     ///< L1 distance between the law and its successor
+  double residual = 0;     ///< L1 distance between the distribution and its successor
   bool damped = false;     ///< plain iteration had stalled
   bool converged = false;  ///< residual below 1e-13 within 20,000 iterations
 };
 
 /// One token of plain decoding.
-std::vector<double> after_token(const ContextChain& chain, std::span<const double> law);
+std::vector<double> after_token(const ContextChain& chain, std::span<const double> distribution);
 
-/// One round with gamma >= 0 drafted tokens: law * K. Takes gamma products with M, one with J, one with B.
-std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> law);
+/// One round with gamma >= 0 drafted tokens: distribution * K. Takes gamma products with M, one with J, one
+/// with B.
+std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution);
 
 /// What plain decoding, or rounds with gamma drafted tokens, settle to from `start`.
-StationaryLaw stationary_plain(const ContextChain& chain, std::vector<double> start);
-StationaryLaw stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start);
+StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start);
+StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start);
 
 /// E[N | x] = 1 + sum_{i=1..gamma} (M^i 1)(x) for every context x.
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma);
 
-/// Rounds that start from contexts of one law; "first" and "second" are drafted tokens of one round.
+/// Rounds that start from contexts of one distribution; "first" and "second" are drafted tokens of one round.
 struct RoundStatistics {
   int gamma = 0;
   double expected_tokens = 0;        ///< E[N]
   double variance = 0;               ///< of N
-  std::vector<double> law;           ///< law[n - 1] = P(N = n), n = 1..gamma + 1
+  std::vector<double> distribution;  ///< distribution[n - 1] = P(N = n), n = 1..gamma + 1
   double alpha_visited = 0;          ///< mean beta over the contexts of all emitted tokens
   std::optional<double> rejections;  ///< rejected / examined; empty at gamma = 0
   std::optional<double> distance;    ///< mean total variation over the examined contexts, in the same cases
@@ -55,10 +57,10 @@ struct RoundStatistics {
     return rejections ? std::optional<double>(*rejections - *distance) : std::nullopt;
   }
 };
-RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span<const double> law);
+RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span<const double> distribution);
 
-/// Mean of beta, the chance that a drafted token is accepted, over contexts of `law`.
-double mean_acceptance(const ContextChain& chain, std::span<const double> law);
+/// Mean of beta, the probability that a drafted token is accepted, over contexts of `distribution`.
+double mean_acceptance(const ContextChain& chain, std::span<const double> distribution);
 
 /// E[N] averaged over the first `rounds` >= 1 rounds from `start`: what a simulation without burn-in
 /// estimates. Follows the chain until it has settled; empty when it has not after 10,000 rounds.

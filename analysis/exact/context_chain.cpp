@@ -10,20 +10,22 @@ namespace chain_detail {
 
 double checked_total(double total) {
   if (total > 0 && std::isfinite(total)) return total;
-  throw ChainError("a model produced a row that holds NaN, infinity or no mass");
+  throw ChainError("a model produced a row that holds NaN or infinity, or sums to 0");
 }
 
 }  // namespace chain_detail
 
 namespace {
 
-void add_entry(Transitions& rows, std::int32_t column, double mass) {
-  if (!(mass > 0)) return;
+void add_entry(Transitions& rows, std::int32_t column, double probability) {
+  if (!(probability > 0)) return;
   rows.column.push_back(column);
-  rows.mass.push_back(mass);
+  rows.probabilities.push_back(probability);
 }
 
-void end_row(Transitions& rows) { rows.first.push_back(static_cast<std::int32_t>(rows.mass.size())); }
+void end_row(Transitions& rows) {
+  rows.first.push_back(static_cast<std::int32_t>(rows.probabilities.size()));
+}
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::size_t number) {
@@ -70,17 +72,19 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
   return place->second;
 }
 
-void ChainBuilder::add(const PositionLaw& law) {
+void ChainBuilder::add(const PositionDistribution& distribution) {
   // Up to the first context where they differ, the two are one.
-  if (!chain_.other_plain && law.plain != law.bonus) chain_.other_plain = chain_.bonus;
+  if (!chain_.other_plain && distribution.plain != distribution.bonus) chain_.other_plain = chain_.bonus;
   // The successors share all but their last token.
   successor_ = chain_.contexts[next_];
   if (memory_ > 0) {
     if (successor_.size() == memory_) successor_.erase(successor_.begin());
     successor_.push_back(0);
   }
-  for (std::size_t id = 0; id < law.plain.size(); ++id) {
-    if (!(law.kept[id] > 0 || law.corrected[id] > 0 || law.bonus[id] > 0 || law.plain[id] > 0)) continue;
+  for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
+    if (!(distribution.accepted[id] > 0 || distribution.corrected[id] > 0 || distribution.bonus[id] > 0 ||
+          distribution.plain[id] > 0))
+      continue;
     if (++chain_.transitions > limits_.transitions) {
       throw ChainError("more than " + grouped(limits_.transitions) +
                        " transitions can occur (so many have the first " + grouped(next_) + " of " +
@@ -88,23 +92,23 @@ void ChainBuilder::add(const PositionLaw& law) {
     }
     if (memory_ > 0) successor_.back() = static_cast<Token>(id);
     const std::int32_t column = index_of(successor_);
-    add_entry(chain_.kept, column, law.kept[id]);
-    add_entry(chain_.corrected, column, law.corrected[id]);
-    add_entry(chain_.bonus, column, law.bonus[id]);
-    if (chain_.other_plain) add_entry(*chain_.other_plain, column, law.plain[id]);
+    add_entry(chain_.accepted, column, distribution.accepted[id]);
+    add_entry(chain_.corrected, column, distribution.corrected[id]);
+    add_entry(chain_.bonus, column, distribution.bonus[id]);
+    if (chain_.other_plain) add_entry(*chain_.other_plain, column, distribution.plain[id]);
   }
-  end_row(chain_.kept);
+  end_row(chain_.accepted);
   end_row(chain_.corrected);
   end_row(chain_.bonus);
   if (chain_.other_plain) end_row(*chain_.other_plain);
-  chain_.rejection.push_back(law.rejection);
-  chain_.distance.push_back(law.distance);
+  chain_.rejection.push_back(distribution.rejection);
+  chain_.distance.push_back(distribution.distance);
   ++next_;
 }
 
 ContextChain ChainBuilder::take() && {
   assert(!unfinished());
-  for (Transitions* rows : {&chain_.kept, &chain_.corrected, &chain_.bonus})
+  for (Transitions* rows : {&chain_.accepted, &chain_.corrected, &chain_.bonus})
     finish(*rows, limits_.dense_above);
   if (chain_.other_plain) finish(*chain_.other_plain, limits_.dense_above);
   return std::move(chain_);

@@ -2,12 +2,12 @@
 // they do whenever a model has memory. A context is the last n tokens, n the longer memory of the two models
 // (shorter at the start of a text); only contexts that can occur are stored. For one drafted token at context
 // x, with w the token emitted there:
-//     kept        M(x, xw)   w was drafted and kept                         min(P, Q) for token verification
+//     accepted    M(x, xw)   w was drafted and accepted                     min(P, Q) for token verification
 //     corrected   J(x, xw)   a drafted token was rejected and w emitted     P - M
 //     bonus       B(x, xw)   w was emitted as the bonus token               P
-// so that with gamma drafted tokens a round leads from a law v over contexts to
+// so that with gamma drafted tokens a round leads from a distribution v over contexts to
 //     v K = sum_{i < gamma} (v M^i) J + (v M^gamma) B.
-// analysis/chain_laws.hpp answers questions about it. Nothing here is sampled.
+// analysis/exact/chain_distributions.hpp answers questions about it. Nothing here is sampled.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@
 #include <vector>
 
 #include "analysis/exact/transitions.hpp"
-#include "core/rules/position_rules.hpp"
 #include "core/round/round.hpp"
+#include "core/rules/position_rules.hpp"
 
 namespace speclab {
 
-/// A chain that cannot be had: too many contexts or transitions, or a damaged row. The message says how many
-/// and what helps.
+/// A chain that cannot be computed: too many contexts or transitions, or an invalid row. The message says how
+/// many and what helps.
 struct ChainError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -43,7 +43,7 @@ struct ChainLimits {
 struct ContextChain {
   std::vector<std::vector<Token>> contexts;  ///< their tokens, in the order in which they were found
   std::vector<std::int32_t> starts;          ///< the context at the end of each prompt
-  Transitions kept;                          ///< M
+  Transitions accepted;                      ///< M
   Transitions corrected;                     ///< J
   Transitions bonus;                         ///< B
   std::optional<Transitions> other_plain;    ///< a token of plain decoding, where it is not B
@@ -51,16 +51,16 @@ struct ContextChain {
   std::vector<double> distance;              ///< total variation between plain decoding and the draft here
   std::size_t transitions = 0;               ///< pairs of a context and a token that can come next there
 
-  /// One token of plain decoding. The rules of core/rules take the bonus token from it, but for some faults
-  /// and for greedy verification of a target that is not greedy.
+  /// One token of plain decoding. The rules of core/rules/all_rules take the bonus token from it, but for
+  /// some faults and for greedy verification of a target that is not greedy.
   const Transitions& plain() const { return other_plain ? *other_plain : bonus; }
 
   std::int32_t size() const { return static_cast<std::int32_t>(contexts.size()); }
 };
 
-/// What can happen at one context, by token emitted; each vector has one mass a token.
-struct PositionLaw {
-  std::vector<double> kept;
+/// What can happen at one context, by token emitted; each vector has one probability a token.
+struct PositionDistribution {
+  std::vector<double> accepted;
   std::vector<double> corrected;
   std::vector<double> bonus;
   std::vector<double> plain;
@@ -70,16 +70,16 @@ struct PositionLaw {
 
 namespace chain_detail {
 
-/// Throws ChainError for a row with NaN, infinity or no mass.
+/// Throws ChainError for a row with NaN or infinity, or one that sums to 0.
 double checked_total(double total);
 
-/// into += mass * norm(weights), or norm(fallback) where `weights` have no mass, as core/verify.hpp's
-/// pick_or has it.
+/// into += probability * norm(weights), or norm(fallback) where `weights` sum to 0, as
+/// core/round/verify.hpp's categorical_or has it.
 template <class Weights>
-void add_normalised(std::vector<double>& into, double mass, const Weights& weights, Row fallback) {
-  const double total = total_mass(weights);
+void add_normalised(std::vector<double>& into, double probability, const Weights& weights, Row fallback) {
+  const double total = total_probability(weights);
   const bool empty = total == 0;
-  const double scale = mass / checked_total(empty ? total_mass(fallback) : total);
+  const double scale = probability / checked_total(empty ? total_probability(fallback) : total);
   for (Token id = 0; id < weights.size; ++id) {
     into[static_cast<std::size_t>(id)] += scale * (empty ? fallback[id] : weights[id]);
   }
@@ -87,40 +87,43 @@ void add_normalised(std::vector<double>& into, double mass, const Weights& weigh
 
 }  // namespace chain_detail
 
-/// Fills `law` with what `rule` makes of one token drafted from `draft`.
+/// Fills `distribution` with what `rule` makes of one token drafted from `draft`.
 template <PositionRule Rule>
-void describe_position(const Rule& rule, Row target, Row draft, PositionLaw& law) {
+void describe_position(const Rule& rule, Row target, Row draft, PositionDistribution& distribution) {
   const auto vocab = static_cast<std::size_t>(target.size);
-  law.kept.assign(vocab, 0);
-  law.corrected.assign(vocab, 0);
-  law.bonus.assign(vocab, 0);
-  law.plain.assign(vocab, 0);
-  law.rejection = 0;
-  law.distance = 0;
-  chain_detail::add_normalised(law.bonus, 1, rule.bonus(target), target);
-  chain_detail::add_normalised(law.plain, 1, plain_weights(rule, target), target);
-  const double total = chain_detail::checked_total(total_mass(draft));
-  const Row plain{law.plain.data(), target.size};
+  distribution.accepted.assign(vocab, 0);
+  distribution.corrected.assign(vocab, 0);
+  distribution.bonus.assign(vocab, 0);
+  distribution.plain.assign(vocab, 0);
+  distribution.rejection = 0;
+  distribution.distance = 0;
+  chain_detail::add_normalised(distribution.bonus, 1, rule.bonus(target), target);
+  chain_detail::add_normalised(distribution.plain, 1, plain_weights(rule, target), target);
+  const double total = chain_detail::checked_total(total_probability(draft));
+  const Row plain{distribution.plain.data(), target.size};
   for (Token token = 0; token < draft.size; ++token) {
     if (!(draft[token] > 0)) continue;
     const auto id = static_cast<std::size_t>(token);
     const double drafted = draft[token] / total;
-    law.distance += drafted * (1 - acceptance_ratio(plain[token], drafted, 1.0));
+    distribution.distance += drafted * (1 - acceptance_ratio(plain[token], drafted, 1.0));
     if constexpr (CouplingRule<Rule, double>) {
-      const double corrected_before = law.corrected[id];
-      chain_detail::add_normalised(law.corrected, drafted, rule.coupled(token, target, draft), target);
-      law.kept[id] = law.corrected[id] - corrected_before;
-      law.corrected[id] = corrected_before;
-      law.rejection += drafted - law.kept[id];
+      const double corrected_before = distribution.corrected[id];
+      chain_detail::add_normalised(distribution.corrected, drafted, rule.coupled(token, target, draft),
+                                   target);
+      distribution.accepted[id] = distribution.corrected[id] - corrected_before;
+      distribution.corrected[id] = corrected_before;
+      distribution.rejection += drafted - distribution.accepted[id];
     } else {
-      const double kept = std::clamp(static_cast<double>(rule.acceptance(token, target, draft)), 0.0, 1.0);
-      law.kept[id] = drafted * kept;
-      law.rejection += drafted * (1 - kept);
+      const double accepted =
+          std::clamp(static_cast<double>(rule.acceptance(token, target, draft)), 0.0, 1.0);
+      distribution.accepted[id] = drafted * accepted;
+      distribution.rejection += drafted * (1 - accepted);
     }
   }
   if constexpr (!CouplingRule<Rule, double>) {
-    if (law.rejection > 0) {
-      chain_detail::add_normalised(law.corrected, law.rejection, rule.replacement(target, draft), target);
+    if (distribution.rejection > 0) {
+      chain_detail::add_normalised(distribution.corrected, distribution.rejection,
+                                   rule.replacement(target, draft), target);
     }
   }
 }
@@ -130,12 +133,12 @@ class ChainBuilder {
  public:
   ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits);
 
-  /// Is there a context whose law is not yet known?
+  /// Is there a context whose distribution is not yet known?
   bool unfinished() const { return next_ < chain_.contexts.size(); }
   /// That context.
   std::span<const Token> context() const { return chain_.contexts[next_]; }
-  /// Its law. Throws ChainError above the limits.
-  void add(const PositionLaw& law);
+  /// Its distribution. Throws ChainError above the limits.
+  void add(const PositionDistribution& distribution);
 
   ContextChain take() &&;
 
@@ -155,20 +158,20 @@ class ChainBuilder {
 };
 
 /// The chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0 is the
-/// number of context tokens that the two models read at most; no model may look further back. Takes one row
+/// number of context tokens that the two models read at most; no model may read further back. Takes one row
 /// of each model a context; throws ChainError.
 template <LanguageModel<double> Target, LanguageModel<double> Draft, PositionRule Rule>
 ContextChain build_context_chain(const Target& target, const Draft& draft, const Rule& rule, int memory,
                                  std::span<const std::vector<Token>> prompts,
                                  const ChainLimits& limits = {}) {
   ChainBuilder builder(memory, prompts, limits);
-  std::vector<double> target_room;
-  std::vector<double> draft_room;
-  PositionLaw law;
+  std::vector<double> target_scratch;
+  std::vector<double> draft_scratch;
+  PositionDistribution distribution;
   while (builder.unfinished()) {
-    describe_position(rule, target.next(builder.context(), target_room),
-                      draft.next(builder.context(), draft_room), law);
-    builder.add(law);
+    describe_position(rule, target.next(builder.context(), target_scratch),
+                      draft.next(builder.context(), draft_scratch), distribution);
+    builder.add(distribution);
   }
   return std::move(builder).take();
 }

@@ -1,6 +1,6 @@
-// Exact laws of whole decodes with small vocabularies, by following every branch of the program that the
-// simulator samples. With Real = boost::multiprecision::cpp_rational a comparison of laws is a proof for that
-// instance; with double it holds to rounding. Costs grow as vocab^gamma per context.
+// Exact distributions of whole decodes with small vocabularies, by following every branch of the program that
+// the simulator samples. With Real = boost::multiprecision::cpp_rational a comparison of distributions is a
+// proof for that instance; with double it holds to rounding. Costs grow as vocab^gamma per context.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace speclab {
 
-/// A LanguageModel<Real> that looks its rows up. With vocab^n rows it is of order n: the row depends on the
+/// A LanguageModel<Real> whose rows are stored. With vocab^n rows it is of order n: the row depends on the
 /// last n tokens, and its index is those tokens read as a number in base vocab, most recent last. One row is
 /// context-free. Contexts shorter than n count as preceded by token 0. Any other number of rows, or rows of
 /// unequal size, are asserted against.
@@ -50,22 +50,23 @@ class ExactTable {
 
 /// Token sequences with their probabilities; sequences that cannot occur are absent.
 template <class Real>
-using Law = std::map<std::vector<Token>, Real>;
+using SequenceDistribution = std::map<std::vector<Token>, Real>;
 
 /// Everything about one round.
 template <class Real>
-struct RoundLaw {
-  Law<Real> emitted;           ///< the tokens it appends: an accepted prefix and one more
-  std::vector<Real> accepted;  ///< accepted[k] = P(exactly k drafted tokens accepted), k = 0..gamma
-  Real expected_tokens{0};     ///< mean number of tokens emitted
-  Real rejected{0};            ///< P(the verifier refused something)
-  std::uint64_t branches = 0;  ///< leaves of the program
+struct RoundDistribution {
+  SequenceDistribution<Real> emitted;  ///< the tokens it appends: an accepted prefix and one more
+  std::vector<Real> accepted;          ///< accepted[k] = P(exactly k drafted tokens accepted), k = 0..gamma
+  Real expected_tokens{0};             ///< mean number of tokens emitted
+  Real rejected{0};                    ///< P(the rule refused something)
+  std::uint64_t branches = 0;          ///< leaves of the program
 };
 
-/// The law of one round from `context`. A round that ends in a damaged row emits its accepted prefix alone.
+/// The distribution of one round from `context`. A round that ends in an invalid row emits its accepted
+/// prefix alone.
 template <class Real, class Target, class Draft, class Rule>
-RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                         std::span<const Token> context) {
+RoundDistribution<Real> round_distribution(const Target& target, const Draft& draft, const Rule& rule,
+                                           std::int32_t gamma, std::span<const Token> context) {
   struct Leaf {
     std::vector<Token> emitted;
     std::int32_t accepted;
@@ -73,43 +74,44 @@ RoundLaw<Real> round_law(const Target& target, const Draft& draft, const Rule& r
   };
   RoundScratch<Real> scratch;
   std::vector<Token> tokens;
-  const auto program = [&](EnumeratedChance<Real>& chance) {
+  const auto program = [&](EnumeratedRandomSource<Real>& random) {
     tokens.assign(context.begin(), context.end());
-    const Round round = speculative_round(target, draft, rule, gamma, tokens, chance, scratch, NoWatch{});
+    const Round round = speculative_round(target, draft, rule, gamma, tokens, random, scratch, NoWatch{});
     return Leaf{{tokens.begin() + std::ssize(context), tokens.end()},
                 round.accepted,
                 round.examined > round.accepted};
   };
 
-  RoundLaw<Real> law;
-  law.accepted.assign(static_cast<std::size_t>(gamma) + 1, Real(0));
+  RoundDistribution<Real> distribution;
+  distribution.accepted.assign(static_cast<std::size_t>(gamma) + 1, Real(0));
   enumerate<Real>(program, [&](const Leaf& leaf, const Real& probability) {
-    law.emitted[leaf.emitted] += probability;
-    law.accepted[static_cast<std::size_t>(leaf.accepted)] += probability;
-    law.expected_tokens += probability * Real(leaf.emitted.size());
-    if (leaf.rejected) law.rejected += probability;
-    ++law.branches;
+    distribution.emitted[leaf.emitted] += probability;
+    distribution.accepted[static_cast<std::size_t>(leaf.accepted)] += probability;
+    distribution.expected_tokens += probability * Real(leaf.emitted.size());
+    if (leaf.rejected) distribution.rejected += probability;
+    ++distribution.branches;
   });
-  return law;
+  return distribution;
 }
 
 /// Extends the empty sequence until every sequence has `length` tokens (longer ones are cut) or cannot grow.
-/// `extend(context)` gives the law of what follows a context. What follows depends on the context alone, so
-/// equal prefixes are merged before they are extended, however they were reached.
+/// `extend(context)` gives the distribution of what follows a context. What follows depends on the context
+/// alone, so equal prefixes are merged before they are extended, however they were reached.
 template <class Real, class Extend>
-Law<Real> grow_law(std::span<const Token> context, std::size_t length, const Extend& extend) {
-  std::vector<Law<Real>> by_length(length + 1);
+SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std::size_t length,
+                                             const Extend& extend) {
+  std::vector<SequenceDistribution<Real>> by_length(length + 1);
   by_length[0][{}] = Real(1);
-  Law<Real> stuck;
+  SequenceDistribution<Real> stuck;
   for (std::size_t size = 0; size < length; ++size) {
     for (const auto& [prefix, probability] : by_length[size]) {
       std::vector<Token> seen(context.begin(), context.end());
       seen.insert(seen.end(), prefix.begin(), prefix.end());
       for (const auto& [tokens, weight] : extend(std::span<const Token>(seen))) {
         std::vector<Token> longer = prefix;
-        const std::size_t room = std::min(tokens.size(), length - size);
-        longer.insert(longer.end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(room));
-        Law<Real>& home = room == 0 ? stuck : by_length[size + room];
+        const std::size_t missing = std::min(tokens.size(), length - size);
+        longer.insert(longer.end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(missing));
+        SequenceDistribution<Real>& home = missing == 0 ? stuck : by_length[size + missing];
         home[longer] += probability * weight;
       }
     }
@@ -118,49 +120,52 @@ Law<Real> grow_law(std::span<const Token> context, std::size_t length, const Ext
   return stuck;
 }
 
-/// The law of the first `length` tokens that repeated rounds append to `context`. A sequence that meets a
-/// damaged row and stops growing is listed as it stands.
+/// The distribution of the first `length` tokens that repeated rounds append to `context`. A sequence that
+/// meets an invalid row and stops growing is listed as it stands.
 template <class Real, class Target, class Draft, class Rule>
-Law<Real> sequence_law(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                       std::span<const Token> context, std::size_t length) {
-  return grow_law<Real>(context, length, [&](std::span<const Token> seen) {
-    return round_law<Real>(target, draft, rule, gamma, seen).emitted;
+SequenceDistribution<Real> sequence_distribution(const Target& target, const Draft& draft, const Rule& rule,
+                                                 std::int32_t gamma, std::span<const Token> context,
+                                                 std::size_t length) {
+  return grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {
+    return round_distribution<Real>(target, draft, rule, gamma, seen).emitted;
   });
 }
 
-/// The law of the first `length` tokens of plain decoding, one at a time from `target`: what a lossless rule
-/// must reproduce. `rule` says what plain decoding means to it (core/verify.hpp, plain_weights).
+/// The distribution of the first `length` tokens of plain decoding, one at a time from `target`: what a
+/// lossless rule must reproduce. `rule` says what plain decoding means to it (core/round/verify.hpp,
+/// plain_weights).
 template <class Real, class Target, class Rule = TokenRule>
-Law<Real> plain_law(const Target& target, std::span<const Token> context, std::size_t length,
-                    const Rule& rule = {}) {
+SequenceDistribution<Real> plain_distribution(const Target& target, std::span<const Token> context,
+                                              std::size_t length, const Rule& rule = {}) {
   std::vector<Real> scratch;
-  return grow_law<Real>(context, length, [&](std::span<const Token> seen) {
+  return grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {
     const BasicRow<Real> given = target.next(seen, scratch);
     const auto row = plain_weights(rule, given);
-    const Real total = total_mass(row);
-    Law<Real> law;
+    const Real total = total_probability(row);
+    SequenceDistribution<Real> distribution;
     if (!(total > Real(0))) {
-      law[{}] = Real(1);
-      return law;
+      distribution[{}] = Real(1);
+      return distribution;
     }
     for (Token id = 0; id < row.size; ++id) {
-      if (row[id] > Real(0)) law[{id}] = row[id] / total;
+      if (row[id] > Real(0)) distribution[{id}] = row[id] / total;
     }
-    return law;
+    return distribution;
   });
 }
 
 /// a - b, sequence by sequence.
 template <class Real>
-Law<Real> law_difference(const Law<Real>& a, const Law<Real>& b) {
-  Law<Real> difference = a;
+SequenceDistribution<Real> distribution_difference(const SequenceDistribution<Real>& a,
+                                                   const SequenceDistribution<Real>& b) {
+  SequenceDistribution<Real> difference = a;
   for (const auto& [tokens, probability] : b) difference[tokens] -= probability;
   return difference;
 }
 
-/// Half the L1 norm of a difference of laws: the total variation between them.
+/// Half the L1 norm of a difference of distributions: the total variation between them.
 template <class Real>
-Real total_variation_of(const Law<Real>& difference) {
+Real total_variation_of(const SequenceDistribution<Real>& difference) {
   Real distance(0);
   for (const auto& [tokens, gap] : difference) {
     if (gap < Real(0)) {
@@ -172,11 +177,11 @@ Real total_variation_of(const Law<Real>& difference) {
   return distance / Real(2);
 }
 
-/// Total variation between two laws, exact when Real is. For rationals it is 0 exactly when the laws are
-/// equal.
+/// Total variation between two distributions, exact when Real is. For rationals it is 0 exactly when the
+/// distributions are equal.
 template <class Real>
-Real law_distance(const Law<Real>& a, const Law<Real>& b) {
-  return total_variation_of(law_difference(a, b));
+Real distribution_distance(const SequenceDistribution<Real>& a, const SequenceDistribution<Real>& b) {
+  return total_variation_of(distribution_difference(a, b));
 }
 
 }  // namespace speclab

@@ -23,7 +23,7 @@ struct Walk {
       const std::size_t end = edges.row_end(context);
       while (entry < end) {
         const std::size_t k = entry++;
-        if (edges.mass[k] > 0) return edges.column_at(context, k);
+        if (edges.probabilities[k] > 0) return edges.column_at(context, k);
       }
     }
     return -1;
@@ -84,13 +84,13 @@ void finish(Transitions& transitions, double dense_above) {
   if (transitions.dense) return;
   transitions.contexts = static_cast<std::int32_t>(transitions.first.size()) - 1;
   const auto size = static_cast<std::size_t>(transitions.contexts);
-  const auto entries = static_cast<double>(transitions.mass.size());
+  const auto entries = static_cast<double>(transitions.probabilities.size());
   if (entries < dense_above * static_cast<double>(size) * static_cast<double>(size)) return;
   std::vector<double> square(size * size);
   for (std::int32_t x = 0; x < transitions.contexts; ++x) {
     for (std::size_t k = transitions.row_begin(x); k < transitions.row_end(x); ++k) {
       square[static_cast<std::size_t>(x) * size + static_cast<std::size_t>(transitions.column[k])] +=
-          transitions.mass[k];
+          transitions.probabilities[k];
     }
   }
   transitions = {transitions.contexts, {}, {}, std::move(square), true};

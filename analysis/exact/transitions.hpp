@@ -9,12 +9,13 @@
 namespace speclab {
 
 /// A square matrix, row by row. Sparse: entry k of row x, first[x] <= k < first[x + 1], has column[k] and
-/// mass[k]; a column may occur more than once. Dense: mass[x * contexts + y], `first` and `column` are empty.
+/// probabilities[k]; a column may occur more than once. Dense: probabilities[x * contexts + y], `first` and
+/// `column` are empty.
 struct Transitions {
   std::int32_t contexts = 0;
   std::vector<std::int32_t> first{0};
   std::vector<std::int32_t> column;
-  std::vector<double> mass;
+  std::vector<double> probabilities;
   bool dense = false;
 
   std::size_t row_begin(std::int32_t x) const {

@@ -39,8 +39,8 @@ double crossing(double accepted, double rejected, double level, double inside, d
 
 LogTest chi_squared(double statistic, int degrees) {
   if (degrees < 1) return {};
-  const boost::math::chi_squared_distribution<double> law(degrees);
-  return {statistic, degrees, boost::math::cdf(boost::math::complement(law, statistic))};
+  const boost::math::chi_squared_distribution<double> distribution(degrees);
+  return {statistic, degrees, boost::math::cdf(boost::math::complement(distribution, statistic))};
 }
 
 }  // namespace
@@ -66,11 +66,11 @@ PositionCounts count_positions(std::span<const LoggedRound> log) {
 PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64_t> accepted) {
   PositionCounts counts{rounds, {}, {}};
   std::uint64_t reached = rounds;
-  for (const std::uint64_t kept : accepted) {
-    assert(kept <= reached);
+  for (const std::uint64_t passed : accepted) {
+    assert(passed <= reached);
     counts.examined.push_back(reached);
-    counts.accepted.push_back(kept);
-    reached = kept;
+    counts.accepted.push_back(passed);
+    reached = passed;
   }
   return counts;
 }
@@ -79,26 +79,26 @@ std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_
                                             double confidence) {
   assert(accepted <= examined && confidence > 0 && confidence < 1);
   if (examined == 0) return std::nullopt;
-  const double kept = real(accepted);
+  const double successes = real(accepted);
   const double rejected = real(examined - accepted);
-  const double alpha = kept / real(examined);
+  const double alpha = successes / real(examined);
   const double quantile = boost::math::quantile(boost::math::chi_squared_distribution<double>(1), confidence);
-  const double level = log_likelihood(kept, rejected, alpha) - quantile / 2;
-  return Interval{alpha, accepted == 0 ? 0 : crossing(kept, rejected, level, alpha, 0),
-                  accepted == examined ? 1 : crossing(kept, rejected, level, alpha, 1)};
+  const double level = log_likelihood(successes, rejected, alpha) - quantile / 2;
+  return Interval{alpha, accepted == 0 ? 0 : crossing(successes, rejected, level, alpha, 0),
+                  accepted == examined ? 1 : crossing(successes, rejected, level, alpha, 1)};
 }
 
 std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence) {
   const auto batches = static_cast<std::size_t>(stretches);
   if (log.size() < 2 * batches) return std::nullopt;
   std::vector<double> accepted(batches);
-  std::vector<double> coins(batches);
+  std::vector<double> examined_in(batches);
   for (std::size_t i = 0; i < log.size(); ++i) {
     const std::size_t batch = i * batches / log.size();
     accepted[batch] += log[i].accepted;
-    coins[batch] += examined(log[i]);
+    examined_in[batch] += examined(log[i]);
   }
-  return ratio_interval(accepted, coins, confidence);
+  return ratio_interval(accepted, examined_in, confidence);
 }
 
 LogTest position_test(const PositionCounts& counts) {
@@ -145,23 +145,23 @@ LogTest neighbour_test(std::span<const LoggedRound> log) {
 }
 
 PositionalTokens positional_tokens(const PositionCounts& counts) {
-  std::vector<double> chance;  // a_i
-  std::vector<double> coins;
+  std::vector<double> rate;  // a_i
+  std::vector<double> trials;
   for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
-    chance.push_back(real(counts.accepted[i]) / real(counts.examined[i]));
-    coins.push_back(real(counts.examined[i]));
+    rate.push_back(real(counts.accepted[i]) / real(counts.examined[i]));
+    trials.push_back(real(counts.examined[i]));
   }
   PositionalTokens out{{1.0}, {0.0}};
-  for (std::size_t gamma = 1; gamma <= chance.size(); ++gamma) {
+  for (std::size_t gamma = 1; gamma <= rate.size(); ++gamma) {
     // Backwards, expected = 1 + a_j (1 + a_{j+1} (...)): the tokens of a round from position j on.
     std::vector<double> from(gamma + 1, 1.0);
-    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + chance[j] * from[j + 1];
+    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + rate[j] * from[j + 1];
     double variance = 0;
     double reached = 1;
     for (std::size_t j = 0; j < gamma; ++j) {
       const double slope = reached * from[j + 1];
-      variance += slope * slope * chance[j] * (1 - chance[j]) / coins[j];
-      reached *= chance[j];
+      variance += slope * slope * rate[j] * (1 - rate[j]) / trials[j];
+      reached *= rate[j];
     }
     out.tokens.push_back(from[0]);
     out.deviation.push_back(std::sqrt(variance));

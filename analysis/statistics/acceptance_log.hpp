@@ -17,7 +17,7 @@ struct LoggedRound {
   int accepted = 0;  ///< 0..drafted, asserted where rounds are read
 };
 
-/// Coins by position: index i is position i + 1 of a round.
+/// Acceptances by position: index i is position i + 1 of a round.
 struct PositionCounts {
   std::uint64_t rounds = 0;
   std::vector<std::uint64_t> examined;
@@ -29,14 +29,14 @@ struct PositionCounts {
 
 PositionCounts count_positions(std::span<const LoggedRound> log);
 
-/// From totals: `rounds` rounds of one length, of which accepted[i] kept position i + 1 (not increasing, at
-/// most `rounds`: asserted).
+/// From totals: `rounds` rounds of one length, of which accepted[i] accepted position i + 1 (not increasing,
+/// at most `rounds`: asserted).
 PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64_t> accepted);
 
 /// alpha by maximum likelihood, accepted / examined, with the interval of the likelihood ratio (Wilks 1938):
 /// every alpha whose log-likelihood is within half a chi-squared quantile of the largest. Asymptotic; valid
-/// for coins that are independent and alike, and then although the number examined is random. Empty without
-/// coins.
+/// valid for independent acceptances of equal probability, also when the number examined is random. Empty
+/// when nothing was examined.
 std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_t examined,
                                             double confidence);
 
@@ -51,11 +51,11 @@ struct LogTest {
   double p = 1;
 };
 
-/// Is acceptance the same at every position? Given how often each was examined, its accepted coins are
-/// binomial and uncorrelated with other positions' under the geometric law (each position's coins are fresh),
-/// so that the sum of squared standardised differences from the common alpha has k - 1 degrees for k
-/// positions. The last positions are taken together until each group expects five accepted and five
-/// rejected. Rounds of unlike difficulty fail it too: those that get far are the easy ones.
+/// Is acceptance the same at every position? Given how often each was examined, its number of accepted tokens
+/// is binomial and uncorrelated with other positions' under the geometric distribution (each position has
+/// draws of its own), so that the sum of squared standardised differences from the common alpha has k - 1
+/// degrees for k positions. The last positions are taken together until each group expects five accepted and
+/// five rejected. Rounds of unlike difficulty fail it too: those that get far are the easy ones.
 LogTest position_test(const PositionCounts& counts);
 
 /// Do rounds depend on the round before them? The first token of every second round, where it follows an

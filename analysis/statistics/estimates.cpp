@@ -33,7 +33,7 @@ double reaching(const Tally& batch, std::size_t length) {
 
 }  // namespace
 
-double batch_speed(const Tally& batch, double c) {
+double batch_speedup(const Tally& batch, double c) {
   return real(batch.emitted) / (real(batch.rounds) + c * real(batch.draft_runs));
 }
 

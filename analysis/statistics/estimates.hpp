@@ -29,7 +29,7 @@ struct Estimate {
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence);
 
 /// Speed in one batch: emitted tokens over virtual time, in plain decoding's tokens per target run.
-double batch_speed(const Tally& batch, double c);
+double batch_speedup(const Tally& batch, double c);
 
 /// Acceptance by position i = 1..gamma, from the lengths of accepted prefixes.
 struct PositionAcceptance {

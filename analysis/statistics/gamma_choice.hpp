@@ -15,12 +15,12 @@ struct GammaRange {
 };
 
 /// Every gamma that is optimal (optimal_gamma) for some alpha and c of the box, which is cut to alpha in [0,
-/// 1] and c >= 0. The optimum rises with alpha and falls with c, and on the way between two corners it takes
-/// every value between: a tie of gamma and gamma + 1 is where speeds of two neighbours cross, and no further
-/// speed ties with them.
+/// 1] and c >= 0. The best gamma rises with alpha and falls with c, and on the way between two corners it
+/// takes every value between: a tie of gamma and gamma + 1 is where speedups of two neighbours cross, and no
+/// further speedup ties with them.
 GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high);
 
-/// The gammas around the best of `speeds` (by gamma, from 0; not empty: asserted) whose speed is at least
+/// The gammas around the best of `speeds` (by gamma, from 0; not empty: asserted) whose speedup is at least
 /// (1 - loss) of the best.
 GammaRange near_best(std::span<const double> speeds, double loss);
 

@@ -36,17 +36,17 @@ Pooling pool_cells(std::span<const double> expected, double minimum) {
 
 /// Moves the pooled cells of `values` into one at the end.
 std::vector<double> merge_pooled(const Pooling& pooling, std::span<const double> values) {
-  std::vector<double> kept;
+  std::vector<double> retained;
   double pool = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (pooling.pooled[i]) {
       pool += values[i];
     } else {
-      kept.push_back(values[i]);
+      retained.push_back(values[i]);
     }
   }
-  if (pooling.size > 0) kept.push_back(pool);
-  return kept;
+  if (pooling.size > 0) retained.push_back(pool);
+  return retained;
 }
 
 void add_cell(FitTest& test, double observed, double expected) {
@@ -61,7 +61,7 @@ double upper_tail(double statistic, int degrees) {
   return boost::math::cdf(boost::math::complement(null, std::max(statistic, 0.0)));
 }
 
-void judge(FitTest& test) {
+void set_p_value(FitTest& test) {
   test.pearson_p = test.impossible > 0 ? 0 : upper_tail(test.pearson, test.degrees);
   test.g_p = test.impossible > 0 ? 0 : upper_tail(test.g, test.degrees);
 }
@@ -70,7 +70,7 @@ void finish(FitTest& test, const Pooling& pooling, std::size_t cells) {
   test.cells = static_cast<int>(cells);
   test.pooled_cells = pooling.size;
   test.degrees = std::max(test.cells - 1, 0);
-  judge(test);
+  set_p_value(test);
 }
 
 double critical_value(int degrees, double level) {
@@ -86,7 +86,7 @@ double noncentrality_needed(int degrees, double level, double power) {
 
 double sum_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// The cells of a planned test, both laws normalised over all cells.
+/// The cells of a planned test, both distributions normalised over all cells.
 struct PlannedCells {
   std::vector<double> null;
   std::vector<double> alternative;
@@ -94,15 +94,15 @@ struct PlannedCells {
 
 /// `keep(i)` says which cells stand; `expected(i)` what each expects in the (smaller) sample.
 template <class Keep, class Expected>
-PlannedCells pooled_laws(std::span<const double> null, std::span<const double> alternative, double minimum,
-                         const Keep& keep, const Expected& expected) {
-  const double null_mass = sum_of(null);
-  const double alternative_mass = sum_of(alternative);
+PlannedCells pooled_distributions(std::span<const double> null, std::span<const double> alternative,
+                                  double minimum, const Keep& keep, const Expected& expected) {
+  const double null_probability = sum_of(null);
+  const double alternative_probability = sum_of(alternative);
   PlannedCells cells;
   std::vector<double> expectations;
   for (std::size_t i = 0; i < null.size(); ++i) {
-    const double a = null[i] / null_mass;
-    const double b = alternative[i] / alternative_mass;
+    const double a = null[i] / null_probability;
+    const double b = alternative[i] / alternative_probability;
     if (!keep(a, b)) continue;
     cells.null.push_back(a);
     cells.alternative.push_back(b);
@@ -117,8 +117,8 @@ PlannedCells pooled_laws(std::span<const double> null, std::span<const double> a
 FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
                  double minimum) {
   assert(counts.size() == probabilities.size());
-  const double mass = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
-  assert(mass > 0);
+  const double probability = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  assert(probability > 0);
   FitTest test;
   test.samples = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   std::vector<double> observed;
@@ -126,7 +126,7 @@ FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> 
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (probabilities[i] > 0) {
       observed.push_back(static_cast<double>(counts[i]));
-      expected.push_back(static_cast<double>(test.samples) * probabilities[i] / mass);
+      expected.push_back(static_cast<double>(test.samples) * probabilities[i] / probability);
     } else {
       test.impossible += counts[i];
     }
@@ -184,7 +184,7 @@ FitTest sum_of_tests(std::span<const FitTest> tests) {
     sum.samples += test.samples;
     sum.impossible += test.impossible;
   }
-  judge(sum);
+  set_p_value(sum);
   return sum;
 }
 
@@ -218,45 +218,46 @@ double detectable_total_variation(int degrees, std::uint64_t samples, double lev
 PlannedTest planned_fit_test(std::span<const double> null, std::span<const double> alternative,
                              std::uint64_t samples, double minimum) {
   assert(null.size() == alternative.size());
-  PlannedTest plan{.samples = samples};
-  const PlannedCells cells = pooled_laws(
+  PlannedTest planned{.samples = samples};
+  const PlannedCells cells = pooled_distributions(
       null, alternative, minimum, [](double a, double) { return a > 0; },
       [&](double a, double) { return a * static_cast<double>(samples); });
-  const double mass = sum_of(alternative);
+  const double probability = sum_of(alternative);
   for (std::size_t i = 0; i < null.size(); ++i) {
-    if (!(null[i] > 0)) plan.impossible += alternative[i] / mass;
+    if (!(null[i] > 0)) planned.impossible += alternative[i] / probability;
   }
-  plan.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
+  planned.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
   double square = 0;
   for (std::size_t i = 0; i < cells.null.size(); ++i) {
     const double difference = cells.alternative[i] - cells.null[i];
     square += difference * difference / cells.null[i];
   }
-  if (plan.degrees > 0) plan.effect = std::sqrt(square);
-  return plan;
+  if (planned.degrees > 0) planned.effect = std::sqrt(square);
+  return planned;
 }
 
 PlannedTest planned_two_sample_test(std::span<const double> first, std::span<const double> second,
                                     std::uint64_t samples_each, double minimum) {
   assert(first.size() == second.size());
-  PlannedTest plan{.samples = samples_each};
-  const PlannedCells cells = pooled_laws(
+  PlannedTest planned{.samples = samples_each};
+  const PlannedCells cells = pooled_distributions(
       first, second, minimum, [](double a, double b) { return a + b > 0; },
       [&](double a, double b) { return (a + b) / 2 * static_cast<double>(samples_each); });
-  plan.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
+  planned.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
   double square = 0;
   for (std::size_t i = 0; i < cells.null.size(); ++i) {
     const double difference = cells.alternative[i] - cells.null[i];
     square += difference * difference / (cells.null[i] + cells.alternative[i]);
   }
-  if (plan.degrees > 0) plan.effect = std::sqrt(square);
-  return plan;
+  if (planned.degrees > 0) planned.effect = std::sqrt(square);
+  return planned;
 }
 
-double planned_power(const PlannedTest& plan, double level) {
-  const double by_statistic = plan.degrees > 0 ? power_of(plan.effect, plan.degrees, plan.samples, level) : 0;
+double planned_power(const PlannedTest& planned, double level) {
+  const double by_statistic =
+      planned.degrees > 0 ? power_of(planned.effect, planned.degrees, planned.samples, level) : 0;
   const double none_impossible =
-      std::exp(static_cast<double>(plan.samples) * std::log1p(-std::min(plan.impossible, 1.0)));
+      std::exp(static_cast<double>(planned.samples) * std::log1p(-std::min(planned.impossible, 1.0)));
   return 1 - none_impossible * (1 - by_statistic);
 }
 

@@ -1,4 +1,4 @@
-// Many p-values at once: how to judge them together, and whether they are what p-values should be.
+// Many p-values at once: joint decisions about them, and whether they are uniform as p-values should be.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// Holm 1979: adjusted p-values in the order given. Rejecting those <= level keeps the chance of any false
-/// rejection below level, whatever the dependence between the tests.
+/// Holm 1979: adjusted p-values in the order given. Rejecting those <= level keeps the probability of any
+/// false rejection below level, whatever the dependence between the tests.
 std::vector<double> holm_adjusted(std::span<const double> p_values);
 
 /// Benjamini and Hochberg 1995: adjusted p-values in the order given. Rejecting those <= rate keeps the

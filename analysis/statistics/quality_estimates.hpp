@@ -1,4 +1,5 @@
-// From judged tallies (sim/judge.hpp) to estimates of a rule, comparable between rules of one pair of models.
+// From tallies with quality sums (sim/rule_quality.hpp) to estimates of a rule, comparable between rules of
+// one pair of models.
 #pragma once
 
 #include <vector>
@@ -9,15 +10,16 @@
 namespace speclab {
 
 /// Those the tallies allow, one tally a batch:
-///   first_acceptance  P(a drafted token is kept at the first position of a round)
+///   first_acceptance  P(a drafted token is accepted at the first position of a round)
 ///   optimum           mean over the contexts that rounds start from of the optimal transport bound for as
 ///                     many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a ceiling for lossless rules of i.i.d.
 ///                     drafts, but not for siblings drawn without replacement, nor for drafts that are chosen
-///   tv_to_target      mean over examined positions of the total variation between the law of the emitted
+///   tv_to_target      mean over examined positions of the total variation between the distribution of the
+///   emitted
 ///                     token, given its context, and the target's row
 ///   regret            rejections less the least that lossless schemes of one draft can have, which is the
 ///                     sum of the total variations of target and draft (Yin et al. 2024), per examined
 ///                     position: 0 in expectation for token verification
-std::vector<Estimate> judgement_estimates(const std::vector<Tally>& batches, double confidence);
+std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence);
 
 }  // namespace speclab

@@ -154,20 +154,20 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
   return tests;
 }
 
-ExactSequenceTests::ExactSequenceTests(const Law<double>& law, std::int32_t vocab, std::size_t length,
-                                       std::uint64_t samples, double minimum)
-    : length_(length), samples_(samples), minimum_(minimum), mass_(rare_cells), next_(length) {
+ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab,
+                                       std::size_t length, std::uint64_t samples, double minimum)
+    : length_(length), samples_(samples), minimum_(minimum), probabilities_(rare_cells), next_(length) {
   assert(length > 0);
-  for (const auto& [sequence, probability] : law) {
+  for (const auto& [sequence, probability] : distribution) {
     if (!(probability > 0)) continue;
     assert(sequence.size() == length);
     std::uint32_t& cell = cell_of_[hash_tokens(sequence)];
     if (probability * static_cast<double>(samples) >= minimum) {
-      cell = static_cast<std::uint32_t>(mass_.size());
-      mass_.push_back(probability);
+      cell = static_cast<std::uint32_t>(probabilities_.size());
+      probabilities_.push_back(probability);
     } else {
       cell = static_cast<std::uint32_t>(rare_cell(sequence));
-      mass_[cell] += probability;
+      probabilities_[cell] += probability;
     }
     for (std::size_t position = 0; position < length; ++position) {
       auto& next = next_[position][hash_tokens(std::span<const Token>(sequence).first(position))];
@@ -175,7 +175,7 @@ ExactSequenceTests::ExactSequenceTests(const Law<double>& law, std::int32_t voca
       next[static_cast<std::size_t>(sequence[position])] += probability;
     }
   }
-  mass_.push_back(0);
+  probabilities_.push_back(0);
 }
 
 PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, std::size_t position) const {
@@ -186,11 +186,12 @@ PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, st
   std::vector<FitTest> tests;
   std::vector<std::uint64_t> counts;
   for_each_prefix(entries, [&](std::span<const Next> group) {
-    const auto law = next_[position].find(group.front().prefix);
-    if (law == next_[position].end()) return;  // an impossible prefix: an earlier position has seen it
-    counts.assign(law->second.size(), 0);
+    const auto distribution = next_[position].find(group.front().prefix);
+    if (distribution == next_[position].end())
+      return;  // an impossible prefix: an earlier position has seen it
+    counts.assign(distribution->second.size(), 0);
     for (const Next& each : group) ++counts[static_cast<std::size_t>(each.token)];
-    const FitTest test = fit_test(counts, law->second, minimum_);
+    const FitTest test = fit_test(counts, distribution->second, minimum_);
     if (test.degrees > 0 || test.impossible > 0) tests.push_back(test);
   });
   return add_up(tests, entries.size());
@@ -198,50 +199,52 @@ PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, st
 
 SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   assert(!sample.empty() && sample.size() % length_ == 0);
-  std::vector<std::uint64_t> counts(mass_.size());
+  std::vector<std::uint64_t> counts(probabilities_.size());
   for (std::size_t start = 0; start < sample.size(); start += length_) {
     const auto cell = cell_of_.find(hash_tokens(sample.subspan(start, length_)));
     ++(cell == cell_of_.end() ? counts.back() : counts[cell->second]);
   }
   SequenceTests tests;
-  tests.joint = fit_test(counts, mass_, minimum_);
+  tests.joint = fit_test(counts, probabilities_, minimum_);
   for (std::size_t position = 0; position < length_; ++position) {
     tests.positions.push_back(position_test(sample, position));
   }
   return tests;
 }
 
-std::vector<double> ExactSequenceTests::cell_masses(const Law<double>& law) const {
-  std::vector<double> masses(mass_.size());
-  for (const auto& [sequence, probability] : law) {
+std::vector<double> ExactSequenceTests::cell_probabilities(
+    const SequenceDistribution<double>& distribution) const {
+  std::vector<double> probabilities(probabilities_.size());
+  for (const auto& [sequence, probability] : distribution) {
     const auto cell = cell_of_.find(hash_tokens(sequence));
-    (cell == cell_of_.end() ? masses.back() : masses[cell->second]) += probability;
+    (cell == cell_of_.end() ? probabilities.back() : probabilities[cell->second]) += probability;
   }
-  return masses;
+  return probabilities;
 }
 
-PlannedTest ExactSequenceTests::plan(const Law<double>& alternative) const {
-  return planned_fit_test(mass_, cell_masses(alternative), samples_, minimum_);
+PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative) const {
+  return planned_fit_test(probabilities_, cell_probabilities(alternative), samples_, minimum_);
 }
 
-PlannedTest plan_two_sample(const Law<double>& first, const Law<double>& second, std::uint64_t samples_each,
+PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
+                            const SequenceDistribution<double>& second, std::uint64_t samples_each,
                             double minimum) {
   std::map<std::vector<Token>, std::pair<double, double>> both;
   for (const auto& [sequence, probability] : first) both[sequence].first = probability;
   for (const auto& [sequence, probability] : second) both[sequence].second = probability;
-  std::vector<double> first_masses(rare_cells);
-  std::vector<double> second_masses(rare_cells);
-  for (const auto& [sequence, masses] : both) {
-    if ((masses.first + masses.second) / 2 * static_cast<double>(samples_each) >= minimum) {
-      first_masses.push_back(masses.first);
-      second_masses.push_back(masses.second);
+  std::vector<double> first_probabilities(rare_cells);
+  std::vector<double> second_probabilities(rare_cells);
+  for (const auto& [sequence, probabilities] : both) {
+    if ((probabilities.first + probabilities.second) / 2 * static_cast<double>(samples_each) >= minimum) {
+      first_probabilities.push_back(probabilities.first);
+      second_probabilities.push_back(probabilities.second);
     } else {
       const std::uint64_t cell = rare_cell(sequence);
-      first_masses[cell] += masses.first;
-      second_masses[cell] += masses.second;
+      first_probabilities[cell] += probabilities.first;
+      second_probabilities[cell] += probabilities.second;
     }
   }
-  return planned_two_sample_test(first_masses, second_masses, samples_each, minimum);
+  return planned_two_sample_test(first_probabilities, second_probabilities, samples_each, minimum);
 }
 
 }  // namespace speclab

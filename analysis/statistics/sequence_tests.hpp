@@ -1,6 +1,6 @@
-// Does a decoder have the target's law? Tests of whole token sequences: jointly, and token by token given the
-// tokens before it. Marginals of single positions are not tested: a decoder can have them all right and every
-// conditional wrong.
+// Does a decoder have the target's distribution? Tests of whole token sequences: jointly, and token by token
+// given the tokens before it. Marginals of single positions are not tested: a decoder can have them all right
+// and every conditional wrong.
 //
 // A sample holds independent sequences of `length` tokens each, one after another.
 #pragma once
@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/exact/round_distribution.hpp"
+#include "analysis/statistics/goodness_of_fit.hpp"
 #include "core/token.hpp"
 
 namespace speclab {
@@ -38,40 +38,42 @@ struct SequenceTests {
   double adjusted_p() const;
 };
 
-/// Two samples of one law? Expectations come from both samples together, which the null fixes, so neither
-/// pooling nor the choice of prefixes biases a test.
+/// Two samples of one distribution? Expectations come from both samples together, which the null fixes, so
+/// neither pooling nor the choice of prefixes biases a test.
 SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,
                                         std::size_t length, double minimum = minimum_expectation_for_power);
 
-/// Samples against a law known exactly: twice the power of two samples of the same size.
+/// Samples against a distribution known exactly: twice the power of two samples of the same size.
 class ExactSequenceTests {
  public:
-  /// `law` gives sequences of `length` tokens below `vocab`; absent sequences are impossible. Cells are laid
-  /// out for `samples` sequences.
-  ExactSequenceTests(const Law<double>& law, std::int32_t vocab, std::size_t length, std::uint64_t samples,
-                     double minimum = minimum_expectation_for_power);
+  /// `distribution` gives sequences of `length` tokens below `vocab`; absent sequences are impossible. Cells
+  /// are laid out for `samples` sequences.
+  ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab, std::size_t length,
+                     std::uint64_t samples, double minimum = minimum_expectation_for_power);
 
   /// Any number of sequences; the layout suits the number given above.
   SequenceTests test(std::span<const Token> sample) const;
 
   /// What the joint test faces when its samples come from `alternative` instead.
-  PlannedTest plan(const Law<double>& alternative) const;
+  PlannedTest plan(const SequenceDistribution<double>& alternative) const;
 
  private:
-  std::vector<double> cell_masses(const Law<double>& law) const;
+  std::vector<double> cell_probabilities(const SequenceDistribution<double>& distribution) const;
   PositionTest position_test(std::span<const Token> sample, std::size_t position) const;
 
   std::size_t length_;
   std::uint64_t samples_;
   double minimum_;
   std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  ///< by hash of the sequence
-  std::vector<double> mass_;                                  ///< of each cell; a last one, of mass 0
-  /// By hash of the prefix: masses of its next tokens, one map for each position.
+  std::vector<double> probabilities_;                         ///< of each cell; a last one, of probability 0
+  /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// What the joint test of two samples faces when they come from these laws, `samples_each` of either.
-PlannedTest plan_two_sample(const Law<double>& first, const Law<double>& second, std::uint64_t samples_each,
+/// What the joint test of two samples faces when they come from these distributions, `samples_each` of
+/// either.
+PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
+                            const SequenceDistribution<double>& second, std::uint64_t samples_each,
                             double minimum = minimum_expectation_for_power);
 
 }  // namespace speclab

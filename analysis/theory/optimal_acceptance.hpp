@@ -1,7 +1,8 @@
-// The largest probability with which a lossless rule can keep one of its candidates for one position. By
+// The largest probability with which a lossless rule can accept one of its candidates for one position. By
 // Strassen's theorem it is 1 + min over sets S of p(S) - P(every candidate lies in S): an emitted token that
 // must lie outside S while all candidates lie inside cannot be one of them. For i.i.d. candidates the minimum
-// has a closed form (core/ratio_order.hpp); here are the candidates for which it is searched, set by set.
+// has a closed form (core/distribution/ratio_order.hpp); here are the candidates for which it is searched,
+// set by set.
 #pragma once
 
 #include <cassert>
@@ -23,11 +24,11 @@ Real least_over_sets(BasicRow<Real> target, const Inside& inside) {
   assert(target.size <= max_searched_vocab);
   Real least(0);
   for (std::uint32_t set = 0; set < (1U << target.size); ++set) {
-    Real mass(0);
+    Real probability(0);
     for (Token id = 0; id < target.size; ++id) {
-      if ((set >> id & 1U) != 0) mass += target[id];
+      if ((set >> id & 1U) != 0) probability += target[id];
     }
-    const Real gap = mass - inside(set);
+    const Real gap = probability - inside(set);
     if (gap < least) least = gap;
   }
   return Real(1) + least;
@@ -52,8 +53,8 @@ Real stays_inside(BasicRow<Real> draft, std::uint32_t set, std::uint32_t drawn, 
 
 }  // namespace detail
 
-/// Candidates drawn from the draft without replacement, as long as it has mass left. Probability rows over at
-/// most `max_searched_vocab` ids (asserted).
+/// Candidates drawn from the draft without replacement, as long as it has probability left. Probability rows
+/// over at most `max_searched_vocab` ids (asserted).
 template <class Real>
 Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real> draft,
                                             std::int32_t drafts) {
@@ -61,12 +62,12 @@ Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real
       target, [&](std::uint32_t set) { return detail::stays_inside(draft, set, 0, drafts); });
 }
 
-/// Candidates that are always these: the target's mass on them.
+/// Candidates that are always these: the target's probability on them.
 template <class Real>
 Real optimal_acceptance_fixed(BasicRow<Real> target, std::span<const Token> candidates) {
-  Real mass(0);
-  for (const Token id : candidates) mass += target[id];
-  return mass;
+  Real probability(0);
+  for (const Token id : candidates) probability += target[id];
+  return probability;
 }
 
 }  // namespace speclab

@@ -23,7 +23,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   assert(alpha >= 0 && alpha <= 1 && c >= 0);
   if (alpha == 0) return {0, 1.0, "No drafted token is ever accepted (alpha = 0): do not speculate."};
   if (c == 0) {
-    const auto limit = oracle_speed_uncharged(alpha);
+    const auto limit = speedup_bound_drafting_free(alpha);
     if (!limit)
       return {{}, {}, "Drafting is free and never rejected: the speed grows with gamma without bound."};
     return {{}, limit, "Drafting is free (c = 0): every further token helps, towards 1 / (1 - alpha)."};
@@ -33,13 +33,13 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   if (alpha == 1)
     return {{}, 1 / c, "Every drafted token is accepted (alpha = 1): more always helps, towards 1 / c."};
 
-  int low = 0;  // Invariant: the optimum lies in (low - 1, high].
+  int low = 0;  // Invariant: the maximiser lies in (low - 1, high].
   int high = 1;
   while (one_more_helps(alpha, high, c)) {
     if (high > largest_gamma / 2) {
       return {{},
-              oracle_speed_uncharged(alpha),
-              "The optimum lies beyond 10^9 tokens; the speed given is the bound 1 / (1 - alpha)."};
+              speedup_bound_drafting_free(alpha),
+              "The best gamma lies beyond 10^9; the speedup given is the bound 1 / (1 - alpha)."};
     }
     low = high + 1;
     high *= 2;
@@ -53,7 +53,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
     }
   }
   if (low == 0) return {0, 1.0, "The gain of one drafted token is lost in rounding: do not speculate."};
-  return {low, speed(alpha, low, c),
+  return {low, speedup(alpha, low, c),
           "The largest speed of Thm 3.8; one more drafted token would cost more than it saves."};
 }
 

@@ -8,17 +8,16 @@ namespace speclab {
 
 /// The best number of drafted tokens per round, or why there is none.
 struct OptimalGamma {
-  std::optional<int> gamma;  ///< empty when more is always better; 0 means "do not speculate"
-  std::optional<double>
-      speed;           ///< at `gamma`, or the limit as gamma grows; empty when that limit is infinite
-  std::string reason;  ///< one sentence for a reader
+  std::optional<int> gamma;       ///< empty when more is always better; 0 means "do not speculate"
+  std::optional<double> speedup;  ///< at `gamma`, or the limit as gamma grows; empty when infinite
+  std::string reason;             ///< one sentence for a reader
 };
 
-/// The smallest maximiser of speed(alpha, gamma, c) over gamma >= 0, for alpha in [0, 1] and c >= 0
+/// The smallest maximiser of speedup(alpha, gamma, c) over gamma >= 0, for alpha in [0, 1] and c >= 0
 /// (asserted). Going from gamma to gamma + 1 helps iff alpha^(gamma+1) (1 + c gamma) > c A(alpha, gamma); the
-/// left side less the right falls with gamma, so the first failure is the optimum and bisection finds it.
+/// left side less the right falls with gamma, so the first failure is the maximiser and bisection finds it.
 /// Differences within a few units of rounding count as ties and go to the smaller gamma. Without a finite
-/// optimum: c = 0 < alpha, alpha = 1 > c, and an optimum beyond 10^9.
+/// maximiser: c = 0 < alpha, alpha = 1 > c, and a maximiser beyond 10^9.
 OptimalGamma optimal_gamma(double alpha, double c);
 
 }  // namespace speclab

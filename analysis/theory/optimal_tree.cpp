@@ -153,9 +153,9 @@ TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
   for (std::int32_t levels = 0; levels <= most_levels; ++levels) {
     for (std::int32_t nodes = 0; nodes <= max_nodes; ++nodes) {
       const double tokens = 1 + programme.accepted(nodes, levels);
-      const double speed = tokens / (levels * draft_cost + verify[index_of(nodes)]);
-      if (!(speed > best.tokens_per_time)) continue;
-      best.tokens_per_time = speed;
+      const double speedup = tokens / (levels * draft_cost + verify[index_of(nodes)]);
+      if (!(speedup > best.tokens_per_time)) continue;
+      best.tokens_per_time = speedup;
       best_levels = levels;
       best_nodes = nodes;
     }

@@ -43,11 +43,11 @@ struct OptimalTree {
 /// one after another give the same value; the programme holds for measured values, which may not fall.
 OptimalTree optimal_tree(std::int32_t nodes, std::int32_t max_depth, std::span<const double> rank_acceptance);
 
-/// A tree and its speed.
+/// A tree and its speedup.
 struct TreeChoice {
   OptimalTree tree;
   std::int32_t depth = 0;      ///< its levels
-  double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speed-up
+  double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speedup
 };
 
 /// The size and depth that maximise expected tokens per time,
@@ -56,7 +56,7 @@ struct TreeChoice {
 ///
 /// over 0..max_nodes nodes and 0..max_depth levels (Sequoia's hardware-aware optimiser). draft_cost >= 0 is
 /// the time of one level of drafting and verify_cost(m) > 0 that of a target run over m nodes and the
-/// context, in one unit. Equal speeds go to the smaller depth, then to the smaller tree; 0 nodes is plain
+/// context, in one unit. Equal speedups go to the smaller depth, then to the smaller tree; 0 nodes is plain
 /// decoding. One programme serves all sizes and depths.
 TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
                           std::span<const double> rank_acceptance, double draft_cost,

@@ -14,23 +14,24 @@ namespace speclab {
 namespace {
 
 /// P(n tokens), at index n, of a round over `drafted` tokens.
-std::vector<double> tokens_law(double alpha, std::size_t drafted) {
-  std::vector<double> law(drafted + 2);
+std::vector<double> tokens_distribution(double alpha, std::size_t drafted) {
+  std::vector<double> distribution(drafted + 2);
   double reached = 1;
   for (std::size_t n = 1; n <= drafted; ++n) {
-    law[n] = reached * (1 - alpha);
+    distribution[n] = reached * (1 - alpha);
     reached *= alpha;
   }
-  law[drafted + 1] = reached;
-  return law;
+  distribution[drafted + 1] = reached;
+  return distribution;
 }
 
 /// Rounds that start with 0, 1, ... goal - 1 tokens emitted, in expectation.
-std::vector<double> visits(const std::vector<double>& law, std::size_t goal) {
+std::vector<double> visits(const std::vector<double>& distribution, std::size_t goal) {
   std::vector<double> expected(goal);
   for (std::size_t at = 0; at < goal; ++at) {
     if (at == 0) expected[at] = 1;
-    for (std::size_t n = 1; n < law.size() && n <= at; ++n) expected[at] += expected[at - n] * law[n];
+    for (std::size_t n = 1; n < distribution.size() && n <= at; ++n)
+      expected[at] += expected[at - n] * distribution[n];
   }
   return expected;
 }
@@ -43,7 +44,7 @@ double sum(const std::vector<double>& terms) {
 
 /// The number of tokens a level drafts, as P at index, and the expected time of drafting them.
 struct Drafting {
-  std::vector<double> law;
+  std::vector<double> distribution;
   double time;
 };
 
@@ -52,24 +53,24 @@ Drafting drafting(std::span<const LevelInputs> levels) {
   const auto gamma = static_cast<std::size_t>(here.gamma);
   Drafting out{std::vector<double>(gamma + 1), here.gamma * here.c};
   if (levels.size() == 1) {
-    out.law[gamma] = 1;
+    out.distribution[gamma] = 1;
     return out;
   }
   const Drafting below = drafting(levels.subspan(1));
-  std::vector<double> round(below.law.size() + 1);
-  for (std::size_t drafted = 0; drafted < below.law.size(); ++drafted) {
-    const std::vector<double> given = tokens_law(levels[1].alpha, drafted);
-    for (std::size_t n = 1; n < given.size(); ++n) round[n] += below.law[drafted] * given[n];
+  std::vector<double> round(below.distribution.size() + 1);
+  for (std::size_t drafted = 0; drafted < below.distribution.size(); ++drafted) {
+    const std::vector<double> given = tokens_distribution(levels[1].alpha, drafted);
+    for (std::size_t n = 1; n < given.size(); ++n) round[n] += below.distribution[drafted] * given[n];
   }
   const std::vector<double> starts = visits(round, gamma);
   out.time = sum(starts) * (below.time + here.c);
   if (gamma == 0) {
-    out.law[0] = 1;
+    out.distribution[0] = 1;
     return out;
   }
-  out.law.resize(gamma + round.size());
+  out.distribution.resize(gamma + round.size());
   for (std::size_t at = 0; at < gamma; ++at) {
-    for (std::size_t n = gamma - at; n < round.size(); ++n) out.law[at + n] += starts[at] * round[n];
+    for (std::size_t n = gamma - at; n < round.size(); ++n) out.distribution[at + n] += starts[at] * round[n];
   }
   return out;
 }
@@ -92,52 +93,52 @@ double batched(double tokens, int gamma, double c, int sequences, const RunCost&
 }
 
 /// P(n of `sequences`) for n = 0..sequences.
-std::vector<double> binomial_law(int sequences, double probability) {
+std::vector<double> binomial_distribution(int sequences, double probability) {
   const auto size = static_cast<std::size_t>(sequences);
-  std::vector<double> law(size + 1);
+  std::vector<double> distribution(size + 1);
   for (std::size_t n = 0; n <= size; ++n) {
     const auto hits = static_cast<double>(n);
     const auto misses = static_cast<double>(size - n);
     double logarithm = std::lgamma(sequences + 1.0) - std::lgamma(hits + 1) - std::lgamma(misses + 1);
     if (n > 0) logarithm += hits * std::log(probability);
     if (n < size) logarithm += misses * std::log1p(-probability);
-    law[n] = std::exp(logarithm);
+    distribution[n] = std::exp(logarithm);
   }
-  return law;
+  return distribution;
 }
 
 }  // namespace
 
-double heads_speed(double alpha, int gamma, double c) { return expected_tokens(alpha, gamma) / (1 + c); }
+double heads_speedup(double alpha, int gamma, double c) { return expected_tokens(alpha, gamma) / (1 + c); }
 
-double oracle_speed_capped(double alpha, int most, double c) {
+double speedup_bound_capped(double alpha, int most, double c) {
   const double tokens = expected_tokens(alpha, most);
   return tokens / (1 + c * (tokens - 1));
 }
 
-double hierarchical_speed(std::span<const LevelInputs> levels) {
+double hierarchical_speedup(std::span<const LevelInputs> levels) {
   assert(!levels.empty());
   const Drafting drafts = drafting(levels);
   double tokens = 0;
-  for (std::size_t drafted = 0; drafted < drafts.law.size(); ++drafted) {
-    tokens += drafts.law[drafted] * expected_tokens(levels.front().alpha, static_cast<int>(drafted));
+  for (std::size_t drafted = 0; drafted < drafts.distribution.size(); ++drafted) {
+    tokens += drafts.distribution[drafted] * expected_tokens(levels.front().alpha, static_cast<int>(drafted));
   }
   return tokens / (drafts.time + 1);
 }
 
-double hierarchical_speed_usual(std::span<const LevelInputs> levels) {
+double hierarchical_speedup_usual(std::span<const LevelInputs> levels) {
   assert(!levels.empty());
-  return speed(levels.front().alpha, levels.front().gamma, effective_cost(levels));
+  return speedup(levels.front().alpha, levels.front().gamma, effective_cost(levels));
 }
 
-std::optional<double> dsi_speed(double alpha, double c, int lookahead) {
+std::optional<double> dsi_speedup(double alpha, double c, int lookahead) {
   assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1);
   if (alpha == 1) return std::nullopt;
   // (1 - alpha) / (1 - alpha^n) is one over a round's expected tokens.
   return 1 / (1 - alpha + c * lookahead * alpha / expected_tokens(alpha, lookahead - 1));
 }
 
-std::optional<double> dsi_speed(double alpha, double c, int lookahead, int servers) {
+std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers) {
   assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1 && servers >= 1);
   constexpr double negligible = 1e-18;
   constexpr std::size_t most_runs = 100'000'000;
@@ -168,52 +169,55 @@ int dsi_servers(double c, int lookahead) {
   return static_cast<int>(std::ceil(1 / (lookahead * c) - 1e-9));
 }
 
-double pearl_speed(double alpha, int gamma, double c) {
+double pearl_speedup(double alpha, int gamma, double c) {
   return pearl(alpha, (1 - alpha) * (1 + alpha) + std::pow(alpha, gamma) / expected_tokens(alpha, gamma - 1),
                gamma, c);
 }
 
-double pearl_speed_next_row(double alpha, int gamma, double c) {
+double pearl_speedup_next_row(double alpha, int gamma, double c) {
   return pearl(alpha, 1 - alpha + alpha / expected_tokens(alpha, gamma - 1), gamma, c);
 }
 
-double two_functions_speed(double beta, double f, double g, double q) {
+double speculative_function_speedup(double beta, double f, double g, double q) {
   return (f + g) / (std::max(f, q + g) + (1 - beta) * g);
 }
 
-double two_functions_speed_interrupting(double beta, double f, double g, double q) {
+double speculative_function_speedup_interrupting(double beta, double f, double g, double q) {
   return (f + g) / (beta * std::max(f, q + g) + (1 - beta) * (std::max(f, q) + g));
 }
 
 double expected_rounds(double alpha, int gamma, int goal) {
   assert(gamma >= 0 && goal >= 1);
-  return sum(visits(tokens_law(alpha, static_cast<std::size_t>(gamma)), static_cast<std::size_t>(goal)));
+  return sum(
+      visits(tokens_distribution(alpha, static_cast<std::size_t>(gamma)), static_cast<std::size_t>(goal)));
 }
 
-double batched_speed_usual(double alpha, int gamma, double c, int sequences, const RunCost& cost) {
+double batched_speedup_usual(double alpha, int gamma, double c, int sequences, const RunCost& cost) {
   return batched(expected_tokens(alpha, gamma), gamma, c, sequences, cost);
 }
 
-double batched_speed_replaced(double alpha, int gamma, double c, int sequences, int goal,
-                              const RunCost& cost) {
+double batched_speedup_replaced(double alpha, int gamma, double c, int sequences, int goal,
+                                const RunCost& cost) {
   return batched(goal / expected_rounds(alpha, gamma, goal), gamma, c, sequences, cost);
 }
 
-double batched_speed_waves(double alpha, int gamma, double c, int sequences, int goal, const RunCost& cost) {
+double batched_speedup_waves(double alpha, int gamma, double c, int sequences, int goal,
+                             const RunCost& cost) {
   constexpr double negligible = 1e-18;
-  const std::vector<double> law = tokens_law(alpha, static_cast<std::size_t>(gamma));
+  const std::vector<double> distribution = tokens_distribution(alpha, static_cast<std::size_t>(gamma));
   std::vector<double> emitted(static_cast<std::size_t>(goal));  // P(so many so far, and not finished)
   emitted[0] = 1;
   double time = 0;
   for (double active = 1; active > negligible; active = sum(emitted)) {
-    const std::vector<double> count = binomial_law(sequences, std::min(active, 1.0));
+    const std::vector<double> count = binomial_distribution(sequences, std::min(active, 1.0));
     for (int n = 1; n <= sequences; ++n) {
       time += count[static_cast<std::size_t>(n)] * (gamma * c * cost(n) + cost(n * (gamma + 1.0)));
     }
     for (std::size_t to = emitted.size(); to-- > 0;) {
-      double mass = 0;
-      for (std::size_t n = 1; n < law.size() && n <= to; ++n) mass += emitted[to - n] * law[n];
-      emitted[to] = mass;
+      double probability = 0;
+      for (std::size_t n = 1; n < distribution.size() && n <= to; ++n)
+        probability += emitted[to - n] * distribution[n];
+      emitted[to] = probability;
     }
   }
   return goal * cost(sequences) / time;

@@ -58,7 +58,7 @@ double tokens_variance(double alpha, int gamma) {
   return variance + last * last * reached;
 }
 
-double speed(double alpha, int gamma, double c) {
+double speedup(double alpha, int gamma, double c) {
   check_ranges(alpha, gamma, c);
   return expected_tokens(alpha, gamma) / (gamma * c + 1);
 }
@@ -70,15 +70,17 @@ double operations(double alpha, int gamma, double c_hat) {
 
 double memory_accesses(double alpha, int gamma) { return 1 / expected_tokens(alpha, gamma); }
 
-std::optional<double> guaranteed_speed(double alpha, double c) {
+std::optional<double> guaranteed_speedup(double alpha, double c) {
   check_ranges(alpha, 1, c);
   if (!(alpha > c)) return std::nullopt;
   return (1 + alpha) / (1 + c);
 }
 
-std::optional<double> oracle_speed_uncharged(double alpha) { return oracle_speed_charged(alpha, 0); }
+std::optional<double> speedup_bound_drafting_free(double alpha) {
+  return speedup_bound_drafting_paid(alpha, 0);
+}
 
-std::optional<double> oracle_speed_charged(double alpha, double c) {
+std::optional<double> speedup_bound_drafting_paid(double alpha, double c) {
   check_ranges(alpha, 0, c);
   return reciprocal(1 - alpha + c * alpha);
 }

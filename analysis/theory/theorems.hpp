@@ -28,7 +28,7 @@ double expected_tokens_lag1(double alpha, double rho, int gamma);
 
 /// Expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens. A round
 /// costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
-double speed(double alpha, int gamma, double c);
+double speedup(double alpha, int gamma, double c);
 
 /// Expected arithmetic operations per token relative to plain decoding, (gamma c_hat + gamma + 1) / A
 /// (Leviathan et al. 2023, Thm 3.11).
@@ -38,16 +38,16 @@ double operations(double alpha, int gamma, double c_hat);
 /// section 3.4).
 double memory_accesses(double alpha, int gamma);
 
-/// The speed that some gamma is sure to reach, (1 + alpha) / (1 + c); empty unless alpha > c
+/// The speedup that some gamma is sure to reach, (1 + alpha) / (1 + c); empty unless alpha > c
 /// (Leviathan et al. 2023, Cor. 3.9).
-std::optional<double> guaranteed_speed(double alpha, double c);
+std::optional<double> guaranteed_speedup(double alpha, double c);
 
-/// Speed of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
+/// Speedup of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
 /// 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
-std::optional<double> oracle_speed_uncharged(double alpha);
+std::optional<double> speedup_bound_drafting_free(double alpha);
 
 /// The same oracle, paying c for every token it drafts: 1 / (1 - alpha + c alpha). Empty at alpha = 1 with c
 /// = 0.
-std::optional<double> oracle_speed_charged(double alpha, double c);
+std::optional<double> speedup_bound_drafting_paid(double alpha, double c);
 
 }  // namespace speclab

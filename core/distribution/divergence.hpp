@@ -6,7 +6,8 @@
 
 namespace speclab {
 
-/// Sum of min(target, draft): the chance that Algorithm 1 accepts a token drafted from `draft` (Thm 3.5).
+/// Sum of min(target, draft): the probability that Algorithm 1 accepts a token drafted from `draft`
+/// (Thm 3.5).
 template <class Real>
 SPECLAB_HD Real overlap(BasicRow<Real> target, BasicRow<Real> draft) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {

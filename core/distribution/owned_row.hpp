@@ -9,40 +9,40 @@
 
 namespace speclab {
 
-/// A row that owns its masses.
+/// A row that owns its probabilities.
 template <class Real>
 struct OwnedRow {
   using value_type = Real;
-  std::vector<Real> mass;
+  std::vector<Real> probabilities;
   std::int32_t size;
 
-  explicit OwnedRow(std::vector<Real> masses)
-      : mass(std::move(masses)), size(static_cast<std::int32_t>(mass.size())) {}
-  const Real& operator[](Token id) const { return mass[static_cast<std::size_t>(id)]; }
-  BasicRow<Real> view() const { return {mass.data(), size}; }
+  explicit OwnedRow(std::vector<Real> row)
+      : probabilities(std::move(row)), size(static_cast<std::int32_t>(probabilities.size())) {}
+  const Real& operator[](Token id) const { return probabilities[static_cast<std::size_t>(id)]; }
+  BasicRow<Real> view() const { return {probabilities.data(), size}; }
 };
 
 /// A copy that may be changed.
 template <class Real>
 OwnedRow<Real> copy_of(BasicRow<Real> row) {
-  return OwnedRow<Real>(std::vector<Real>(row.mass, row.mass + row.size));
+  return OwnedRow<Real>(std::vector<Real>(row.probabilities, row.probabilities + row.size));
 }
 
-/// Divides by the total. A row without mass, or with a NaN, stays as it is.
+/// Divides by the total. A row that sums to 0, or with a NaN, stays as it is.
 template <class Real>
 void normalise(std::vector<Real>& row) {
-  const Real total = total_mass(BasicRow<Real>{row.data(), static_cast<std::int32_t>(row.size())});
+  const Real total = total_probability(BasicRow<Real>{row.data(), static_cast<std::int32_t>(row.size())});
   if (!(total > Real(0))) return;
-  for (Real& mass : row) mass /= total;
+  for (Real& probability : row) probability /= total;
 }
 
-/// row <- norm((scale * row - draft)+), the residual that further drafts of `draft` are held against; a row
-/// that would be left without mass stays as it is. Returns the residual's total before it is normalised.
+/// row <- norm((scale * row - draft)+), the residual that further drafts of `draft` are compared with; a row
+/// that would be left with a sum of 0 stays as it is. Returns the residual's total before it is normalised.
 template <class Real>
 Real subtract_draft(std::vector<Real>& row, BasicRow<Real> draft, const Real& scale) {
   const auto size = static_cast<std::int32_t>(row.size());
   const ScaledResidual<Real> left{{row.data(), size}, draft, scale, size};
-  Real total = total_mass(left);
+  Real total = total_probability(left);
   if (total <= Real(0)) return total;
   for (Token id = 0; id < size; ++id) row[static_cast<std::size_t>(id)] = left[id] / total;
   return total;

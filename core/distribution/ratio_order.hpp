@@ -11,25 +11,25 @@
 
 namespace speclab {
 
-/// Target over draft of one token, comparable; infinite where the draft has no mass.
+/// Target over draft of one token, comparable; infinite where the draft has probability 0.
 template <class Real>
-struct MassRatio {
+struct ProbabilityRatio {
   bool infinite;
   Real value;
 
-  MassRatio(const Real& target, const Real& draft)
+  ProbabilityRatio(const Real& target, const Real& draft)
       : infinite(!(draft > Real(0))), value(infinite ? Real(0) : Real(target / draft)) {}
 
-  bool operator<(const MassRatio& other) const {
+  bool operator<(const ProbabilityRatio& other) const {
     return infinite != other.infinite ? other.infinite : value < other.value;
   }
 };
 
-/// Ids with mass in either row, by ascending ratio; ties by descending id, so that the last of several is the
-/// lowest.
+/// Ids of positive probability in either row, by ascending ratio; ties by descending id, so that the last of
+/// several is the lowest.
 template <class Real>
 std::vector<Token> by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
-  std::vector<MassRatio<Real>> ratios;
+  std::vector<ProbabilityRatio<Real>> ratios;
   ratios.reserve(static_cast<std::size_t>(target.size));
   std::vector<Token> order;
   for (Token id = 0; id < target.size; ++id) {
@@ -45,9 +45,9 @@ std::vector<Token> by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
   return order;
 }
 
-/// The largest probability with which any lossless rule can keep one of `drafts` i.i.d. tokens of the draft:
-/// the optimal transport bound 1 + min over sets S of p(S) - q(S)^k, whose minimum is at a prefix of the
-/// ratio order (Sun et al. 2023, "SpecTr"; Khisti et al. 2024). `drafts` >= 1; for 1 it is the overlap.
+/// The largest probability with which any lossless rule can accept one of `drafts` i.i.d. tokens of the
+/// draft: the optimal transport bound 1 + min over sets S of p(S) - q(S)^k, whose minimum is at a prefix of
+/// the ratio order (Sun et al. 2023, "SpecTr"; Khisti et al. 2024). `drafts` >= 1; for 1 it is the overlap.
 template <class Real>
 Real optimal_transport_acceptance(BasicRow<Real> target, BasicRow<Real> draft, std::int32_t drafts) {
   Real least(0);

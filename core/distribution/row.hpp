@@ -1,4 +1,4 @@
-// Rows of mass over a vocabulary, and the sums over them whose order is fixed.
+// Rows of probabilities over a vocabulary, and the sums over them whose order is fixed.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace speclab {
 
-/// A view of `size` non-negative masses, one per token id. Does not own them; std::span is awkward in device
-/// code. A probability row sums to 1 up to rounding; `pick` never relies on it.
+/// A view of `size` non-negative probabilities, one per token id. Does not own them; std::span is awkward in
+/// device code. A probability row sums to 1 up to rounding; `categorical` never relies on it.
 template <class Real>
 struct BasicRow {
   using value_type = Real;
-  const Real* mass = nullptr;
+  const Real* probabilities = nullptr;
   std::int32_t size = 0;
 
-  SPECLAB_HD const Real& operator[](Token id) const { return mass[id]; }
+  SPECLAB_HD const Real& operator[](Token id) const { return probabilities[id]; }
 };
 
 using Row = BasicRow<double>;
 
 /// (target - scale * draft)+ element by element, not normalised, computed where it is read so that no V-sized
 /// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read
-/// literally; scale = 0 is the target itself. NaN passes through, so that a damaged row is noticed by whoever
-/// sums it.
+/// literally; scale = 0 is the target itself. NaN passes through, so that an invalid row is noticed by every
+/// sum over it.
 template <class Real>
 struct ResidualRow {
   using value_type = Real;
@@ -58,7 +58,7 @@ struct ScaledResidual {
   }
 };
 
-/// All mass on one id.
+/// All probability on one id.
 template <class Real>
 struct PointRow {
   using value_type = Real;
@@ -67,8 +67,8 @@ struct PointRow {
   SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
 };
 
-/// Lowest id of largest mass; `invalid_token` when any mass is NaN. Floating-point rows go through eight
-/// partial maxima, which compilers vectorise, and a search for the largest.
+/// Lowest id of largest probability; `invalid_token` when any probability is NaN. Floating-point rows go
+/// through eight partial maxima, which compilers vectorise, and a search for the largest.
 template <class Weights>
 SPECLAB_HD Token argmax(const Weights& weights) {
   using Real = typename Weights::value_type;
@@ -82,16 +82,16 @@ SPECLAB_HD Token argmax(const Weights& weights) {
       largest[k] = weights[0];
       sound[k] = weights[0] == weights[0];
     }
-    const auto look = [&](Token id, int k) {
-      const Real mass = weights[id];
-      sound[k] = sound[k] & (mass == mass);
-      largest[k] = mass > largest[k] ? mass : largest[k];
+    const auto examine = [&](Token id, int k) {
+      const Real probability = weights[id];
+      sound[k] = sound[k] & (probability == probability);
+      largest[k] = probability > largest[k] ? probability : largest[k];
     };
     Token id = 0;
     for (; id + lanes <= weights.size; id += lanes) {
-      for (int k = 0; k < lanes; ++k) look(id + k, k);
+      for (int k = 0; k < lanes; ++k) examine(id + k, k);
     }
-    for (int k = 0; k < lanes && id < weights.size; ++id, ++k) look(id, k);
+    for (int k = 0; k < lanes && id < weights.size; ++id, ++k) examine(id, k);
     for (int k = 0; k < lanes; ++k) {
       if (!sound[k]) return invalid_token;
       if (largest[k] > largest[0]) largest[0] = largest[k];
@@ -127,7 +127,7 @@ SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& ter
 
 /// Total weight of a row (or of anything with `value_type`, `size` and operator[]).
 template <class Weights>
-SPECLAB_HD typename Weights::value_type total_mass(const Weights& weights) {
+SPECLAB_HD typename Weights::value_type total_probability(const Weights& weights) {
   using Real = typename Weights::value_type;
   return sum_terms<Real>(0, weights.size, [&weights](std::int32_t i) { return weights[i]; });
 }

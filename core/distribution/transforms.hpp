@@ -16,18 +16,18 @@ namespace speclab {
 
 /// Applied in this order: temperature, then top-k, then top-p, then normalise. Ties go to the lower id.
 struct Adjustment {
-  double temperature = 1;  ///< mass^(1/T); 0 means argmax
+  double temperature = 1;  ///< probability^(1/T); 0 means argmax
   std::int32_t top_k = 0;  ///< keep the k largest; 0 keeps all
-  double top_p = 1;        ///< keep the smallest set of largest masses that reaches top_p
+  double top_p = 1;        ///< keep the smallest set of largest probabilities that reaches top_p
 
   bool identity() const { return temperature == 1 && top_k == 0 && top_p == 1; }
 };
 
-/// Divides by the total. A row without mass stays as it is.
+/// Divides by the total. A row that sums to 0 stays as it is.
 inline void normalise(std::span<double> row) {
-  const double total = total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())});
+  const double total = total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())});
   if (!(total > 0)) return;
-  for (double& mass : row) mass /= total;
+  for (double& probability : row) probability /= total;
 }
 
 /// Softmax of logits / temperature into `row`; temperature > 0.
@@ -38,18 +38,19 @@ inline void softmax(std::span<const double> logits, double temperature, std::spa
   normalise(row);
 }
 
-/// Orders ids of a row by mass, the larger first; ties go to the lower id.
-struct LargerMass {
+/// Orders ids of a row by probability, the larger first; ties go to the lower id.
+struct LargerProbability {
   std::span<const double> row;
 
   double of(Token id) const { return row[static_cast<std::size_t>(id)]; }
   bool operator()(Token a, Token b) const { return of(a) > of(b) || (of(a) == of(b) && a < b); }
 };
 
-/// The ids of the `keep` largest masses into `order`, the larger first; all other masses become 0.
-/// 0 < keep < row.size(). A heap of the best so far: most masses are compared with its smallest and no more.
+/// The ids of the `keep` largest probabilities into `order`, the larger first; all other probabilities become
+/// 0. 0 < keep < row.size(). A heap of the best so far: most probabilities are compared with its smallest and
+/// no more.
 inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
-  const LargerMass larger{row};
+  const LargerProbability larger{row};
   order.clear();
   double smallest = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -67,21 +68,21 @@ inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<To
   const Token last = order.back();
   const auto ids = static_cast<Token>(row.size());
   for (Token id = 0; id < ids; ++id) {
-    double& mass = row[static_cast<std::size_t>(id)];
-    mass = mass > smallest || (mass == smallest && id <= last) ? mass : 0;
+    double& probability = row[static_cast<std::size_t>(id)];
+    probability = probability > smallest || (probability == smallest && id <= last) ? probability : 0;
   }
 }
 
-/// Divides the masses of these ids, which are all that a row has, by their total.
-inline void normalise_kept(std::span<double> row, std::span<const Token> kept) {
-  const double total = total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())});
+/// Divides the probabilities of these ids, which are all that a row has, by their total.
+inline void normalise_retained(std::span<double> row, std::span<const Token> retained) {
+  const double total = total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())});
   if (!(total > 0)) return;
-  for (const Token id : kept) row[static_cast<std::size_t>(id)] /= total;
+  for (const Token id : retained) row[static_cast<std::size_t>(id)] /= total;
 }
 
-/// mass^(1/T), relative to the largest mass.
-inline double heated(double mass, double largest, double temperature) {
-  return mass > 0 ? std::pow(mass / largest, 1 / temperature) : mass;
+/// probability^(1/T), relative to the largest probability.
+inline double heated(double probability, double largest, double temperature) {
+  return probability > 0 ? std::pow(probability / largest, 1 / temperature) : probability;
 }
 
 /// Adjusts a probability row in place. `order` is scratch.
@@ -94,31 +95,31 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     row[static_cast<std::size_t>(best)] = 1;
     return;
   }
-  // A NaN has no place in an order, and must not be cut away: whoever samples the row has to notice it.
-  if (std::isnan(total_mass(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
+  // A NaN has no rank, and must not be removed: sampling from the row has to report it.
+  if (std::isnan(total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
-  // Temperature leaves the order of masses as it is: only what top-k keeps needs its power.
+  // Temperature leaves the order of probabilities as it is: only what top-k keeps needs its power.
   if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
-    normalise_kept(row, order);
+    normalise_retained(row, order);
     if (how.temperature != 1) {
       const double largest = row[static_cast<std::size_t>(order.front())];
       for (const Token id : order) {
-        double& mass = row[static_cast<std::size_t>(id)];
-        mass = heated(mass, largest, how.temperature);
+        double& probability = row[static_cast<std::size_t>(id)];
+        probability = heated(probability, largest, how.temperature);
       }
-      normalise_kept(row, order);
+      normalise_retained(row, order);
     }
   } else {
     if (how.temperature != 1) {
       const double largest = *std::max_element(row.begin(), row.end());
-      for (double& mass : row) mass = heated(mass, largest, how.temperature);
+      for (double& probability : row) probability = heated(probability, largest, how.temperature);
       normalise(row);
     }
     if (how.top_p >= 1) return;
     order.resize(row.size());
     std::iota(order.begin(), order.end(), Token{0});
-    std::sort(order.begin(), order.end(), LargerMass{row});
+    std::sort(order.begin(), order.end(), LargerProbability{row});
   }
   if (how.top_p < 1) {
     double running = 0;
@@ -127,7 +128,7 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
       running += row[static_cast<std::size_t>(order[keep++])];
     keep = std::max<std::size_t>(keep, 1);
     for (std::size_t i = keep; i < order.size(); ++i) row[static_cast<std::size_t>(order[i])] = 0;
-    normalise_kept(row, std::span(order).first(keep));
+    normalise_retained(row, std::span(order).first(keep));
   }
 }
 

@@ -1,61 +1,64 @@
-// A round of speculative decoding whose work does not grow with the vocabulary, as a program over chance:
-// each pick is from a model's own row (an alias table draws it in one look-up), each coin looks at two
-// masses, and the residual is drawn without a pass over it. Drafting stops at the first rejection: later
-// drafts are never looked at. sim/quick runs it fast; with exact rows the enumerator proves its law.
+// A round of speculative decoding whose work does not grow with the vocabulary, as a program over a random
+// source: each categorical draw is from a model's own row (an alias table needs one look-up), each acceptance
+// draw reads two probabilities, and the residual is drawn without a pass over it. Drafting stops at the first
+// rejection: later drafts are never read. sim/fast is its optimised implementation; with exact rows the
+// enumerator proves its distribution.
 #pragma once
 
 #include <cassert>
 #include <cstdint>
 #include <vector>
 
-#include "core/rules/pointwise_rules.hpp"
 #include "core/round/round.hpp"
+#include "core/rules/pointwise_rules.hpp"
 
 namespace speclab {
 
-/// Proposals before the residual is drawn by a pass over the vocabulary instead. A pass reads `vocab` masses;
-/// the bound keeps the proposals' cost within the same order.
+/// Proposals before the residual is drawn by a pass over the vocabulary instead. A pass reads `vocab`
+/// probabilities; the bound keeps the proposals' cost within the same order.
 SPECLAB_HD inline std::uint32_t most_proposals(std::int32_t vocab) {
   const std::int32_t fitting = vocab / 16;
   return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
 }
 
-/// Draws from norm((p - scale q)+): y ~ p, kept with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
-/// proposals on average for scale 1. After `proposals` failures, from the residual itself; the law is the
-/// same for any number of them.
-template <class Real, class Rule, class Chance>
-Token pick_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
-                       std::uint32_t proposals, Chance& chance) {
+/// Draws from norm((p - scale q)+): y ~ p, accepted with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
+/// proposals on average for scale 1. After `proposals` failures, from the residual itself; the distribution
+/// is the same for any number of them.
+template <class Real, class Rule, class Random>
+Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
+                       std::uint32_t proposals, Random& random) {
   for (std::uint32_t attempt = 0; attempt < proposals; ++attempt) {
     const Draw draw{Use::replace, slot, attempt};
-    const Token token = chance.pick(draw, target);
+    const Token token = random.categorical(draw, target);
     if (token < 0) return token;
-    if (chance.flip(draw, residual_kept(rule, target[token], draft[token]))) return token;
+    if (random.bernoulli(draw, residual_acceptance(rule, target[token], draft[token]))) return token;
   }
-  return pick_or(chance, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
+  return categorical_or(random, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }
 
-/// One round; appends what it emits to `context`. With the same answers of chance it drafts, keeps and emits
-/// what `speculative_round` does, but for the replacement after a rejection, which has the same law.
-template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, PointwiseRule Rule, class Chance>
-Round quick_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                  std::uint32_t proposals, std::vector<Token>& context, Chance& chance,
-                  RoundScratch<Real>& scratch) {
+/// One round; appends what it emits to `context`. With the same answers of the random source it drafts, keeps
+/// and emits what `speculative_round` does, but for the replacement after a rejection, which has the same
+/// distribution.
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, PointwiseRule Rule, class Random>
+Round fast_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
+                 std::uint32_t proposals, std::vector<Token>& context, Random& random,
+                 RoundScratch<Real>& scratch) {
   assert(gamma >= 0);
   scratch.reserve(1, 1);
   Round round{gamma, gamma, 0, 0, invalid_token};
   for (std::uint16_t slot = 0;; ++slot) {
     const BasicRow<Real> target_row = target.next(context, scratch.target_rows[0]);
     if (slot == gamma) {
-      round.next = chance.pick(Draw{Use::bonus, slot}, target_row);
+      round.next = random.categorical(Draw{Use::bonus, slot}, target_row);
       break;
     }
     const BasicRow<Real> draft_row = draft.next(context, scratch.draft_rows[0]);
-    const Token token = chance.pick(Draw{Use::draft, slot}, draft_row);
+    const Token token = random.categorical(Draw{Use::draft, slot}, draft_row);
     if (token < 0) break;
     ++round.examined;
-    if (!chance.flip(Draw{Use::accept, slot}, rule.kept(target_row[token], draft_row[token]))) {
-      round.next = pick_replacement(rule, target_row, draft_row, slot, proposals, chance);
+    if (!random.bernoulli(Draw{Use::accept, slot},
+                          rule.acceptance_probability(target_row[token], draft_row[token]))) {
+      round.next = draw_replacement(rule, target_row, draft_row, slot, proposals, random);
       break;
     }
     ++round.accepted;

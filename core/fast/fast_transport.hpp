@@ -1,6 +1,6 @@
-// The optimal transport bound of core/ratio_order.hpp without sorting the row. What changed: ids are counted
-// into narrow bins of p/q, and only bins that could hold the minimum are sorted. Why it wins: almost all of a
-// language model's row lies in bins that cannot. Host only.
+// The optimal transport bound of core/distribution/ratio_order.hpp without sorting the row. What changed: ids
+// are counted into narrow bins of p/q, and only bins that could hold the minimum are sorted. Why it wins:
+// almost all of a language model's row lies in bins that cannot. Host only.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace speclab {
 
 /// Agrees with optimal_transport_acceptance to 1e-12. The bound is 1 + the least P - Q^k over the prefixes of
-/// the ratio order, with P and Q the masses of the prefix. Ids of p/q > k only raise it (its slope there is
-/// p/q - k Q^(k-1) > 0) and are left out. Over a bin of ratios in [a, b] that leads from (Q0, P0) to
+/// the ratio order, with P and Q the probabilities of the prefix. Ids of p/q > k only raise it (its slope
+/// there is p/q - k Q^(k-1) > 0) and are left out. Over a bin of ratios in [a, b] that leads from (Q0, P0) to
 /// (Q1, P1), P lies above both the line of slope a from the start and that of slope b to the end, and P - Q^k
 /// above those lines less Q^k, which is concave between their ends and their intersection: a bin whose
 /// intersection is no lower than what is known already need not be looked into.
-inline double quick_transport_acceptance(Row target, Row draft, std::int32_t drafts) {
+inline double fast_transport_acceptance(Row target, Row draft, std::int32_t drafts) {
   struct Bin {
     double target = 0;
     double draft = 0;

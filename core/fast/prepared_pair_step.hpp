@@ -1,47 +1,49 @@
-// One step of a quick round over a pair of stored tables (core/quick_round.hpp with no proposals, on
-// BlockChance): draw a token from one slot and flip its coin. CPU threads and GPU kernels take the same step.
+// One step of a fast round over a pair of stored tables (core/fast/fast_round.hpp with no proposals, on
+// BlockRandomSource): draw a token from one slot and make its acceptance draw. CPU threads and GPU kernels
+// take the same step.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "core/distribution/select.hpp"
+#include "core/fast/round_states.hpp"
+#include "core/fast/sampling_slots.hpp"
 #include "core/random/alias.hpp"
 #include "core/random/bernoulli_bits.hpp"
 #include "core/random/philox.hpp"
-#include "core/fast/round_states.hpp"
-#include "core/distribution/select.hpp"
-#include "core/fast/sampling_slots.hpp"
 
 namespace speclab {
 
 /// A prepared pair of tables. The model of lower order repeats its rows: context c of the pair has row
 /// c % target_contexts of the target.
-struct StepTables {
-  const StepSlot* slots;         ///< [step_parts][contexts][2^bits]
+struct PreparedPairView {
+  const SamplingSlot* slots;     ///< [slot_parts][contexts][2^bits]
   const std::uint64_t* overlap;  ///< [contexts] the rule's acceptance rate, in units of 2^-32
-  const double* target;          ///< [target_contexts][vocab] the rows themselves, for one coin in 2^32
-  const double* draft;           ///< [draft_contexts][vocab]
-  std::uint64_t contexts;        ///< vocab^order of the larger order
+  const double*
+      target;           ///< [target_contexts][vocab] the rows themselves, read by one acceptance draw in 2^32
+  const double* draft;  ///< [draft_contexts][vocab]
+  std::uint64_t contexts;  ///< vocab^order of the larger order
   std::uint32_t target_contexts;
   std::uint32_t draft_contexts;
   std::uint32_t vocab;
-  std::uint32_t kept_contexts;  ///< contexts / vocab: what is left of a context without its oldest token
-  std::int32_t bits;            ///< of alias tables
+  std::uint32_t suffix_contexts;  ///< contexts / vocab: what is left of a context without its oldest token
+  std::int32_t bits;              ///< of alias tables
 };
 
-/// Which slot a step reads, the token that it belongs to, and what is held against its cut.
+/// Which slot a step reads, the token that it belongs to, and what is compared with its cut.
 struct SlotChoice {
-  const StepSlot* slot;
+  const SamplingSlot* slot;
   std::uint32_t own;
   std::uint32_t fraction;
 };
 
-SPECLAB_HD inline SlotChoice choose_slot(const StepTables& tables, const RoundState& state,
-                                         std::uint32_t context, std::uint64_t pick) {
+SPECLAB_HD inline SlotChoice choose_slot(const PreparedPairView& tables, const RoundState& state,
+                                         std::uint32_t context, std::uint64_t selector) {
   const std::uint64_t part = state.replacing * replacing_part + state.bonus * bonus_part;
-  const std::uint32_t own = alias_slot(pick, tables.bits);
+  const std::uint32_t own = alias_slot(selector, tables.bits);
   return {tables.slots + ((part * tables.contexts + context) << static_cast<unsigned>(tables.bits)) + own,
-          own, alias_fraction(pick, tables.bits)};
+          own, alias_fraction(selector, tables.bits)};
 }
 
 /// The token drawn, and whether it was emitted: 1 or 0.
@@ -50,40 +52,44 @@ struct StepResult {
   std::uint32_t emitted;
 };
 
-/// The coin of a drafted token from the masses themselves: its upper bits did not tell, one time in 2^32.
+/// The acceptance draw of a drafted token from the probabilities themselves, needed one time in 2^32: when
+/// the upper bits do not decide.
 template <class Rule>
-SPECLAB_RARE SPECLAB_HD bool exact_coin(const StepTables& tables, const Rule& rule, std::uint32_t context,
-                                        std::uint32_t token, std::uint64_t coin) {
+SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, const Rule& rule,
+                                              std::uint32_t context, std::uint32_t token,
+                                              std::uint64_t acceptance_word) {
   const double p = tables.target[std::uint64_t{context % tables.target_contexts} * tables.vocab + token];
   const double q = tables.draft[std::uint64_t{context % tables.draft_contexts} * tables.vocab + token];
-  return open_unit(coin) < rule.kept(p, q);
+  return open_unit(acceptance_word) < rule.acceptance_probability(p, q);
 }
 
-/// `slot` is what `choice` names, and `coin` the second word of the block whose first one chose it.
+/// `slot` is what `choice` names, and `acceptance_word` the second word of the block whose first one chose
+/// it.
 template <class Rule>
-SPECLAB_HD StepResult take_step(const StepTables& tables, const Rule& rule, const RoundState& state,
-                                std::uint32_t context, const SlotChoice& choice, const StepSlot& slot,
-                                std::uint64_t coin) {
+SPECLAB_HD StepResult take_step(const PreparedPairView& tables, const Rule& rule, const RoundState& state,
+                                std::uint32_t context, const SlotChoice& choice, const SamplingSlot& slot,
+                                std::uint64_t acceptance_word) {
   const std::uint32_t own = choice.fraction < slot.cut;
   const std::uint32_t token = select(own, choice.own, slot.other);
-  const std::uint32_t threshold = select(own, slot.coin, slot.other_coin);
-  const std::uint32_t bits = coin_bits_of(coin);
+  const std::uint32_t threshold = select(own, slot.acceptance, slot.other_acceptance);
+  const std::uint32_t bits = bernoulli_bits_of(acceptance_word);
   std::uint32_t emitted = static_cast<std::uint32_t>(bits < threshold) | (1U - state.drafting);
   if (bits == threshold) [[unlikely]] {
-    emitted = exact_coin(tables, rule, context, token, coin) ? 1 : 1U - state.drafting;
+    emitted = exact_acceptance(tables, rule, context, token, acceptance_word) ? 1 : 1U - state.drafting;
   }
   return {token, emitted};
 }
 
 /// The context after a token. `Order` is 0 or 1, or 2 for all others.
 template <int Order>
-SPECLAB_HD std::uint32_t next_context(const StepTables& tables, std::uint32_t context, std::uint32_t token) {
+SPECLAB_HD std::uint32_t next_context(const PreparedPairView& tables, std::uint32_t context,
+                                      std::uint32_t token) {
   if constexpr (Order == 0) {
     return 0;
   } else if constexpr (Order == 1) {
     return token;
   } else {
-    return context % tables.kept_contexts * tables.vocab + token;
+    return context % tables.suffix_contexts * tables.vocab + token;
   }
 }
 

@@ -1,5 +1,6 @@
-// A quick round (core/quick_round.hpp) as an automaton, so that many sequences can take turns in a thread, or
-// go side by side in a warp: each step uses one block of random numbers, draws one token and flips one coin.
+// A fast round (core/fast/fast_round.hpp) as an automaton, so that many sequences can take turns in a thread,
+// or go side by side in a warp: each step uses one block of random numbers, draws one token and makes one
+// acceptance draw.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct RoundState {
   std::uint8_t drafting = 0;   ///< 1: draws from the draft
   std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes for it
   std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits whatever is drawn
-  std::uint8_t survey = 0;     ///< 1: emits nothing
+  std::uint8_t probe = 0;      ///< 1: emits nothing
   std::uint8_t ends = 0;       ///< 1: emitting ends the round
 };
 
@@ -30,13 +31,13 @@ struct RoundStates {
   std::size_t gamma = 0;
 };
 
-/// States 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces the draft i. A survey, if wanted,
-/// draws one more token from the draft before the bonus: what it would have been kept with tells of the
-/// acceptance rate there, as drafted tokens do of theirs.
-inline RoundStates round_states(std::int32_t gamma, bool survey) {
+/// States 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces the draft i. A probe, if wanted,
+/// draws one more token from the draft before the bonus: its acceptance probability is a sample of the
+/// acceptance rate there, as those of drafted tokens are.
+inline RoundStates round_states(std::int32_t gamma, bool probe) {
   const auto count = static_cast<std::uint16_t>(gamma);
-  const auto surveying = static_cast<std::uint16_t>(2 * count + 1);
-  const std::uint16_t after_drafts = survey ? surveying : count;
+  const auto probing = static_cast<std::uint16_t>(2 * count + 1);
+  const std::uint16_t after_drafts = probe ? probing : count;
   const std::uint16_t start = count > 0 ? std::uint16_t{0} : after_drafts;
   RoundStates all{{}, start, count};
   for (std::uint16_t i = 0; i < count; ++i) {
@@ -56,9 +57,9 @@ inline RoundStates round_states(std::int32_t gamma, bool survey) {
     state.replacing = state.ends = 1;
     all.states.push_back(state);
   }
-  if (survey) {
+  if (probe) {
     RoundState state{use_and_slot({Use::draft, count}), count, count, count};
-    state.drafting = state.survey = 1;
+    state.drafting = state.probe = 1;
     all.states.push_back(state);
   }
   return all;

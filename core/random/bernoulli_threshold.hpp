@@ -1,4 +1,5 @@
-// Coins as integers: the comparison of a uniform with a probability, decided before the uniform is a double.
+// Bernoulli draws by integers: the comparison of a uniform with a probability, decided before the uniform is
+// a double.
 #pragma once
 
 #include <cmath>
@@ -9,12 +10,12 @@
 namespace speclab {
 
 /// Which of the 2^52 values of `open_unit` a word gives.
-SPECLAB_HD inline std::uint64_t coin_number(std::uint64_t word) { return word >> 12U; }
+SPECLAB_HD inline std::uint64_t uniform_number(std::uint64_t word) { return word >> 12U; }
 
 /// How many of those values lie strictly below `probability`, so that
-///     coin_number(word) < coin_threshold(probability)   iff   open_unit(word) < probability.
+///     uniform_number(word) < bernoulli_threshold(probability)   iff   open_unit(word) < probability.
 /// The values are (k + 1/2) / 2^52; scaling by 2^52 and taking 1/2 away are exact. NaN counts as 0.
-SPECLAB_HD inline std::uint64_t coin_threshold(double probability) {
+SPECLAB_HD inline std::uint64_t bernoulli_threshold(double probability) {
   constexpr double values = 0x1p52;
   if (!(probability > 0)) return 0;
   if (probability >= 1) return std::uint64_t{1} << 52U;

@@ -1,6 +1,6 @@
-// The chance of quick rounds: picks by alias tables, and one block of random numbers for a token and its
-// coin. This is the plain statement of which number decides what; sim/quick must agree with it bit for bit.
-// Host only.
+// The random source of fast rounds: categorical draws by alias tables, and one block of random numbers for a
+// token and its acceptance draw. This is the definition of which number decides what; sim/fast must
+// agree with it bit for bit. Host only.
 #pragma once
 
 #include <cmath>
@@ -12,14 +12,14 @@
 
 namespace speclab {
 
-/// A Philox block has two words: the first picks, the second flips the coin of what was picked. The coin that
-/// accepts a draft is therefore the second word of the block that drafted it.
-class BlockChance {
+/// A Philox block has two words: the first draws a token, the second makes its acceptance draw. The
+/// acceptance draw of a drafted token is therefore the second word of the block that drafted it.
+class BlockRandomSource {
  public:
-  BlockChance(std::uint64_t seed, std::uint32_t trial, std::uint32_t round)
+  BlockRandomSource(std::uint64_t seed, std::uint32_t trial, std::uint32_t round)
       : seed_(seed), trial_(trial), round_(round) {}
 
-  bool flip(Draw draw, double probability) {
+  bool bernoulli(Draw draw, double probability) {
     if (draw.use == Use::accept) draw.use = Use::draft;
     Philox block = at(draw);
     block();
@@ -28,10 +28,10 @@ class BlockChance {
 
   /// Each time the table is made anew: slow, and nothing else.
   template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
+  Token categorical(Draw draw, const Weights& weights) {
     weights_.clear();
     for (Token id = 0; id < weights.size; ++id) weights_.push_back(weights[id]);
-    const double total = total_mass(weights);
+    const double total = total_probability(weights);
     if (!std::isfinite(total)) return invalid_token;
     if (!(total > 0)) return no_token;
     const int bits = alias_bits(weights_.size());

@@ -1,22 +1,22 @@
-// Chance that follows every branch: the program is run once per leaf of its tree of decisions, and each leaf
-// comes with its probability, in double or in exact rationals. Host only.
+// A random source that follows every branch: the program is run once per leaf of its tree of decisions, and
+// each leaf comes with its probability, in double or in exact rationals. Host only.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "core/random/philox.hpp"
 #include "core/distribution/row.hpp"
+#include "core/random/philox.hpp"
 #include "core/token.hpp"
 
 namespace speclab {
 
 template <class Real>
-class EnumeratedChance {
+class EnumeratedRandomSource {
  public:
-  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as for a
-  /// coin.
-  bool flip(Draw, const Real& probability) {
+  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as when a
+  /// uniform is compared with them.
+  bool bernoulli(Draw, const Real& probability) {
     if (!(probability > Real(0))) return false;
     if (!(probability < Real(1))) return true;
     const Token side = choose([&](Branch& branch) {
@@ -27,8 +27,8 @@ class EnumeratedChance {
   }
 
   template <class Weights>
-  Token pick(Draw, const Weights& weights) {
-    const Real total = total_mass(weights);
+  Token categorical(Draw, const Weights& weights) {
+    const Real total = total_probability(weights);
     if (!(total - total == Real(0))) return invalid_token;
     if (!(total > Real(0))) return no_token;
     return choose([&](Branch& branch) {
@@ -78,15 +78,15 @@ class EnumeratedChance {
   Real probability_{1};
 };
 
-/// Runs `program(chance)` once per leaf and calls `visit(result, probability)`. The probabilities sum to 1.
+/// Runs `program(random)` once per leaf and calls `visit(result, probability)`. The probabilities sum to 1.
 template <class Real, class Program, class Visit>
 void enumerate(const Program& program, const Visit& visit) {
-  EnumeratedChance<Real> chance;
+  EnumeratedRandomSource<Real> random;
   do {
-    chance.restart();
-    const auto result = program(chance);
-    visit(result, chance.probability());
-  } while (chance.advance());
+    random.restart();
+    const auto result = program(random);
+    visit(result, random.probability());
+  } while (random.advance());
 }
 
 }  // namespace speclab

@@ -15,7 +15,7 @@
 namespace speclab {
 
 /// What a random number is for. Each use is a stream of its own: sharing noise between drafting and
-/// accepting, or drafting and replacing, changes the output law.
+/// accepting, or drafting and replacing, changes the output distribution.
 enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world, iid };
 
 /// Names one draw inside a round: what for, at which drafted position, and how often it was tried before.

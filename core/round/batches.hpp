@@ -1,5 +1,5 @@
-// How the rounds of a run are cut into batches, for intervals, and batches into pieces, for those who share
-// out rounds without memory. Rounds are counted over all trials: trial * length + round.
+// Cuts the rounds of a run into batches, for intervals, and batches into pieces, which threads or blocks
+// share out. Rounds are counted over all trials: trial * length + round.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ struct Piece {
   SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
 };
 
-/// The first piece of every batch comes before the second of any, so that whoever stops has something of
-/// each.
+/// The first piece of every batch comes before the second of any, so that a run that is stopped has something
+/// of each.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
   const std::uint32_t batches = cut.count();
   return (cut.total / batches + most_piece_rounds) / most_piece_rounds * batches;

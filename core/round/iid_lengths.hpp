@@ -1,19 +1,20 @@
-// Rounds whose acceptances are independent coins of one probability alpha: how many drafted tokens one keeps
-// is a geometric law cut off at gamma (Leviathan et al. 2023, section 3.1), and one 64-bit number decides it.
+// Rounds whose acceptances are independent with one probability alpha: the number of drafted tokens that a
+// round accepts has a geometric distribution cut off at gamma (Leviathan et al. 2023, section 3.1), and one
+// 64-bit number decides it.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "core/round/batches.hpp"
 #include "core/random/philox.hpp"
+#include "core/round/batches.hpp"
 
 namespace speclab {
 
-/// Entry k: alpha^(k+1) * 2^64, rounded, as far as 64 bits go; gamma of them. At least k + 1 tokens are kept
-/// when the round's number lies below it, so that each probability is right to 2^-64 beyond its own rounding.
-/// The largest number stands for 1 as well: it fails once in 2^64. Host only.
+/// Entry k: alpha^(k+1) * 2^64, rounded, as far as 64 bits go; gamma of them. At least k + 1 tokens are
+/// accepted when the round's number lies below it, so that each probability is right to 2^-64 beyond its own
+/// rounding. The largest number stands for 1 as well: it fails once in 2^64. Host only.
 inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamma) {
   std::vector<std::uint64_t> thresholds;
   double power = 1;
@@ -25,7 +26,7 @@ inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamm
   return thresholds;
 }
 
-/// Drafted tokens that a round keeps: the number of thresholds above its word. They never rise.
+/// Drafted tokens that a round accepts: the number of thresholds above its word. They never rise.
 SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint64_t* thresholds,
                                             std::int32_t gamma) {
   std::int32_t accepted = 0;

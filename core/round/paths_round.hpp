@@ -1,5 +1,5 @@
 // A round with several drafted continuations: k i.i.d. paths of gamma tokens, verified position by position
-// by a rule for k drafts (core/rules/recursive.hpp). Paths that begin with the kept tokens stay in play;
+// by a rule for k drafts (core/rules/recursive.hpp). Paths that begin with the accepted tokens stay in play;
 // given those tokens, what they hold next is again i.i.d. from the draft. Host only.
 #pragma once
 
@@ -16,17 +16,17 @@ namespace speclab {
 
 template <class Rule>
 concept PathsRule = requires(const Rule& rule, std::span<const Token> candidates, BasicRow<double> row,
-                             SampledChance& chance) {
+                             SampledRandomSource& random) {
   { rule.paths } -> std::convertible_to<std::int32_t>;
-  { rule.choose(candidates, row, row, std::uint16_t{}, chance) } -> std::same_as<Choice>;
+  { rule.choose(candidates, row, row, std::uint16_t{}, random) } -> std::same_as<Choice>;
 };
 
 /// As for one draft. Rows of path k at position i are number k * gamma + i; draws have the same numbers as
 /// slots, so rule.paths * gamma < 65536 (asserted).
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, PathsRule Rule,
-          ChanceOver<BasicRow<Real>> Chance, class Watch>
+          RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
                         const Watch& watch) {
   assert(gamma >= 0 && rule.paths >= 1 && rule.paths * gamma < 65536);
   const std::size_t start = context.size();
@@ -37,7 +37,8 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t at = k * length; at < (k + 1) * length; ++at) {
       scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
-      const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(at)}, scratch.drafts[at]);
+      const Token token =
+          random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(at)}, scratch.drafts[at]);
       if (token < 0) return cut(context, start), Round{};
       scratch.tokens[at] = token;
       context.push_back(token);
@@ -55,10 +56,10 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
     const BasicRow<Real> target_row = target.next(context, scratch.target_rows[0]);
     const BasicRow<Real> draft_row = scratch.drafts[alive.front() + i];
     const Choice choice = rule.choose(std::span<const Token>(candidates), target_row, draft_row,
-                                      static_cast<std::uint16_t>(i * count), chance);
+                                      static_cast<std::uint16_t>(i * count), random);
     watch(std::span<const Token>(context), target_row, &draft_row);
     ++round.examined;
-    if (!choice.kept) {
+    if (!choice.accepted) {
       round.next = choice.token;
       if (choice.token >= 0) context.push_back(choice.token);
       return round;
@@ -68,7 +69,8 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
     std::erase_if(alive, [&](std::size_t path) { return scratch.tokens[path + i] != choice.token; });
   }
   const BasicRow<Real> last = target.next(context, scratch.target_rows[0]);
-  round.next = pick_or(chance, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(last), last);
+  round.next =
+      categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(last), last);
   watch(std::span<const Token>(context), last, static_cast<const BasicRow<Real>*>(nullptr));
   if (round.next >= 0) context.push_back(round.next);
   return round;

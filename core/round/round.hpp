@@ -1,5 +1,5 @@
 // One round of speculative decoding: draft some tokens, verify them, extend the context. Written once over
-// models, drafting, rule and chance; sampled by the simulator, enumerated by the analysis. Host only.
+// models, drafting, rule and random source; sampled by the simulator, enumerated by the analysis. Host only.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// A model gives, for a context of token ids, the row of its next token. `scratch` is room it may use: the
+/// A model gives, for a context of token ids, the row of its next token. `scratch` is memory it may use: the
 /// row returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used
 /// again.
 template <class M, class Real = double>
@@ -31,10 +31,10 @@ using InnerRuns = std::array<std::int32_t, most_inner_levels>;
 struct Round {
   std::int32_t drafted = 0;     ///< tokens drafted
   std::int32_t draft_runs = 0;  ///< draft runs one after the other; the tokens of one depth share a run
-  std::int32_t examined = 0;    ///< positions the verifier reached: accepted, plus the rejected one if any
-  std::int32_t accepted = 0;    ///< drafted tokens kept
-  Token next = invalid_token;   ///< the token after them; not an id when a row was damaged
-  InnerRuns inner_runs = {};    ///< of the models that drafted for the draft
+  std::int32_t examined = 0;  ///< positions that verification reached: accepted, plus the rejected one if any
+  std::int32_t accepted = 0;  ///< drafted tokens accepted
+  Token next = invalid_token;  ///< the token after them; not an id when a row was invalid
+  InnerRuns inner_runs = {};   ///< of the models that drafted for the draft
 };
 
 /// Room for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or as
@@ -64,7 +64,7 @@ inline void cut(std::vector<Token>& context, std::size_t length) {
   context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
 }
 
-/// A watch that looks away.
+/// A watch that does nothing.
 struct NoWatch {
   template <class Real>
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
@@ -72,28 +72,29 @@ struct NoWatch {
 
 /// What a drafting says it did.
 struct Drafted {
-  std::int32_t count = 0;     ///< tokens drafted; below 0 when a row was damaged
+  std::int32_t count = 0;     ///< tokens drafted; below 0 when a row was invalid
   std::int32_t runs = 0;      ///< draft runs one after the other
   InnerRuns inner_runs = {};  ///< as in Round
 };
 
 /// Drafting of a fixed number of tokens by a model. In general a drafting appends tokens to the context and
 /// leaves the rows that they were drawn from in `scratch.drafts`. It may stop wherever it likes, by anything
-/// it has seen so far, but every token that it has drawn is handed to the verifier: to drop one for what it
-/// is would change the output law.
+/// it has seen so far, but every token that it has drawn is handed to verification: to drop one for what it
+/// is would change the output distribution.
 template <class Model>
 struct FixedDrafting {
   const Model& model;
   std::int32_t gamma;
 
-  template <class Real, class Chance>
-  Drafted operator()(std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch) const {
+  template <class Real, class Random>
+  Drafted operator()(std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch) const {
     assert(gamma >= 0);
     scratch.reserve(static_cast<std::size_t>(gamma), 0);
     for (std::int32_t i = 0; i < gamma; ++i) {
       const auto at = static_cast<std::size_t>(i);
       scratch.drafts[at] = model.next(context, scratch.draft_rows[at]);
-      const Token token = chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
+      const Token token =
+          random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(i)}, scratch.drafts[at]);
       if (token < 0) return {-1};
       context.push_back(token);
     }
@@ -104,13 +105,13 @@ struct FixedDrafting {
 /// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards
 /// `watch(prefix, target, draft)` sees, in order, each context that a token was emitted from, with the
 /// target's row and the draft's (null at the bonus position, where nothing was drafted). When the next token
-/// is not an id (a damaged row), nothing is appended for it.
+/// is not an id (an invalid row), nothing is appended for it.
 template <class Real, LanguageModel<Real> Target, class Drafting, class Rule,
-          ChanceOver<BasicRow<Real>> Chance, class Watch>
+          RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule, std::vector<Token>& context,
-                    Chance& chance, RoundScratch<Real>& scratch, const Watch& watch) {
+                    Random& random, RoundScratch<Real>& scratch, const Watch& watch) {
   const std::size_t start = context.size();
-  const Drafted done = drafting(context, chance, scratch);
+  const Drafted done = drafting(context, random, scratch);
   if (done.count < 0) return cut(context, start), Round{};
   const std::int32_t gamma = done.count;
   scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
@@ -125,7 +126,7 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
     return scratch.targets[at];
   };
   const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };
-  const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, chance);
+  const Verdict verdict = verify(rule, target_rows, draft_rows, context.data() + start, gamma, random);
 
   for (std::int32_t i = 0; i <= verdict.accepted; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -138,12 +139,12 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
 
 /// A round of `gamma` tokens drafted by a model.
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
-          ChanceOver<BasicRow<Real>> Chance, class Watch>
+          RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
                         const Watch& watch) {
   const FixedDrafting<Draft> drafting{draft, gamma};
-  return drafted_round(target, drafting, rule, context, chance, scratch, watch);
+  return drafted_round(target, drafting, rule, context, random, scratch, watch);
 }
 
 }  // namespace speclab

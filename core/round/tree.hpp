@@ -9,7 +9,9 @@
 namespace speclab {
 
 /// Where a list that begins with the context (node -1) holds a node.
-constexpr std::size_t place_of(std::int32_t node) { return static_cast<std::size_t>(std::int64_t{node} + 1); }
+constexpr std::size_t list_index(std::int32_t node) {
+  return static_cast<std::size_t>(std::int64_t{node} + 1);
+}
 
 /// Node i is a drafted token. parents[i] < i is the node it continues, or -1 for the context itself; siblings
 /// are drafted in the order of their numbers.
@@ -20,7 +22,7 @@ class DraftTree {
       : parents_(std::move(parents)), children_(parents_.size() + 1) {
     for (std::size_t node = 0; node < parents_.size(); ++node) {
       assert(parents_[node] >= -1 && parents_[node] < static_cast<std::int32_t>(node));
-      children_[place_of(parents_[node])].push_back(static_cast<std::int32_t>(node));
+      children_[list_index(parents_[node])].push_back(static_cast<std::int32_t>(node));
       const std::int32_t depth =
           parents_[node] < 0 ? 1 : depths_[static_cast<std::size_t>(parents_[node])] + 1;
       depths_.push_back(depth);
@@ -34,7 +36,7 @@ class DraftTree {
   std::int32_t depth(std::int32_t node) const { return depths_[static_cast<std::size_t>(node)]; }
   std::int32_t parent(std::int32_t node) const { return parents_[static_cast<std::size_t>(node)]; }
   /// Of a node, or of the context (-1).
-  const std::vector<std::int32_t>& children(std::int32_t node) const { return children_[place_of(node)]; }
+  const std::vector<std::int32_t>& children(std::int32_t node) const { return children_[list_index(node)]; }
   const std::vector<std::int32_t>& parents() const { return parents_; }
 
  private:

@@ -1,4 +1,4 @@
-// A round with a draft tree: draft it, verify it, extend the context by the kept path. Host only.
+// A round with a draft tree: draft it, verify it, extend the context by the accepted path. Host only.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// The tokens of a tree. Siblings that the draft had no mass left for are missing at the end of their row,
-/// and with them what would follow.
+/// The tokens of a tree. Siblings that the draft had no probability left for are missing at the end of their
+/// row, and with them what would follow.
 template <class Real>
 struct DraftedTree {
   DraftTree shape;
@@ -33,7 +33,7 @@ struct DraftedTree {
         rows(tokens.size() + 1) {}
 
   std::span<const std::int32_t> children(std::int32_t node) const {
-    return std::span(shape.children(node)).first(present[place_of(node)]);
+    return std::span(shape.children(node)).first(present[list_index(node)]);
   }
 
   /// Gives `context`, whose first `start` tokens are the round's, the path to `node` as its end.
@@ -47,16 +47,16 @@ struct DraftedTree {
 };
 
 /// What a rule for trees sees.
-template <class Mass, class Target>
+template <class Number, class Target>
 class TreeView {
  public:
-  using Real = Mass;
+  using Real = Number;
 
-  TreeView(const Target& target, const DraftedTree<Mass>& drafted, std::vector<Token>& context,
-           RoundScratch<Mass>& scratch)
+  TreeView(const Target& target, const DraftedTree<Number>& drafted, std::vector<Token>& context,
+           RoundScratch<Number>& scratch)
       : target_(target), drafted_(drafted), context_(context), start_(context.size()), scratch_(scratch) {
     scratch.reserve(0, drafted.rows.size());
-    std::fill(scratch.targets.begin(), scratch.targets.end(), BasicRow<Mass>{});
+    std::fill(scratch.targets.begin(), scratch.targets.end(), BasicRow<Number>{});
   }
 
   std::int32_t size() const { return drafted_.shape.size(); }
@@ -64,12 +64,12 @@ class TreeView {
   std::int32_t depth(std::int32_t node) const { return drafted_.shape.depth(node); }
   std::span<const std::int32_t> children(std::int32_t node) const { return drafted_.children(node); }
   Token token(std::int32_t node) const { return drafted_.tokens[static_cast<std::size_t>(node)]; }
-  BasicRow<Mass> draft(std::int32_t node) const { return drafted_.rows[place_of(node)]; }
+  BasicRow<Number> draft(std::int32_t node) const { return drafted_.rows[list_index(node)]; }
 
   /// The target's row after `node`; the target is asked once.
-  BasicRow<Mass> target(std::int32_t node) {
-    const auto at = place_of(node);
-    if (scratch_.targets[at].mass == nullptr) {
+  BasicRow<Number> target(std::int32_t node) {
+    const auto at = list_index(node);
+    if (scratch_.targets[at].probabilities == nullptr) {
       drafted_.follow(node, start_, context_);
       scratch_.targets[at] = target_.next(context_, scratch_.target_rows[at]);
       cut(context_, start_);
@@ -79,15 +79,15 @@ class TreeView {
 
  private:
   const Target& target_;
-  const DraftedTree<Mass>& drafted_;
+  const DraftedTree<Number>& drafted_;
   std::vector<Token>& context_;
   std::size_t start_;
-  RoundScratch<Mass>& scratch_;
+  RoundScratch<Number>& scratch_;
 };
 
-/// Draws the tokens of a tree down to `depth`, siblings without replacement. False when a row is damaged.
-template <class Real, class Draft, class Chance>
-bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& context, Chance& chance,
+/// Draws the tokens of a tree down to `depth`, siblings without replacement. False when a row is invalid.
+template <class Real, class Draft, class Random>
+bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& context, Random& random,
                RoundScratch<Real>& scratch, DraftedTree<Real>& drafted) {
   const std::size_t start = context.size();
   scratch.reserve(drafted.rows.size(), 0);
@@ -96,14 +96,15 @@ bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& conte
     const std::int32_t here = node < 0 ? 0 : drafted.shape.depth(node);
     const bool absent = node >= 0 && drafted.tokens[static_cast<std::size_t>(node)] == no_token;
     if (absent || here >= depth || drafted.shape.children(node).empty()) continue;
-    const auto at = place_of(node);
+    const auto at = list_index(node);
     drafted.follow(node, start, context);
     const BasicRow<Real> row = drafted.rows[at] = draft.next(context, scratch.draft_rows[at]);
     cut(context, start);
     drafted.draft_runs = std::max(drafted.draft_runs, here + 1);
-    left.assign(row.mass, row.mass + row.size);
+    left.assign(row.probabilities, row.probabilities + row.size);
     for (const std::int32_t child : drafted.shape.children(node)) {
-      const Token token = chance.pick(node_draw(Use::draft, child), BasicRow<Real>{left.data(), row.size});
+      const Token token =
+          random.categorical(node_draw(Use::draft, child), BasicRow<Real>{left.data(), row.size});
       if (token == no_token && drafted.present[at] > 0) break;
       if (token < 0) return false;
       left[static_cast<std::size_t>(token)] = Real(0);
@@ -116,8 +117,8 @@ bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& conte
 }
 
 /// Grows a tree down to `depth` (Li et al. 2024, "EAGLE-2", section 4): the `branching` most likely nodes of
-/// each depth get their `branching` most likely children, and the `nodes` most likely of all are kept. A node
-/// is as likely as the draft makes the path to it; ties go to the earlier node, tokens to the lower id.
+/// each depth get their `branching` most likely children, and the `nodes` most likely of all are selected. A
+/// node is as likely as the draft makes the path to it; ties go to the earlier node, tokens to the lower id.
 template <class Real, class Draft>
 DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t branching, std::size_t nodes,
                             std::vector<Token>& context, RoundScratch<Real>& scratch) {
@@ -141,7 +142,7 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
         path.push_back(tokens[static_cast<std::size_t>(up)]);
       }
       context.insert(context.end(), path.rbegin(), path.rend());
-      const auto at = place_of(node);
+      const auto at = list_index(node);
       scratch.reserve(at + 1, 0);
       const BasicRow<Real> row = rows[at] = draft.next(context, scratch.draft_rows[at]);
       cut(context, start);
@@ -167,13 +168,13 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
     layer = std::move(next);
   }
 
-  const KeptNodes kept = keep_best_nodes<Real>(parents, likely, nodes);
-  DraftedTree<Real> drafted{DraftTree(kept.parents)};
+  const SelectedNodes selected = select_best_nodes<Real>(parents, likely, nodes);
+  DraftedTree<Real> drafted{DraftTree(selected.parents)};
   drafted.rows[0] = rows[0];
   drafted.present[0] = drafted.shape.children(-1).size();
-  for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
-    drafted.tokens[i] = tokens[static_cast<std::size_t>(kept.nodes[i])];
-    drafted.rows[i + 1] = rows[place_of(kept.nodes[i])];
+  for (std::size_t i = 0; i < selected.nodes.size(); ++i) {
+    drafted.tokens[i] = tokens[static_cast<std::size_t>(selected.nodes[i])];
+    drafted.rows[i + 1] = rows[list_index(selected.nodes[i])];
     drafted.present[i + 1] = drafted.shape.children(static_cast<std::int32_t>(i)).size();
   }
   drafted.count = drafted.shape.size();
@@ -194,9 +195,9 @@ concept AnyTreeRule = GrowingRule<Rule> || requires(const Rule& rule) {
 /// As for one draft. gamma limits the depth. Draws of a node have its number + 1 as slot, so trees have fewer
 /// than 65535 nodes (asserted).
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, AnyTreeRule Rule,
-          ChanceOver<BasicRow<Real>> Chance, class Watch>
+          RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
-                        std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+                        std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
                         const Watch& watch) {
   const std::size_t start = context.size();
   const auto drafted = [&] {
@@ -205,14 +206,14 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
                        static_cast<std::size_t>(rule.nodes), context, scratch);
     } else {
       DraftedTree<Real> tree(*rule.tree);
-      if (!draw_tree(draft, gamma, context, chance, scratch, tree)) tree.count = -1;
+      if (!draw_tree(draft, gamma, context, random, scratch, tree)) tree.count = -1;
       return tree;
     }
   }();
   if (drafted.count < 0) return {};
   assert(drafted.shape.size() < 65535);
   TreeView<Real, Target> view(target, drafted, context, scratch);
-  const TreeVerdict verdict = rule.verify_tree(view, chance);
+  const TreeVerdict verdict = rule.verify_tree(view, random);
 
   Round round{drafted.count, drafted.draft_runs, verdict.examined, 0, verdict.next};
   round.accepted = verdict.node < 0 ? 0 : drafted.shape.depth(verdict.node);

@@ -1,5 +1,5 @@
 // The verification program of one round (Leviathan et al. 2023, Algorithm 1, steps 3 and 4), over any rule
-// and any chance. This is the definition; faster versions must agree with it and never replace it.
+// and any random source. This is the definition; faster versions must agree with it and never replace it.
 #pragma once
 
 #include <concepts>
@@ -11,20 +11,20 @@
 
 namespace speclab {
 
-/// What a verifier decided about gamma drafted tokens.
+/// What verification decided about gamma drafted tokens.
 struct Verdict {
   std::int32_t accepted;  ///< length of the accepted prefix, 0..gamma
-  std::int32_t examined;  ///< tokens the verifier reached: accepted, plus the rejected one if there was one
+  std::int32_t examined;  ///< tokens that verification reached: accepted, plus the rejected one if any
   Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
 };
 
-/// Draws from `weights`, or from `fallback` when they have no mass: a residual of exactly zero (target =
-/// draft; any rejection is then a matter of rounding and the target is the right law), or the argmax of a
-/// damaged row, whose damage the fallback reports.
-template <class Chance, class Weights, class Fallback>
-SPECLAB_HD Token pick_or(Chance& chance, Draw draw, const Weights& weights, const Fallback& fallback) {
-  const Token token = chance.pick(draw, weights);
-  return token == no_token ? chance.pick(draw, fallback) : token;
+/// Draws from `weights`, or from `fallback` when they sum to 0: a residual of exactly zero (target =
+/// draft; any rejection is then a matter of rounding and the target is the right distribution), or the argmax
+/// of an invalid row, which the fallback reports.
+template <class Random, class Weights, class Fallback>
+SPECLAB_HD Token categorical_or(Random& random, Draw draw, const Weights& weights, const Fallback& fallback) {
+  const Token token = random.categorical(draw, weights);
+  return token == no_token ? random.categorical(draw, fallback) : token;
 }
 
 /// What plain decoding samples: the target, unless the rule says what it stands for (argmax decoding).
@@ -37,8 +37,8 @@ SPECLAB_HD auto plain_weights(const Rule& rule, BasicRow<Real> target) {
   }
 }
 
-/// A rule that draws the emitted token given the drafted one, and keeps the draft when both agree
-/// (core/rules/match.hpp), rather than flipping a coin for it (core/rules/token.hpp).
+/// A rule that draws the emitted token given the drafted one, and accepts the draft when both agree
+/// (core/rules/match.hpp), rather than making an acceptance draw for it (core/rules/token.hpp).
 template <class Rule, class Real>
 concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> row) {
   { rule.coupled(token, row, row)[token] } -> std::convertible_to<Real>;
@@ -46,10 +46,10 @@ concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> ro
 
 /// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, asked for in order and only
 /// as far as the verdict needs them; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
-/// A rule that is neither coins nor a coupling overloads this function (core/rules/block.hpp).
-template <class Rule, class Targets, class Drafts, class Chance>
+/// A rule that neither accepts with a probability nor couples overloads this function (core/rules/block.hpp).
+template <class Rule, class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+                          const Token* drafted, std::int32_t gamma, Random& random) {
   for (std::int32_t i = 0; i < gamma; ++i) {
     const auto slot = static_cast<std::uint16_t>(i);
     const auto target = targets(i);
@@ -57,16 +57,17 @@ SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts
     using Real = typename std::remove_cvref_t<decltype(target)>::value_type;
     if constexpr (CouplingRule<Rule, Real>) {
       const Token emitted =
-          pick_or(chance, Draw{Use::accept, slot}, rule.coupled(drafted[i], target, draft), target);
+          categorical_or(random, Draw{Use::accept, slot}, rule.coupled(drafted[i], target, draft), target);
       if (emitted != drafted[i]) return {i, i + 1, emitted};
     } else {
-      if (chance.flip(Draw{Use::accept, slot}, rule.acceptance(drafted[i], target, draft))) continue;
-      return {i, i + 1, pick_or(chance, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
+      if (random.bernoulli(Draw{Use::accept, slot}, rule.acceptance(drafted[i], target, draft))) continue;
+      return {i, i + 1,
+              categorical_or(random, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
     }
   }
   const auto target = targets(gamma);
   const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
-  return {gamma, gamma, pick_or(chance, bonus, rule.bonus(target), target)};
+  return {gamma, gamma, categorical_or(random, bonus, rule.bonus(target), target)};
 }
 
 }  // namespace speclab

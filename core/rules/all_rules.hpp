@@ -3,6 +3,7 @@
 
 #include "core/round/paths_round.hpp"
 #include "core/round/round.hpp"
+#include "core/round/tree_round.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/cascade.hpp"
 #include "core/rules/faults.hpp"
@@ -20,4 +21,3 @@
 #include "core/rules/traversal.hpp"
 #include "core/rules/tree.hpp"
 #include "core/rules/typical.hpp"
-#include "core/round/tree_round.hpp"

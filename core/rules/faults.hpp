@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
+#include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/token.hpp"
-#include "core/round/verify.hpp"
 
 namespace speclab {
 
-/// Keeps every drafted token.
+/// Accepts every drafted token.
 struct AcceptAllFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
@@ -39,8 +39,8 @@ struct SwappedResidualFault : TokenRule {
   }
 };
 
-/// The coin compares p/q with the very uniform u that drew the token by inverse CDF: given x, u is uniform on
-/// [F(x-1), F(x)) of the draft, and the token is kept iff u < p/q.
+/// The acceptance draw compares p/q with the very uniform u that drew the token by inverse CDF: given x, u is
+/// uniform on [F(x-1), F(x)) of the draft, and the token is accepted iff u < p/q.
 struct SharedNoiseFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -71,13 +71,13 @@ struct UnwrittenBonusFault : TokenRule {
   }
 };
 
-/// Uniforms on the grid {0, 1/levels, ...} and a coin that also accepts at equality: u <= p/q, so that u = 0
-/// keeps a token which the target excludes. 2^24 levels are the usual float.
-struct ClosedCoinFault : TokenRule {
+/// Uniforms on the grid {0, 1/levels, ...} and an acceptance draw that also accepts at equality: u <= p/q, so
+/// that u = 0 keeps a token which the target excludes. 2^24 levels are the usual float.
+struct ClosedComparisonFault : TokenRule {
   std::int32_t levels = 1 << 24;
 
-  ClosedCoinFault() = default;
-  SPECLAB_HD explicit ClosedCoinFault(std::int32_t grid) : levels(grid) {}
+  ClosedComparisonFault() = default;
+  SPECLAB_HD explicit ClosedComparisonFault(std::int32_t grid) : levels(grid) {}
 
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -95,49 +95,49 @@ struct ClosedCoinFault : TokenRule {
 /// The bonus comes from the draft's last row.
 struct DraftBonusFault {};
 
-template <class Targets, class Drafts, class Chance>
+template <class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+                          const Token* drafted, std::int32_t gamma, Random& random) {
   const auto wrong = [&](std::int32_t i) {
     const auto row = targets(i);
     return i > 0 && i == gamma ? drafts(i - 1) : row;
   };
-  return verify(TokenRule{}, wrong, drafts, drafted, gamma, chance);
+  return verify(TokenRule{}, wrong, drafts, drafted, gamma, random);
 }
 
-/// Target rows are read one position late: token i + 1 is judged by the context of token i.
+/// Target rows are read one position late: token i + 1 is verified with the context of token i.
 struct LateContextFault {};
 
-template <class Targets, class Drafts, class Chance>
+template <class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Chance& chance) {
+                          const Token* drafted, std::int32_t gamma, Random& random) {
   const auto late = [&](std::int32_t i) { return targets(i > 0 ? i - 1 : 0); };
-  return verify(TokenRule{}, late, drafts, drafted, gamma, chance);
+  return verify(TokenRule{}, late, drafts, drafted, gamma, random);
 }
 
 /// Block verification that keeps a prefix with its own p_i, forgetting what a rejection leaves over.
 struct BlockPrefixFault : BlockRule {
   template <class Real>
-  SPECLAB_HD Real keep_probability(const Real&, const Real& prefix) const {
+  SPECLAB_HD Real block_acceptance_probability(const Real&, const Real& prefix) const {
     return prefix;
   }
 };
 
-template <class Targets, class Drafts, class Chance>
+template <class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const BlockPrefixFault& rule, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Chance& chance) {
-  return verify_block(rule, targets, drafts, drafted, gamma, chance);
+                          const Token* drafted, std::int32_t gamma, Random& random) {
+  return verify_block(rule, targets, drafts, drafted, gamma, random);
 }
 
-/// Recursive rejection whose later candidates are held against the target instead of what is left of it.
+/// Recursive rejection whose later candidates are compared with the target instead of what is left of it.
 struct StaleSiblingsFault : RecursiveRule {
   using RecursiveRule::RecursiveRule;
 
-  template <class Real, class Chance>
+  template <class Real, class Random>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
-                std::uint16_t slot, Chance& chance) const {
-    const auto judged_by = [target](const OwnedRow<Real>&) { return target; };
-    return try_in_turn(candidates, target, draft, slot, chance, judged_by);
+                std::uint16_t slot, Random& random) const {
+    const auto compared_with = [target](const OwnedRow<Real>&) { return target; };
+    return try_in_turn(candidates, target, draft, slot, random, compared_with);
   }
 };
 

@@ -5,15 +5,15 @@
 
 namespace speclab {
 
-/// Keep iff the drafted token is the target's argmax (lowest id on ties), else emit the argmax. Emits greedy
-/// decoding's tokens: lossless when the target's rows are points (temperature 0), whatever the draft.
+/// Accept iff the drafted token is the target's argmax (lowest id on ties), else emit the argmax. Emits
+/// greedy decoding's tokens: lossless when the target's rows are points (temperature 0), whatever the draft.
 struct GreedyRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
     return token == argmax(target) ? Real(1) : Real(0);
   }
   template <class Real>
-  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
     return [best = argmax(target)](Token token) { return token == best ? Real(1) : Real(0); };
   }
   template <class Real>

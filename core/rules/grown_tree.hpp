@@ -9,22 +9,22 @@
 
 namespace speclab {
 
-/// Siblings that were chosen, each a draft that is sure of its token: kept with p(x); after a refusal p loses
-/// x and is renormalised.
+/// Siblings that were chosen, each a draft that is sure of its token: accepted with p(x); after a refusal p
+/// loses x and is renormalised.
 template <class Real>
 struct ChosenSiblings {
   OwnedRow<Real> target;
 
-  Real keep_probability(Token token) const { return target[token]; }
+  Real acceptance_probability(Token token) const { return target[token]; }
   void refuse(Token token) {
-    target.mass[static_cast<std::size_t>(token)] = Real(0);
-    normalise(target.mass);
+    target.probabilities[static_cast<std::size_t>(token)] = Real(0);
+    normalise(target.probabilities);
   }
   BasicRow<Real> left() const { return target.view(); }
 };
 
-/// Grown by core/tree_round.hpp: at each depth the `branching` best nodes by path probability get their
-/// `branching` best children; of all of them the `nodes` best are kept. Verified by recursive rejection
+/// Grown by core/round/tree_round.hpp: at each depth the `branching` best nodes by path probability get their
+/// `branching` best children; of all of them the `nodes` best are selected. Verified by recursive rejection
 /// against point masses. Lossless.
 struct GrownTreeRule : BonusFromTarget {
   std::int32_t branching = 4;
@@ -33,9 +33,9 @@ struct GrownTreeRule : BonusFromTarget {
   GrownTreeRule() = default;
   GrownTreeRule(std::int32_t children, std::int32_t size) : branching(children), nodes(size) {}
 
-  template <class View, class Chance>
-  TreeVerdict verify_tree(View& view, Chance& chance) const {
-    return walk_down(view, chance, [&view](std::int32_t node) {
+  template <class View, class Random>
+  TreeVerdict verify_tree(View& view, Random& random) const {
+    return walk_down(view, random, [&view](std::int32_t node) {
       return ChosenSiblings<typename View::Real>{copy_of(view.target(node))};
     });
   }

@@ -1,14 +1,14 @@
-// The Gumbel coupling: target and draft each take the argmin of E_k / mass_k over shared exponentials E_k
-// (equivalently the argmax of log mass + Gumbel noise), so that the emitted token never depends on the draft
-// (Daliri, Musco and Suresh 2024, "Coupling without communication and drafter-invariant speculative
+// The Gumbel coupling: target and draft each take the argmin of E_k / probability_k over shared exponentials
+// E_k (equivalently the argmax of log probability + Gumbel noise), so that the emitted token never depends on
+// the draft (Daliri, Musco and Suresh 2024, "Coupling without communication and drafter-invariant speculative
 // decoding").
 //
-// Sharing noise is no finite sequence of coins, but its joint law has a closed form. With r_k = p_k / q_k and
-// C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
+// Sharing noise is no finite sequence of independent draws, but its joint distribution has a closed form.
+// With r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
 //     P(draft i, target j) = q_i p_j (F(r_j) - F(r_i))+   for i != j,   F(s) = integral_0^s dt / C(t)^2,
 //     P(draft i, target i) = p_i / C(r_i).
 // C is linear between sorted ratios, where the integral from a to b is (b - a) / (C(a) C(b)): rational in
-// rational masses. Host only: it sorts the row.
+// rational probabilities. Host only: it sorts the row.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ class GumbelIntegrals {
  public:
   GumbelIntegrals(BasicRow<Real> target, BasicRow<Real> draft)
       : integral_(static_cast<std::size_t>(target.size)), larger_(integral_.size()) {
-    const std::vector<Token> order = quick_by_ratio(target, draft);  // tokens of infinite ratio come last
-    Real slope(0);                                                   // draft mass of ratios up to here
-    Real constant = total_mass(target);                              // target mass of ratios beyond
+    const std::vector<Token> order = fast_by_ratio(target, draft);  // tokens of infinite ratio come last
+    Real slope(0);                                                  // draft probability of ratios up to here
+    Real constant = total_probability(target);                      // target probability of ratios beyond
     Real at(0);
     Real value = constant;  // C(at)
     Real integral(0);       // F(at)
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Token id = order[i];
       if (!(draft[id] > Real(0))) {
-        // From the last finite ratio to infinity. Without any draft mass below, the integral has no bound,
-        // but then no token can have been drafted either.
+        // From the last finite ratio to infinity. Without any draft probability below, the integral has no
+        // bound, but then no token can have been drafted either.
         const Real tail = slope > Real(0) ? Real(integral + Real(1) / (slope * value)) : integral;
         for (; i < order.size(); ++i) integral_[static_cast<std::size_t>(order[i])] = tail;
         break;
@@ -57,7 +57,7 @@ class GumbelIntegrals {
   }
 
   const Real& integral(Token id) const { return integral_[static_cast<std::size_t>(id)]; }
-  /// C at the token's own ratio; only for tokens of draft mass > 0.
+  /// C at the token's own ratio; only for tokens of draft probability > 0.
   const Real& larger(Token id) const { return larger_[static_cast<std::size_t>(id)]; }
 
  private:
@@ -69,8 +69,8 @@ class GumbelIntegrals {
 struct GumbelRule : BonusFromTarget {
   template <class Real>
   OwnedRow<Real> coupled(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    std::vector<Real> weights(target.mass, target.mass + target.size);
-    const Real all = total_mass(target) + total_mass(draft);
+    std::vector<Real> weights(target.probabilities, target.probabilities + target.size);
+    const Real all = total_probability(target) + total_probability(draft);
     if (!(all - all == Real(0)) || !(draft[token] > Real(0))) {
       for (Token id = 0; id < target.size; ++id) weights[static_cast<std::size_t>(id)] += Real(0) * draft[id];
       return OwnedRow<Real>(std::move(weights));
@@ -90,7 +90,7 @@ struct GumbelRule : BonusFromTarget {
 
   template <class Real>
   Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    const Real all = total_mass(target) + total_mass(draft);
+    const Real all = total_probability(target) + total_probability(draft);
     if (!(all - all == Real(0))) return all;
     const GumbelIntegrals<Real> integrals(target, draft);
     return sum_terms<Real>(0, target.size, [&](Token id) {

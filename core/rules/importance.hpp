@@ -1,6 +1,6 @@
 // Importance-weighted selection (Khisti et al. 2024, "Multi-draft speculative sampling: canonical
 // architectures and theoretical limits", section 3): first choose one of the candidates, then verify it as a
-// single draft from the law q_I of the chosen one. Lossless whatever the weights of the choice.
+// single draft from the distribution q_I of the chosen one. Lossless whatever the weights of the choice.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,20 @@
 
 namespace speclab {
 
-/// How one of k i.i.d. candidates is chosen, and what law the chosen one has.
+/// How one of k i.i.d. candidates is chosen, and what distribution the chosen one has.
 ///
-/// Order the tokens by p/q and let F be the draft's mass up to a token. The optimal transport bound is
+/// Order the tokens by p/q and let F be the draft's probability up to a token. The optimal transport bound is
 /// reached at a set S of the lowest tokens: whenever all candidates lie in S, the target would rather not. So
 /// a candidate outside S goes first (q_I(S) = F(S)^k, as the bound asks). Among those on one side either the
 /// first drawn is taken, which keeps the draft's proportions, or the one of the largest p/q, which favours
-/// tokens that the target wants; a coin decides, of the probability that makes sum min(p, q_I) largest.
+/// tokens that the target wants; an acceptance draw decides, of the probability that makes sum min(p, q_I)
+/// largest.
 template <class Real>
 class ImportanceWeights {
  public:
   ImportanceWeights(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts)
-      : order_(quick_by_ratio(target, draft)),
-        law_(std::vector<Real>(static_cast<std::size_t>(target.size), Real(0))) {
+      : order_(fast_by_ratio(target, draft)),
+        distribution_(std::vector<Real>(static_cast<std::size_t>(target.size), Real(0))) {
     std::vector<Real> largest;  // P(it is the candidate of the largest ratio), along the order
     Real below(0);
     Real power_below(0);
@@ -56,11 +57,11 @@ class ImportanceWeights {
   }
 
   /// q_I.
-  const OwnedRow<Real>& law() const { return law_; }
+  const OwnedRow<Real>& distribution() const { return distribution_; }
 
-  template <class Chance>
-  Token choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft, Draw coin,
-               Chance& chance) const {
+  template <class Random>
+  Token choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+               Draw acceptance_draw, Random& random) const {
     if (candidates.size() == 1) return candidates.front();
     const auto above = [&](Token id) {
       return split_ == 0 || precedes(target, draft, order_[split_ - 1], id);
@@ -73,19 +74,20 @@ class ImportanceWeights {
       if (first == no_token) first = id;
       if (best == no_token || precedes(target, draft, best, id)) best = id;
     }
-    return chance.flip(coin, any_above ? high_ : low_) ? best : first;
+    return random.bernoulli(acceptance_draw, any_above ? high_ : low_) ? best : first;
   }
 
  private:
   /// Strictly earlier in the order: smaller ratio, or an equal one and a higher id.
   static bool precedes(BasicRow<Real> target, BasicRow<Real> draft, Token a, Token b) {
-    const MassRatio<Real> left(target[a], draft[a]);
-    const MassRatio<Real> right(target[b], draft[b]);
+    const ProbabilityRatio<Real> left(target[a], draft[a]);
+    const ProbabilityRatio<Real> right(target[b], draft[b]);
     return left < right || (!(right < left) && a > b);
   }
 
-  /// Finds the coin's probability for the tokens order_[first] .. order_[last - 1] by bisection (the
-  /// objective is concave in it; any value is lossless, so ten steps will do), and fills in their law.
+  /// Finds the acceptance draw's probability for the tokens order_[first] .. order_[last - 1] by bisection
+  /// (the objective is concave in it; any value is lossless, so ten steps will do), and fills in their
+  /// distribution.
   Real settle(BasicRow<Real> target, BasicRow<Real> draft, const std::vector<Real>& largest,
               std::size_t first, std::size_t last, const Real& share) {
     const auto mixed = [&](std::size_t place, const Real& weight) -> Real {
@@ -111,13 +113,13 @@ class ImportanceWeights {
       weight = low;
     }
     for (std::size_t place = first; place < last; ++place) {
-      law_.mass[static_cast<std::size_t>(order_[place])] = mixed(place, weight);
+      distribution_.probabilities[static_cast<std::size_t>(order_[place])] = mixed(place, weight);
     }
     return weight;
   }
 
   std::vector<Token> order_;
-  OwnedRow<Real> law_;
+  OwnedRow<Real> distribution_;
   std::size_t split_ = 0;  ///< tokens of S
   Real low_{1};
   Real high_{1};
@@ -128,17 +130,19 @@ class ImportanceWeights {
 struct ImportanceRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 
-  template <class Real, class Chance>
+  template <class Real, class Random>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
-                std::uint16_t slot, Chance& chance) const {
+                std::uint16_t slot, Random& random) const {
     const ImportanceWeights<Real> weights(target, draft, candidates.size());
     const Draw which{Use::accept, static_cast<std::uint16_t>(slot + 1)};
-    const Token chosen = weights.choose(candidates, target, draft, which, chance);
-    const BasicRow<Real> law = weights.law().view();
+    const Token chosen = weights.choose(candidates, target, draft, which, random);
+    const BasicRow<Real> distribution = weights.distribution().view();
     const TokenRule token_rule;
-    if (chance.flip(Draw{Use::accept, slot}, token_rule.acceptance(chosen, target, law)))
+    if (random.bernoulli(Draw{Use::accept, slot}, token_rule.acceptance(chosen, target, distribution)))
       return {chosen, true};
-    return {pick_or(chance, Draw{Use::replace, slot}, token_rule.replacement(target, law), target), false};
+    return {categorical_or(random, Draw{Use::replace, slot}, token_rule.replacement(target, distribution),
+                           target),
+            false};
   }
 };
 

@@ -29,7 +29,7 @@ struct KSeqResidual {
 
 /// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
 /// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
-/// smallest of them and accepts most, at least 1 - 1/e of the optimum (SpecTr, Thm 2).
+/// smallest of them and accepts most, at least 1 - 1/e of the largest possible (SpecTr, Thm 2).
 struct KSeqRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 
@@ -51,27 +51,28 @@ struct KSeqRule : SeveralPaths {
     return Real(high);
   }
 
-  /// P(one of `drafts` is kept) = 1 - (1 - beta(rho*))^drafts.
+  /// P(one of `drafts` is accepted) = 1 - (1 - beta(rho*))^drafts.
   template <class Real>
-  static Real kept_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
+  static Real accepted_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const Real beta = lenient_overlap(target, draft, scale(target, draft, drafts));
     return Real(1) - power_of(Real(Real(1) - beta), drafts);
   }
 
-  template <class Real, class Chance>
+  template <class Real, class Random>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
-                std::uint16_t slot, Chance& chance) const {
+                std::uint16_t slot, Random& random) const {
     const Real rho = scale(target, draft, candidates.size());
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       const Token token = candidates[j];
-      const Draw coin{Use::accept, static_cast<std::uint16_t>(slot + j)};
-      if (chance.flip(coin, acceptance_ratio(target[token], draft[token], rho))) return {token, true};
+      const Draw acceptance_draw{Use::accept, static_cast<std::uint16_t>(slot + j)};
+      if (random.bernoulli(acceptance_draw, acceptance_ratio(target[token], draft[token], rho)))
+        return {token, true};
     }
     const Real beta = lenient_overlap(target, draft, rho);
     const Real share =
         beta > Real(0) ? Real((Real(1) - power_of(Real(Real(1) - beta), candidates.size())) / beta) : Real(0);
     const KSeqResidual<Real> residual{target, draft, rho, share, target.size};
-    return {pick_or(chance, Draw{Use::replace, slot}, residual, target), false};
+    return {categorical_or(random, Draw{Use::replace, slot}, residual, target), false};
   }
 };
 

@@ -1,4 +1,4 @@
-// Lenience (Leviathan et al. 2023, appendix A.5): accept more, at the price of another output law.
+// Lenience (Leviathan et al. 2023, appendix A.5): accept more, at the price of another output distribution.
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -9,7 +9,7 @@ namespace speclab {
 /// The three readings of A.5's residual; the paper leaves it open.
 enum class Residual { target_minus_draft, literal, target };
 
-/// At temperature > 0: keep with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1.
+/// At temperature > 0: accept with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1.
 /// `target_minus_draft` and `literal` keep the output below p / l everywhere; `target` does not.
 struct LenienceRule : BonusFromTarget {
   using Pointwise = LenienceRule;
@@ -22,7 +22,7 @@ struct LenienceRule : BonusFromTarget {
       : lenience(l), residual(reading) {}
 
   template <class Real>
-  SPECLAB_HD Real kept(const Real& p, const Real& q) const {
+  SPECLAB_HD Real acceptance_probability(const Real& p, const Real& q) const {
     return acceptance_ratio(p, q, from_decimal<Real>(lenience));
   }
   template <class Real>
@@ -32,7 +32,7 @@ struct LenienceRule : BonusFromTarget {
   }
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return kept(target[token], draft[token]);
+    return acceptance_probability(target[token], draft[token]);
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -44,8 +44,8 @@ struct LenienceRule : BonusFromTarget {
   }
 };
 
-/// At temperature 0, over the target's row before argmax: keep iff p(x) >= l * max p, else emit argmax p.
-/// (The paper prints <=, a typo: at l = 1 that would keep everything, yet it reports alpha = 0.75 there.)
+/// At temperature 0, over the target's row before argmax: accept iff p(x) >= l * max p, else emit argmax p.
+/// (The paper prints <=, a typo: at l = 1 that would accept everything, yet it reports alpha = 0.75 there.)
 struct GreedyLenienceRule {
   double lenience = 1;
 
@@ -56,7 +56,7 @@ struct GreedyLenienceRule {
     return target[token] >= from_decimal<Real>(lenience) * target[best] ? Real(1) : Real(0);
   }
   template <class Real>
-  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
     const Token best = argmax(target);
     const Real bar = best < 0 ? Real(0) : Real(from_decimal<Real>(lenience) * target[best]);
     return [target, bar, best](Token token) { return best >= 0 && target[token] >= bar ? Real(1) : Real(0); };

@@ -1,6 +1,6 @@
-// Coupling rules draw the emitted token itself, given the drafted one, and keep the draft when both agree:
+// Coupling rules draw the emitted token itself, given the drafted one, and accept the draft when both agree:
 //     coupled(token, target, draft)   weights of the emitted token when `token` was drafted
-//     acceptance_rate, bonus          as for coin rules
+//     acceptance_rate, bonus          as for acceptance rules
 // The rule is lossless when the mean of these rows over the draft is the target.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Same-sample verification: draw Y ~ p whatever was drafted, keep iff Y = x, emit Y. What an engine does
+/// Same-sample verification: draw Y ~ p whatever was drafted, accept iff Y = x, emit Y. What an engine does
 /// that samples the target first and then compares. Lossless; accepts with sum p q.
 struct MatchRule : BonusFromTarget {
   template <class Real>

@@ -1,4 +1,4 @@
-// Which rules look at two masses only, so that a round can cost the same at any vocabulary.
+// Which rules read two probabilities only, so that a round can cost the same at any vocabulary.
 #pragma once
 
 #include <concepts>
@@ -7,21 +7,22 @@
 
 namespace speclab {
 
-/// A rule whose coin is a function of the drafted token's masses p (target) and q (draft),
-///     kept(p, q)               probability of keeping the token
+/// A rule whose acceptance probability is a function of the drafted token's probabilities p (target) and q
+/// (draft),
+///     acceptance_probability(p, q)
 /// whose replacement is norm((p - scale q)+),
 ///     residual_scale<Real>()   that scale
 /// and whose bonus is the target's row. It says so by `Pointwise`, its own name, so that a rule derived from
 /// it, which may differ anywhere, is not taken for it.
 template <class Rule>
 concept PointwiseRule = std::same_as<typename Rule::Pointwise, Rule> && requires(const Rule& rule, double m) {
-  { rule.kept(m, m) } -> std::convertible_to<double>;
+  { rule.acceptance_probability(m, m) } -> std::convertible_to<double>;
   { rule.template residual_scale<double>() } -> std::convertible_to<double>;
 };
 
 /// The probability with which a token proposed from the target stands in for one of norm((p - scale q)+).
 template <class Rule, class Real>
-SPECLAB_HD Real residual_kept(const Rule& rule, const Real& p, const Real& q) {
+SPECLAB_HD Real residual_acceptance(const Rule& rule, const Real& p, const Real& q) {
   const Real cut = rule.template residual_scale<Real>() * q;
   return p > cut ? Real((p - cut) / p) : Real(0);
 }

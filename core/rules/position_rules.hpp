@@ -7,16 +7,16 @@
 
 namespace speclab {
 
-/// A rule that keeps a drafted token with some probability, and else replaces it.
+/// A rule that accepts a drafted token with some probability, and else replaces it.
 template <class Rule>
-concept CoinRule = requires(const Rule& rule, Row row, Token token) {
+concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
   { rule.acceptance(token, row, row) } -> std::convertible_to<double>;
   { rule.replacement(row, row)[token] } -> std::convertible_to<double>;
 };
 
-/// Rules that decide about one draft, position by position. Others, such as block verification, look at more
+/// Rules that decide about one draft, position by position. Others, such as block verification, read more
 /// than a context.
 template <class Rule>
-concept PositionRule = CouplingRule<Rule, double> || CoinRule<Rule>;
+concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;
 
 }  // namespace speclab

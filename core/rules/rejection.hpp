@@ -6,11 +6,11 @@
 
 namespace speclab {
 
-/// Keep with p / (M q), M = max p/q, else sample p afresh. Lossless; accepts with 1/M = min q/p over the
+/// Accept with p / (M q), M = max p/q, else sample p afresh. Lossless; accepts with 1/M = min q/p over the
 /// target's support, never more than the overlap. Where the draft misses a token of the target M is infinite
-/// and nothing is kept.
+/// and nothing is accepted.
 struct RejectionRule : BonusFromTarget {
-  /// min q/p over the target's support; 0 when a mass is NaN.
+  /// min q/p over the target's support; 0 when a probability is NaN.
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     Real least(1);
@@ -30,7 +30,7 @@ struct RejectionRule : BonusFromTarget {
     return acceptance_rate(target, draft) * target[token] / draft[token];
   }
   template <class Real>
-  auto coins(BasicRow<Real> target, BasicRow<Real> draft) const {
+  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
     return [target, draft, rate = acceptance_rate(target, draft)](Token token) -> Real {
       return draft[token] > Real(0) ? rate * target[token] / draft[token] : Real(0);
     };

@@ -9,10 +9,11 @@
 namespace speclab {
 
 /// p_hat(x) = sigma((z(x) - alpha) / (beta - alpha)) with z = log p, one choice of logits (a row fixes them
-/// up to a constant, which softmax ignores and the sigmoid does not). Mass zero is a logit of minus infinity.
+/// up to a constant, which softmax ignores and the sigmoid does not). Probability zero is a logit of minus
+/// infinity.
 template <class Real>
-SPECLAB_HD double sigmoid_mass(const Real& mass, double alpha, double beta) {
-  const auto p = static_cast<double>(mass);
+SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double beta) {
+  const auto p = static_cast<double>(probability);
   if (!(p > 0)) return p;
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
@@ -28,14 +29,15 @@ struct SigmoidResidual {
   std::int32_t size;
 
   SPECLAB_HD Real operator[](Token id) const {
-    const double difference = sigmoid_mass(target[id], alpha, beta) - sigmoid_mass(draft[id], alpha, beta);
+    const double difference =
+        sigmoid_weight(target[id], alpha, beta) - sigmoid_weight(draft[id], alpha, beta);
     return difference <= 0 ? Real(0) : Real(difference);
   }
 };
 
-/// Keep with min(1, p_hat/q_hat), else sample norm((p_hat - q_hat)+). Lossy: with the paper's scale constants
-/// every p_hat is close to 1/2 and nearly everything that the draft proposes is kept. Computed in double
-/// whatever the arithmetic.
+/// Accept with min(1, p_hat/q_hat), else sample norm((p_hat - q_hat)+). Lossy: with the paper's scale
+/// constants every p_hat is close to 1/2 and nearly everything that the draft proposes is accepted. Computed
+/// in double whatever the arithmetic.
 struct SigmoidRule : BonusFromTarget {
   double alpha = -1000;
   double beta = 1000;
@@ -45,8 +47,8 @@ struct SigmoidRule : BonusFromTarget {
 
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return Real(acceptance_ratio(sigmoid_mass(target[token], alpha, beta),
-                                 sigmoid_mass(draft[token], alpha, beta), 1.0));
+    return Real(acceptance_ratio(sigmoid_weight(target[token], alpha, beta),
+                                 sigmoid_weight(draft[token], alpha, beta), 1.0));
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -1,14 +1,13 @@
-// Token verification, the rule of the paper (Leviathan et al. 2023, Algorithm 1). A coin rule says:
-//     acceptance(token, target, draft)   probability of keeping the drafted token
+// Token verification, the rule of the paper (Leviathan et al. 2023, Algorithm 1). An acceptance rule says:
+//     acceptance(token, target, draft)   probability of accepting the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
-//     coins(target, draft)               optional, host only: all of a context's acceptances at once,
-//     callable
-//                                        with a token, where a single one takes a pass over the row
-//     bonus(target)                      weights of the token emitted when every drafted token was kept:
+//     acceptances(target, draft)         optional, host only: the acceptances of all tokens at once, callable
+//                                        with a token; for rules whose single acceptance reads the whole row
+//     bonus(target)                      weights of the token emitted when every drafted token was accepted:
 //                                        those of plain decoding
-// A token of draft mass zero (an injected or damaged draft) is rejected. NaN masses reject, and surface as
-// `invalid_token` when the replacement is picked.
+// A token of draft probability 0 (an injected or invalid draft) is rejected. NaN probabilities reject; the
+// replacement is then `invalid_token`.
 #pragma once
 
 #include "core/distribution/divergence.hpp"
@@ -25,7 +24,7 @@ SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale
   return p / bound;
 }
 
-/// What most rules have in common: when every drafted token was kept, one more comes from the target.
+/// What most rules have in common: when every drafted token was accepted, one more comes from the target.
 struct BonusFromTarget {
   template <class Real>
   SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
@@ -33,13 +32,13 @@ struct BonusFromTarget {
   }
 };
 
-/// Keep with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts more
-/// often (the overlap is the largest probability with which a coupling of p and q can agree).
+/// Accept with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts
+/// more often (the overlap is the largest probability with which a coupling of p and q can agree).
 struct TokenRule : BonusFromTarget {
   using Pointwise = TokenRule;
 
   template <class Real>
-  SPECLAB_HD Real kept(const Real& p, const Real& q) const {
+  SPECLAB_HD Real acceptance_probability(const Real& p, const Real& q) const {
     return acceptance_ratio(p, q, Real(1));
   }
   template <class Real>
@@ -48,7 +47,7 @@ struct TokenRule : BonusFromTarget {
   }
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return kept(target[token], draft[token]);
+    return acceptance_probability(target[token], draft[token]);
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -1,70 +1,73 @@
 // Draft trees. A rule for trees says
-//     verify_tree(view, chance) -> TreeVerdict
+//     verify_tree(view, random) -> TreeVerdict
 // where the view holds the drafted tokens and, for each node and the context (node -1), the rows of target
-// and draft after it. core/tree_round.hpp drafts the tree and applies the verdict. Host only.
+// and draft after it. core/round/tree_round.hpp drafts the tree and applies the verdict. Host only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "core/random/random_source.hpp"
 #include "core/distribution/owned_row.hpp"
-#include "core/rules/token.hpp"
+#include "core/random/random_source.hpp"
 #include "core/round/tree.hpp"
 #include "core/round/verify.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 
 struct TreeVerdict {
-  std::int32_t node;      ///< the last kept token, -1 for none; its ancestors are kept too
-  std::int32_t examined;  ///< positions reached: kept tokens, and one more if children were refused there
+  std::int32_t node;      ///< the last accepted token, -1 for none; its ancestors are accepted too
+  std::int32_t examined;  ///< positions reached: accepted tokens, and one more if children were refused there
   Token next;
 };
 
 inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std::uint16_t>(node + 1)}; }
 
-/// Walks down from the context: at each node the children are tried in turn, until one is kept or all are
-/// refused. `siblings_of(node)` gives the state of one trial: `keep_probability(token)`, `refuse(token)`, and
-/// `left()`, the weights of what is emitted when all were refused.
-template <class View, class Chance, class SiblingsOf>
-TreeVerdict walk_down(View& view, Chance& chance, const SiblingsOf& siblings_of) {
+/// Walks down from the context: at each node the children are tried in turn, until one is accepted or all are
+/// refused. `siblings_of(node)` gives the state of one trial: `acceptance_probability(token)`,
+/// `refuse(token)`, and `left()`, the weights of what is emitted when all were refused.
+template <class View, class Random, class SiblingsOf>
+TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
   std::int32_t node = -1;
   for (std::int32_t depth = 0;; ++depth) {
     const auto target = view.target(node);
     const auto children = view.children(node);
     if (children.empty()) {
-      return {node, depth, pick_or(chance, node_draw(Use::bonus, node), target, target)};
+      return {node, depth, categorical_or(random, node_draw(Use::bonus, node), target, target)};
     }
     auto siblings = siblings_of(node);
-    std::int32_t kept = -1;
+    std::int32_t accepted = -1;
     for (const std::int32_t child : children) {
       const Token token = view.token(child);
-      if (chance.flip(node_draw(Use::accept, child), siblings.keep_probability(token))) {
-        kept = child;
+      if (random.bernoulli(node_draw(Use::accept, child), siblings.acceptance_probability(token))) {
+        accepted = child;
         break;
       }
       siblings.refuse(token);
     }
-    if (kept < 0) {
-      return {node, depth + 1, pick_or(chance, node_draw(Use::replace, node), siblings.left(), target)};
+    if (accepted < 0) {
+      return {node, depth + 1,
+              categorical_or(random, node_draw(Use::replace, node), siblings.left(), target)};
     }
-    node = kept;
+    node = accepted;
   }
 }
 
-/// Siblings drawn without replacement: kept with min(1, p/q); after each refusal p <- norm((p - q)+), and q
-/// loses the refused token.
+/// Siblings drawn without replacement: accepted with min(1, p/q); after each refusal p <- norm((p - q)+), and
+/// q loses the refused token.
 template <class Real>
 struct DrawnSiblings {
   OwnedRow<Real> target;
   OwnedRow<Real> draft;
 
-  Real keep_probability(Token token) const { return acceptance_ratio(target[token], draft[token], Real(1)); }
+  Real acceptance_probability(Token token) const {
+    return acceptance_ratio(target[token], draft[token], Real(1));
+  }
   void refuse(Token token) {
-    subtract_draft(target.mass, draft.view(), Real(1));
-    draft.mass[static_cast<std::size_t>(token)] = Real(0);
-    normalise(draft.mass);
+    subtract_draft(target.probabilities, draft.view(), Real(1));
+    draft.probabilities[static_cast<std::size_t>(token)] = Real(0);
+    normalise(draft.probabilities);
   }
   BasicRow<Real> left() const { return target.view(); }
 };
@@ -82,9 +85,9 @@ struct StaticTree : BonusFromTarget {
 struct TreeRule : StaticTree {
   using StaticTree::StaticTree;
 
-  template <class View, class Chance>
-  TreeVerdict verify_tree(View& view, Chance& chance) const {
-    return walk_down(view, chance, [&view](std::int32_t node) {
+  template <class View, class Random>
+  TreeVerdict verify_tree(View& view, Random& random) const {
+    return walk_down(view, random, [&view](std::int32_t node) {
       return DrawnSiblings<typename View::Real>{copy_of(view.target(node)), copy_of(view.draft(node))};
     });
   }

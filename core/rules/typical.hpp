@@ -1,4 +1,4 @@
-// Typical acceptance (Cai et al. 2024, "Medusa", section 2.3.1): keep whatever the target finds likely
+// Typical acceptance (Cai et al. 2024, "Medusa", section 2.3.1): accept whatever the target finds likely
 // enough, where "enough" depends on how sure the target is.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// Keep iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection sample the
+/// Accept iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection sample the
 /// target. Lossy. The threshold is a real function, computed in double whatever the arithmetic; branch
 /// weights stay exact. Host only.
 struct TypicalRule : BonusFromTarget {
@@ -22,8 +22,8 @@ struct TypicalRule : BonusFromTarget {
   template <class Real>
   double threshold(BasicRow<Real> target) const {
     const double minus_entropy = sum_terms<double>(0, target.size, [&](Token id) {
-      const auto mass = static_cast<double>(target[id]);
-      return mass > 0 ? mass * std::log(mass) : mass;
+      const auto probability = static_cast<double>(target[id]);
+      return probability > 0 ? probability * std::log(probability) : probability;
     });
     return std::min(epsilon, delta * std::exp(minus_entropy));
   }
@@ -33,7 +33,7 @@ struct TypicalRule : BonusFromTarget {
     return static_cast<double>(target[token]) > threshold(target) ? Real(1) : Real(0);
   }
   template <class Real>
-  auto coins(BasicRow<Real> target, BasicRow<Real>) const {
+  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
     return [target, bar = threshold(target)](Token token) {
       return static_cast<double>(target[token]) > bar ? Real(1) : Real(0);
     };

@@ -47,11 +47,11 @@ constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 Json method_json(const ImplementationInfo& info, const KernelPoint& point, double bandwidth_gbs) {
   const VerifyBatch batch = shape_batch(point.shape);
   Json row{{"method", info.name}};
-  if (const auto why = obstacle(info.implementation, batch)) {
+  if (const auto why = unsupported_reason(info.implementation, batch)) {
     row["left_out"] = *why;
     return row;
   }
-  const KernelPlan plan = plan_of(info.implementation, batch);
+  const KernelLayout plan = layout_of(info.implementation, batch);
   const Expected expected = expected_at(point.alpha, point.shape.gamma);
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
   Json problems = Json::array();
@@ -60,8 +60,8 @@ Json method_json(const ImplementationInfo& info, const KernelPoint& point, doubl
   for (const VerifyRule& rule : checked_rules()) {
     VerifyBatch other = batch;
     other.rule = rule;
-    if (obstacle(info.implementation, other)) continue;
-    for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
+    if (unsupported_reason(info.implementation, other)) continue;
+    for (const simt::Launch& launch : layout_of(info.implementation, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
         problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
       }
@@ -84,7 +84,7 @@ Json point_json(const KernelPoint& point, const DryRunOptions& options) {
   const BenchShape& shape = point.shape;
   std::vector<Implementation> running;
   for (const ImplementationInfo& info : options.implementations) {
-    if (!obstacle(info.implementation, shape_batch(shape))) running.push_back(info.implementation);
+    if (!unsupported_reason(info.implementation, shape_batch(shape))) running.push_back(info.implementation);
   }
   const BenchBytes bytes = bench_bytes(shape, running);
   const double memory = options.memory_gib * std::exp2(30);
@@ -116,7 +116,7 @@ Json emulated_json(const ImplementationInfo& info, Dtype dtype) {
            {"vocab", shape.vocab},
            {"dtype", dtype_name(dtype)}};
   HostBatch host(shape, 7);
-  if (const auto why = obstacle(info.implementation, host.batch)) {
+  if (const auto why = unsupported_reason(info.implementation, host.batch)) {
     row["left_out"] = *why;
     return row;
   }

@@ -106,7 +106,7 @@ double nearest_rank(std::vector<double> values, double share) {
 }
 
 Json verification_rows(const KernelPoint& point, const BenchTask& task, const BenchMeasurement& measured,
-                       const MadeLaws& laws) {
+                       const MadeDistributions& distributions) {
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
@@ -122,7 +122,7 @@ Json verification_rows(const KernelPoint& point, const BenchTask& task, const Be
              {"vocab", point.shape.vocab},
              {"dtype", dtype_name(point.shape.dtype)},
              {"alpha", point.alpha},
-             {"realised_alpha", laws.overlap},
+             {"realised_alpha", distributions.overlap},
              {"accepted", info != nullptr ? Json(times.accepted)
                           : floor         ? Json(point.shape.gamma)
                                           : Json()},
@@ -142,9 +142,9 @@ Json verification_rows(const KernelPoint& point, const BenchTask& task, const Be
           info != nullptr || floor ? finite(median_of(measured, other) / seconds) : Json();
     }
     row["total_variation"] = Json();
-    if (floor) row["total_variation"] = 1 - laws.overlap;
+    if (floor) row["total_variation"] = 1 - distributions.overlap;
     if (info != nullptr) {
-      if (const auto distance = output_distance(info->implementation, laws))
+      if (const auto distance = output_distance(info->implementation, distributions))
         row["total_variation"] = *distance;
     }
     rows.push_back(std::move(row));
@@ -167,7 +167,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
               {"left_out", Json::array()},
               {"partial", false}};
   Noises noises;
-  std::map<std::tuple<std::int32_t, Dtype, float>, MadeLaws> laws_of;
+  std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of;
   int failures = 0;
   Progress progress("bench kernels", points.size() * options.flushed.size(), options.silent);
   for (const KernelPoint& point : points) {
@@ -176,7 +176,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
       result["left_out"].push_back({{"size", shape_text(point.shape)}, {"method", method}, {"why", why}});
     };
     for (const ImplementationInfo& info : options.implementations) {
-      if (const auto why = obstacle(info.implementation, shape_batch(point.shape))) {
+      if (const auto why = unsupported_reason(info.implementation, shape_batch(point.shape))) {
         leave_out(info.name, *why);
       } else {
         task.implementations.push_back(info.implementation);
@@ -193,9 +193,10 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
     }
     task.logits.noise = noises.at(task.logits, point.shape.vocab, point.alpha);
     const auto [found, added] =
-        laws_of.try_emplace({point.shape.vocab, point.shape.dtype, task.logits.noise});
-    if (added) found->second = made_laws(task.logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
-    const MadeLaws& laws = found->second;
+        distributions_of.try_emplace({point.shape.vocab, point.shape.dtype, task.logits.noise});
+    if (added)
+      found->second = made_distributions(task.logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
+    const MadeDistributions& distributions = found->second;
     for (const bool flushed : options.flushed) {
       if (interrupted()) break;
       task.flushed = flushed;
@@ -210,7 +211,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options) {
         continue;
       }
       if (interrupted()) break;
-      for (Json& row : verification_rows(point, task, measured, laws)) {
+      for (Json& row : verification_rows(point, task, measured, distributions)) {
         result["verification"].push_back(std::move(row));
       }
       progress.advance();

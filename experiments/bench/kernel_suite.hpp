@@ -28,7 +28,7 @@ std::optional<Json> run_kernel_suite(const KernelSuiteOptions& options);
 
 /// The rows of one measurement, from its times: what `run_kernel_suite` makes of what the GPU gave it.
 Json verification_rows(const KernelPoint& point, const BenchTask& task, const BenchMeasurement& measured,
-                       const MadeLaws& laws);
+                       const MadeDistributions& distributions);
 
 /// The value that `share` of the sorted values do not exceed (nearest rank); NaN of none.
 double nearest_rank(std::vector<double> values, double share);

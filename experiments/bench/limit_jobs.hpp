@@ -1,4 +1,4 @@
-// The machine's limits as jobs, to be measured among the workloads that are held against them.
+// The machine's limits as jobs, to be measured among the workloads that are compared with them.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace speclab {
 /// Sums `blocks` Philox blocks (rounded up to what fits the first cache at once) by philox_blocks.
 std::uint32_t make_blocks(std::uint64_t blocks);
 
-/// The same by core/philox.hpp, one at a time, each at a site of its own.
+/// The same by core/random/philox.hpp, one at a time, each at a site of its own.
 std::uint64_t make_scalar_blocks(std::uint64_t blocks);
 
 /// Memory to read from, stored as the models' tables are. One block of memory serves several sizes: a size is

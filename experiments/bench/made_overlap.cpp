@@ -12,7 +12,9 @@ namespace {
 constexpr std::int64_t tuned_rows = 2;
 constexpr std::int64_t judged_rows = 4;
 
-Row row_of(const std::vector<double>& mass) { return {mass.data(), static_cast<std::int32_t>(mass.size())}; }
+Row row_of(const std::vector<double>& probability) {
+  return {probability.data(), static_cast<std::int32_t>(probability.size())};
+}
 
 }  // namespace
 
@@ -71,7 +73,7 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha) {
 
 namespace {
 
-/// Of the law of one token that ours emit, with every rounding.
+/// Of the distribution of one token that ours emit, with every rounding.
 double fused_distance(const MadeRows& rows) {
   const auto vocab = static_cast<std::int32_t>(rows.target.size());
   // The logits are as their format has them, so that single precision holds them.
@@ -83,31 +85,32 @@ double fused_distance(const MadeRows& rows) {
   batch.vocab = vocab;
   batch.target = {target.data(), Dtype::f32, vocab, vocab};
   batch.draft = {draft.data(), Dtype::f32, vocab, vocab};
-  return total_variation(row_of(fused_token_law(batch, 0, 0)), row_of(rows.target));
+  return total_variation(row_of(fused_token_distribution(batch, 0, 0)), row_of(rows.target));
 }
 
 }  // namespace
 
-MadeLaws made_laws(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const VerifyRule& rule) {
-  MadeLaws laws;
+MadeDistributions made_distributions(const MadeLogits& how, std::int32_t vocab, Dtype dtype,
+                                     const VerifyRule& rule) {
+  MadeDistributions distributions;
   for (std::int64_t row = tuned_rows; row < tuned_rows + judged_rows; ++row) {
     const MadeRows rows = made_rows(how, row, vocab, dtype);
     constexpr double share = 1.0 / static_cast<double>(judged_rows);
-    laws.overlap += share * overlap(row_of(rows.target), row_of(rows.draft));
-    laws.fused_distance += share * fused_distance(rows);
-    laws.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
-                                                             rule.sigmoid_alpha, rule.sigmoid_beta);
+    distributions.overlap += share * overlap(row_of(rows.target), row_of(rows.draft));
+    distributions.fused_distance += share * fused_distance(rows);
+    distributions.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
+                                                                      rule.sigmoid_alpha, rule.sigmoid_beta);
   }
-  return laws;
+  return distributions;
 }
 
-std::optional<double> output_distance(Implementation implementation, const MadeLaws& laws) {
+std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions) {
   switch (implementation) {
     case Implementation::fused:
     case Implementation::cluster:
-      return laws.fused_distance;
+      return distributions.fused_distance;
     case Implementation::wagner_sigmoid:
-      return laws.sigmoid_distance;
+      return distributions.sigmoid_distance;
     case Implementation::baseline:
     case Implementation::wagner_exact:
       break;

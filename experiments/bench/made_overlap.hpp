@@ -1,5 +1,5 @@
-// What made-up logits mean as laws: how much target and draft overlap, and how far outputs are from the
-// target.
+// What made-up logits mean as distributions: how much target and draft overlap, and how far outputs are from
+// the target.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
 /// rounding. alpha in (0, 1).
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha);
 
-/// Laws of the first token, as means over rows that the noise was not chosen by.
-struct MadeLaws {
+/// Distributions of the first token, as means over rows that the noise was not chosen by.
+struct MadeDistributions {
   double overlap = 0;  ///< the acceptance rate that results
   /// Total variation between the target and what comes out: of ours, by its single precision, and of the
   /// sigmoid approximation, applied to logits as they are.
@@ -37,10 +37,11 @@ struct MadeLaws {
   double sigmoid_distance = 0;
 };
 
-MadeLaws made_laws(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
+MadeDistributions made_distributions(const MadeLogits& how, std::int32_t vocab, Dtype dtype,
+                                     const VerifyRule& rule);
 
 /// Total variation of an implementation's output; nothing for the exact programs of others, whose rounding
 /// nobody has worked out.
-std::optional<double> output_distance(Implementation implementation, const MadeLaws& laws);
+std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions);
 
 }  // namespace speclab

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "sim/models/kneser_ney.hpp"
-#include "sim/text/made_text.hpp"
 #include "sim/models/synthetic.hpp"
+#include "sim/text/made_text.hpp"
 
 namespace speclab {
 
@@ -38,7 +38,7 @@ const PairMaker::NumberedText& PairMaker::numbered(std::int32_t vocab) {
   if (known != corpora_.end()) return known->second;
   if (text_.empty()) text_ = made_text(text_bytes_);
   const double start = thread_seconds();
-  Corpus corpus = make_corpus(text_, Units::words, vocab);
+  Corpus corpus = make_corpus(text_, Tokenization::words, vocab);
   const double seconds = thread_seconds() - start;
   return corpora_.emplace(vocab, NumberedText{std::move(corpus), seconds}).first->second;
 }

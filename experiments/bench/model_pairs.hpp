@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "sim/text/corpus.hpp"
-#include "sim/models/model.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/models/model.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 
@@ -30,7 +30,7 @@ struct PairCosts {
   std::size_t tokens = 0;        ///< of both halves
   double corpus_seconds = 0;     ///< words to ids
   double training_seconds = 0;   ///< both models
-  double preparing_seconds = 0;  ///< the quick engine's tables
+  double preparing_seconds = 0;  ///< the fast engine's tables
 };
 
 /// A pair for token verification. Does not move: the tables point to the models.
@@ -38,7 +38,7 @@ struct ModelPair {
   Model target;
   Model draft;
   PairCosts costs;
-  std::unique_ptr<const QuickPair> quick;
+  std::unique_ptr<const FastPair> fast;
 };
 
 class PairMaker {

@@ -76,7 +76,7 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
 }
 
 /// Why the script cannot run; empty when it can.
-std::optional<std::string> obstacle(const fs::path& script) {
+std::optional<std::string> unsupported_reason(const fs::path& script) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
   const auto python = run_program({"python3", "-c", "import numpy"});
   if (!python) return "python3 is not installed";
@@ -84,14 +84,14 @@ std::optional<std::string> obstacle(const fs::path& script) {
   return std::nullopt;
 }
 
-/// Sequences of the quick engine by what they accept in their last round.
-std::vector<std::uint64_t> last_rounds(const QuickPair& quick, std::uint32_t sequences) {
-  Plan plan;
+/// Sequences of the fast engine by what they accept in their last round.
+std::vector<std::uint64_t> last_rounds(const FastPair& fast, std::uint32_t sequences) {
+  SimulationSize plan;
   plan.seed = 2;
   plan.trials = sequences;
   plan.length = numpy_sequence_rounds;
   plan.batches = sequences * numpy_sequence_rounds;  // a batch is one round
-  const Outcome outcome = quick.decode(bench_gamma, plan);
+  const Outcome outcome = fast.decode(bench_gamma, plan);
   Tally last;
   for (std::size_t at = numpy_sequence_rounds - 1; at < outcome.batches.size(); at += numpy_sequence_rounds)
     last += outcome.batches[at];
@@ -109,7 +109,7 @@ void write_bigrams(const fs::path& folder, const NgramModel& target, const Ngram
 Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds) {
   Json result{{"name", "NumPy: " + shape.name}};
   const fs::path script = data_file("scripts/numpy_reference.py");
-  if (const auto reason = obstacle(script)) {
+  if (const auto reason = unsupported_reason(script)) {
     result["skipped"] = *reason;
     return result;
   }
@@ -128,7 +128,7 @@ Json run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uin
   result["tokens_per_second"] = result.at("emitted").get<double>() / result.at("seconds").get<double>();
 
   const auto theirs = result.at("accepted_lengths").get<std::vector<std::uint64_t>>();
-  const std::vector<std::uint64_t> ours = last_rounds(*pair.quick, 50000);
+  const std::vector<std::uint64_t> ours = last_rounds(*pair.fast, 50000);
   const FitTest test = two_sample_test(theirs, ours);
   result["test"] = {{"quick_accepted_lengths", ours},
                     {"pearson", test.pearson},

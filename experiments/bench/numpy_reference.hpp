@@ -20,7 +20,7 @@ inline constexpr std::uint32_t numpy_sequence_rounds = 8;
 void write_bigrams(const std::filesystem::path& folder, const NgramModel& target, const NgramModel& draft);
 
 /// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and holds its accepted lengths
-/// against those of the quick engine by a two-sample test. The keys are "name", and "skipped" with the reason
+/// against those of the fast engine by a two-sample test. The keys are "name", and "skipped" with the reason
 /// when python3, NumPy or the script are not there; else "rounds", "emitted", "seconds" (processor time of
 /// decoding), "tokens_per_second", "accepted_lengths", "test". After a Ctrl-C "name"
 /// alone. std::runtime_error when the script fails.

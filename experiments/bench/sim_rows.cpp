@@ -17,8 +17,8 @@ Json preparation_json(const std::string& name, const ModelPair& pair) {
            {"corpus_seconds", costs.corpus_seconds},
            {"training_seconds", costs.training_seconds},
            {"preparing_seconds", costs.preparing_seconds},
-           {"contexts", pair.quick->contexts()},
-           {"table_bytes", pair.quick->bytes()}};
+           {"contexts", pair.fast->contexts()},
+           {"table_bytes", pair.fast->bytes()}};
   if (costs.text_bytes > 0) {
     row["text_bytes_per_second"] =
         static_cast<double>(costs.text_bytes) / (costs.corpus_seconds + costs.training_seconds);
@@ -52,11 +52,11 @@ Json workload_json(const Measured& measured, const Timing& timing) {
   row["reads_per_token"] = static_cast<double>(measured.work.reads) / tokens;
   row["passes_per_token"] = static_cast<double>(measured.work.passes) / tokens;
   if (measured.pair == nullptr) return row;
-  const QuickPair& quick = *measured.pair->quick;
+  const FastPair& fast = *measured.pair->fast;
   row["lanes"] = workload.lanes;
-  row["table_bytes"] = quick.bytes();
-  row["contexts"] = quick.contexts();
-  row["bytes_per_context"] = static_cast<double>(quick.bytes()) / static_cast<double>(quick.contexts());
+  row["table_bytes"] = fast.bytes();
+  row["contexts"] = fast.contexts();
+  row["bytes_per_context"] = static_cast<double>(fast.bytes()) / static_cast<double>(fast.contexts());
   return row;
 }
 
@@ -105,7 +105,7 @@ Json comparisons(const Json& rows) {
     } else {
       const std::string other = name.substr(colon + 2);
       const std::string what =
-          other == "1 lane" ? fmt::format("{} lanes", default_lanes) : std::string("quick engine");
+          other == "1 lane" ? fmt::format("{} lanes", default_streams) : std::string("quick engine");
       add(fmt::format("{}: {} over {}", pair, what, other),
           base->at("tokens_per_second").get<double>() / row.at("tokens_per_second").get<double>());
     }

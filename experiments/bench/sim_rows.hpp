@@ -17,13 +17,13 @@ struct Measured {
   BenchWorkload workload;
   const ModelPair* pair;  ///< null without one
   Tally tally;
-  QuickWork work;
+  FastWork work;
 };
 
 /// Rates, counts a token and sizes; keys that do not apply are left out.
 Json workload_json(const Measured& measured, const Timing& timing);
 
-/// Adds to a row of one thread of the quick or i.i.d. engine what the limits give for it, in nanoseconds a
+/// Adds to a row of one thread of the fast or i.i.d. engine what the limits give for it, in nanoseconds a
 /// token. `in_flight_ns` belongs to tables of this row's size.
 void add_bound(Json& row, double block_ns, double in_flight_ns);
 

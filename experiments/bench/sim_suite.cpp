@@ -44,7 +44,7 @@ const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   const ThreadLimit one(1);
   ModelPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
   const double start = thread_seconds();
-  pair.quick = std::make_unique<const QuickPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
+  pair.fast = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
   return pair;
 }
@@ -67,7 +67,7 @@ std::uint64_t peak_bytes() {
 Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   const ThreadLimit one(1);
   const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-  const Tally probe = pair.quick->decode(bench_gamma, bench_plan(1U << 14U), control).total();
+  const Tally probe = pair.fast->decode(bench_gamma, bench_plan(1U << 14U), control).total();
   const double per_round = static_cast<double>(probe.emitted) / static_cast<double>(probe.rounds);
 
   Json rows = Json::array();
@@ -75,9 +75,9 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   std::vector<double> tokens;
   for (int at = 0; at < length_count(options); ++at) {
     const int exponent = options.size.least_exponent + at;
-    const Plan plan = bench_plan(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
+    const SimulationSize plan = bench_plan(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
     const double start = thread_seconds();
-    const Tally tally = pair.quick->decode(bench_gamma, plan, control).total();
+    const Tally tally = pair.fast->decode(bench_gamma, plan, control).total();
     const double seconds = thread_seconds() - start;
     rows.push_back({{"name", length_name(exponent)},
                     {"tokens", tally.emitted},
@@ -91,7 +91,7 @@ Json lengths(const SimSuiteOptions& options, const ModelPair& pair) {
     tokens.push_back(static_cast<double>(runs) * static_cast<double>(tally.emitted));
     jobs.emplace_back([&pair, plan, control, runs] {
       for (int run = 0; run < runs && !interrupted(); ++run) {
-        static_cast<void>(pair.quick->decode(bench_gamma, plan, control));
+        static_cast<void>(pair.fast->decode(bench_gamma, plan, control));
       }
     });
   }
@@ -113,7 +113,7 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
     return plain_letters(name).find(wanted) != std::string::npos;
   };
   const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
-  // The lengths are measured all or none: they are there to be held against each other.
+  // The lengths are measured all or none: they are there to be compared with each other.
   bool with_lengths = false;
   for (int at = 0; at < length_count(options); ++at) {
     with_lengths = with_lengths || chosen(length_name(options.size.least_exponent + at));
@@ -154,7 +154,7 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
 
   // Reads are measured on memory of the size of each pair's tables.
   std::vector<std::size_t> sizes;
-  for (const auto& [name, pair] : pairs) sizes.push_back(pair.quick->bytes());
+  for (const auto& [name, pair] : pairs) sizes.push_back(pair.fast->bytes());
   LimitJobs limits(sizes, options.quick);
   std::vector<TimedJob> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
@@ -181,7 +181,7 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
     if (measured[at].workload.engine != BenchEngine::plain && measured[at].workload.threads == 1) {
       add_bound(row, limits.block_ns(of_limits),
                 measured[at].pair != nullptr
-                    ? limits.in_flight_ns(of_limits, measured[at].pair->quick->bytes())
+                    ? limits.in_flight_ns(of_limits, measured[at].pair->fast->bytes())
                     : 0);
     }
     result["workloads"].push_back(std::move(row));
@@ -190,9 +190,9 @@ std::optional<Json> run_sim_suite(const SimSuiteOptions& options) {
   result["numpy"] = Json();
   if (with_numpy) {
     Json numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds);
-    const double quick = rate_of(result.at("workloads"), numpy_shape.name);
-    if (numpy.contains("tokens_per_second") && !std::isnan(quick)) {
-      numpy["quick_over_numpy"] = quick / numpy.at("tokens_per_second").get<double>();
+    const double fast = rate_of(result.at("workloads"), numpy_shape.name);
+    if (numpy.contains("tokens_per_second") && !std::isnan(fast)) {
+      numpy["quick_over_numpy"] = fast / numpy.at("tokens_per_second").get<double>();
     }
     result["numpy"] = std::move(numpy);
   }

@@ -15,7 +15,7 @@ struct SimSuiteOptions {
   bool longer = false;  ///< lengths go on, two more steps of ten
   int repetitions = 7;  ///< 1 or more
   std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
-  int threads = 2;      ///< of the row that is held against one thread; 1: no such row
+  int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
   std::string command;  ///< recorded
   bool silent = false;  ///< no progress
 };

@@ -15,7 +15,7 @@ SuiteSize SuiteSize::full() {
   return {.text_bytes = 80'000'000,
           .small_vocab = 32768,
           .large_vocab = 262144,
-          .quick_rounds = 4'000'000,
+          .fast_rounds = 4'000'000,
           .plain_rounds = 320,
           .least_exponent = 6,
           .lengths = 3,
@@ -26,7 +26,7 @@ SuiteSize SuiteSize::quick() {
   return {.text_bytes = 1'000'000,
           .small_vocab = 2048,
           .large_vocab = 16384,
-          .quick_rounds = 64'000,
+          .fast_rounds = 64'000,
           .plain_rounds = 64,
           .least_exponent = 4,
           .lengths = 2,
@@ -52,35 +52,35 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   const PairShape fivegram{fmt::format("5-gram target, bigram draft, V = {}",
                                        grouped(static_cast<std::uint64_t>(size.small_vocab))),
                            size.small_vocab, 5, 2};
-  const std::uint64_t rounds = size.quick_rounds;
+  const std::uint64_t rounds = size.fast_rounds;
   std::vector<BenchWorkload> all;
-  const auto quick = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name, BenchEngine::quick, pair, rounds / share, default_lanes, 1});
+  const auto fast = [&](const PairShape& pair, std::uint64_t share) {
+    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_streams, 1});
   };
   const auto one_lane = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name + ": 1 lane", BenchEngine::quick, pair, rounds / share, 1, 1});
+    all.push_back({pair.name + ": 1 lane", BenchEngine::fast, pair, rounds / share, 1, 1});
   };
   const auto plain = [&](const PairShape& pair, std::uint64_t some) {
     all.push_back({pair.name + ": plain program", BenchEngine::plain, pair, some, 1, 1});
   };
-  quick(stored, 1);
+  fast(stored, 1);
   one_lane(stored, 4);
   if (threads > 1) {
-    all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::quick, stored, rounds,
-                   default_lanes, threads});
+    all.push_back({fmt::format("{}: {} threads", stored.name, threads), BenchEngine::fast, stored, rounds,
+                   default_streams, threads});
   }
   plain(stored, 256 * size.plain_rounds);
-  quick(small, 4);
+  fast(small, 4);
   plain(small, size.plain_rounds);
-  quick(large, 4);
+  fast(large, 4);
   one_lane(large, 16);
-  quick(fivegram, 8);
+  fast(fivegram, 8);
   all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds, 1, 1});
   return all;
 }
 
-Plan bench_plan(std::uint64_t rounds) {
-  Plan plan;
+SimulationSize bench_plan(std::uint64_t rounds) {
+  SimulationSize plan;
   plan.trials = 64;
   plan.length = static_cast<std::uint32_t>((rounds + plan.trials - 1) / plan.trials);
   return plan;
@@ -89,10 +89,10 @@ Plan bench_plan(std::uint64_t rounds) {
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
   const ThreadLimit limit(workload.threads);
   const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-  const Plan plan = bench_plan(workload.rounds);
+  const SimulationSize plan = bench_plan(workload.rounds);
   switch (workload.engine) {
-    case BenchEngine::quick:
-      return pair->quick->decode(bench_gamma, plan, control, workload.lanes);
+    case BenchEngine::fast:
+      return pair->fast->decode(bench_gamma, plan, control, workload.lanes);
     case BenchEngine::iid:
       return decode_iid(0.8, bench_gamma, plan, control);
     case BenchEngine::plain:

@@ -14,14 +14,14 @@ namespace speclab {
 
 inline constexpr std::int32_t bench_gamma = 5;
 
-enum class BenchEngine { quick, iid, plain };
+enum class BenchEngine { fast, iid, plain };
 
 struct BenchWorkload {
   std::string name;
   BenchEngine engine;
   std::optional<PairShape> pair;  ///< none for i.i.d. rounds
   std::uint64_t rounds;           ///< of one repetition
-  std::size_t lanes;              ///< of the quick engine
+  std::size_t lanes;              ///< of the fast engine
   int threads;
 };
 
@@ -30,7 +30,7 @@ struct SuiteSize {
   std::size_t text_bytes;
   std::int32_t small_vocab;
   std::int32_t large_vocab;
-  std::uint64_t quick_rounds;  ///< of the quick engine at its fastest; slower workloads take a share
+  std::uint64_t fast_rounds;   ///< of the fast engine at its fastest; slower workloads take a share
   std::uint64_t plain_rounds;  ///< of the plain program at its slowest
   int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
   int lengths;                 ///< how many of them, each ten times the one before
@@ -53,7 +53,7 @@ PairShape bigram_shape(std::int32_t vocab);
 std::string grouped(std::uint64_t number);
 
 /// 64 sequences, from the empty prompt, of as many rounds as add up to `rounds` or a little more.
-Plan bench_plan(std::uint64_t rounds);
+SimulationSize bench_plan(std::uint64_t rounds);
 
 /// One repetition; `pair` is the workload's, or null without one.
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair);

@@ -73,9 +73,9 @@ void HostBatch::make(const MadeLogits& how) {
       if (position == shape_.gamma) continue;
       const std::vector<double> row =
           probabilities(batch.draft, batch.draft_options, shape_.gamma, request, position, shape_.vocab);
-      SampledChance chance = sampled_chance(how.seed, static_cast<std::uint32_t>(request), 0);
-      drafted(request, position) =
-          chance.pick({Use::draft, static_cast<std::uint16_t>(position)}, Row{row.data(), shape_.vocab});
+      SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
+      drafted(request, position) = random.categorical({Use::draft, static_cast<std::uint16_t>(position)},
+                                                      Row{row.data(), shape_.vocab});
     }
   }
 }

@@ -77,7 +77,7 @@ struct DecisionAgreement {
 };
 
 /// Against the reference of the implementation: the rule's, or that of the sigmoid approximation, whose
-/// masses add up to about the vocabulary's size, so that its band grows with it.
+/// probabilities add up to about the vocabulary's size, so that its band grows with it.
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,
                                      const std::vector<RequestResult>& results);
 

@@ -30,7 +30,7 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
           for (const std::int32_t gamma : {0, 1, 4}) {
             HostBatch host({requests, gamma, vocab, dtype}, 11);
             host.batch.rule = rule;
-            if (const auto why = obstacle(info.implementation, host.batch)) {
+            if (const auto why = unsupported_reason(info.implementation, host.batch)) {
               row.detail = *why;
               continue;
             }
@@ -64,7 +64,7 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
         host.batch.rule = rule;
         KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype_name(dtype),
                            CheckOutcome::left_out, ""};
-        if (const auto why = obstacle(info.implementation, host.batch)) {
+        if (const auto why = unsupported_reason(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));
           continue;

@@ -19,7 +19,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> law_sizes{{{8, 3}, {17, 2}, {64, 1}}};
+constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
 
 const char* outcome_name(CheckOutcome outcome) {
   switch (outcome) {
@@ -37,26 +37,30 @@ const char* outcome_name(CheckOutcome outcome) {
 
 /// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
 /// the others. Implementations that are not exact are tested with the token rule alone.
-std::vector<LawCase> law_cases(const KernelCheckOptions& options, bool exact) {
-  std::vector<LawCase> cases;
+std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& options, bool exact) {
+  std::vector<DistributionCase> cases;
   for (const VerifyRule& rule : checked_rules()) {
-    if (!exact && rule.method != VerifyMethod::token) continue;
-    for (const auto& [vocab, gamma] : law_sizes)
+    if (!exact && rule.method != RuleKind::token) continue;
+    for (const auto& [vocab, gamma] : distribution_sizes)
       cases.push_back({vocab, gamma, options.dtypes.front(), rule});
   }
   for (std::size_t i = 1; i < options.dtypes.size(); ++i) {
-    cases.push_back({law_sizes.front().first, law_sizes.front().second, options.dtypes[i], VerifyRule{}});
+    cases.push_back({distribution_sizes.front().first, distribution_sizes.front().second, options.dtypes[i],
+                     VerifyRule{}});
   }
   return cases;
 }
 
-BenchShape law_shape(const LawCase& law) { return {1, law.gamma, law.vocab, law.dtype}; }
-
-std::string law_title(const LawCase& law) {
-  return fmt::format("law, {}, V = {}, gamma = {}", rule_name(law.rule), law.vocab, law.gamma);
+BenchShape distribution_shape(const DistributionCase& distribution) {
+  return {1, distribution.gamma, distribution.vocab, distribution.dtype};
 }
 
-std::string p_list(const LawTests& tests) {
+std::string distribution_title(const DistributionCase& distribution) {
+  return fmt::format("law, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
+                     distribution.gamma);
+}
+
+std::string p_list(const DistributionTests& tests) {
   std::vector<std::string> all;
   for (const auto& [name, p] : tests.p_values) all.push_back(fmt::format("{}: {:.2g}", name, p));
   return fmt::format("p: {}", fmt::join(all, ", "));
@@ -77,25 +81,26 @@ BatchRunner runner_of(CheckPlace place, int variation) {
 
 int variations_of(CheckPlace place) { return place == CheckPlace::gpu ? 1 : 2; }
 
-std::vector<KernelCheckRow> check_laws(const KernelCheckOptions& options) {
+std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& options) {
   const std::int32_t requests_a_batch = options.place == CheckPlace::gpu ? 1 << 16 : 64;
   const BatchRunner runner = runner_of(options.place);
   std::vector<KernelCheckRow> rows;
   std::vector<double> p_values;                                // of exact implementations
   std::vector<std::pair<std::size_t, std::size_t>> belonging;  // p-value by p-value: row
   for (const ImplementationInfo& info : options.implementations) {
-    for (const LawCase& law : law_cases(options, info.exact)) {
+    for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       if (interrupted()) return rows;
-      KernelCheckRow row{law_title(law), info.name, dtype_name(law.dtype), CheckOutcome::left_out, ""};
-      VerifyBatch batch = shape_batch(law_shape(law));
-      batch.rule = law.rule;
-      if (const auto why = obstacle(info.implementation, batch)) {
+      KernelCheckRow row{distribution_title(distribution), info.name, dtype_name(distribution.dtype),
+                         CheckOutcome::left_out, ""};
+      VerifyBatch batch = shape_batch(distribution_shape(distribution));
+      batch.rule = distribution.rule;
+      if (const auto why = unsupported_reason(info.implementation, batch)) {
         row.detail = *why;
         rows.push_back(std::move(row));
         continue;
       }
-      const LawTests tests =
-          test_law(law, runner, info.implementation, info.exact, options.requests, requests_a_batch);
+      const DistributionTests tests = test_distribution(distribution, runner, info.implementation, info.exact,
+                                                        options.requests, requests_a_batch);
       row.detail = fmt::format("{} requests; {}", tests.requests, p_list(tests));
       if (info.exact) {
         row.outcome = CheckOutcome::passed;  // until Holm's adjustment says otherwise
@@ -136,9 +141,10 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
       lines.push_back(name +
                       ": edges: equal and disjoint laws, one-hot, -inf, NaN, u at 0 and 1, "
                       "zero residual, gamma 0, ragged lengths, odd vocabularies");
-    for (const LawCase& law : law_cases(options, info.exact)) {
-      lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, law_title(law), dtype_name(law.dtype),
-                                  options.requests, info.exact ? "has to pass" : "has to be refuted"));
+    for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
+      lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),
+                                  dtype_name(distribution.dtype), options.requests,
+                                  info.exact ? "has to pass" : "has to be refuted"));
     }
   }
   return lines;
@@ -155,7 +161,7 @@ std::optional<Json> check_kernels(const KernelCheckOptions& options) {
               {"rows", Json::array()}};
   if (options.place == CheckPlace::gpu) result["device"] = current_device().value().name;
   std::size_t failures = 0;
-  for (const auto part : {check_decisions, check_bits, check_edges, check_laws}) {
+  for (const auto part : {check_decisions, check_bits, check_edges, check_distributions}) {
     if (interrupted()) return std::nullopt;
     for (const KernelCheckRow& row : part(options)) {
       failures += row.outcome == CheckOutcome::failed ? 1 : 0;

@@ -1,5 +1,5 @@
 // `speclab check kernels`: do verification kernels decide as the reference does, and draw from the target's
-// law?
+// distribution?
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct KernelCheckOptions {
   CheckPlace place = CheckPlace::emulator;
   std::vector<ImplementationInfo> implementations;
   std::vector<Dtype> dtypes{Dtype::f32, Dtype::bf16};
-  std::uint64_t requests = 1000000;  ///< of each test of a law
+  std::uint64_t requests = 1000000;  ///< of each test of a distribution
   double level = 0.001;              ///< chance of a false alarm over all tests of exact implementations
   std::string command;               ///< recorded
 };
@@ -51,8 +51,8 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options);
 /// The same bits at another place in the batch, in another batch, again, and in other orders.
 std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options);
 
-/// Chi-squared tests of output laws; see kernel_laws.hpp.
-std::vector<KernelCheckRow> check_laws(const KernelCheckOptions& options);
+/// Chi-squared tests of output distributions; see kernel_distributions.hpp.
+std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& options);
 
 /// All four. Empty after a Ctrl-C. "failures" counts failed rows.
 std::optional<Json> check_kernels(const KernelCheckOptions& options);

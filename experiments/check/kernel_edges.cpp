@@ -45,10 +45,10 @@ void same_rows(HostBatch& host) {
   }
 }
 
-/// All mass of a row on some ids.
+/// All probability of a row on some ids.
 void only(const std::function<void(Token, float)>& set, std::int32_t vocab,
-          const std::function<bool(Token)>& has_mass) {
-  for (Token id = 0; id < vocab; ++id) set(id, has_mass(id) ? static_cast<float>(id % 3) : -infinity);
+          const std::function<bool(Token)>& has_probability) {
+  for (Token id = 0; id < vocab; ++id) set(id, has_probability(id) ? static_cast<float>(id % 3) : -infinity);
 }
 
 float log_sum_exp(const std::vector<float>& row) {
@@ -57,8 +57,8 @@ float log_sum_exp(const std::vector<float>& row) {
   return static_cast<float>(std::log(sum));
 }
 
-bool damaged(const RequestResult& result) {
-  return result.next == invalid_token && (result.flags & flag_damaged_row) != 0;
+bool invalid(const RequestResult& result) {
+  return result.next == invalid_token && (result.flags & flag_invalid_row) != 0;
 }
 
 std::vector<Edge> edges() {
@@ -135,7 +135,7 @@ std::vector<Edge> edges() {
         host.set_uniforms(0, low);
       },
       [](const Results& found) {
-        return found[0].accepted == 0 && (found[0].flags & flag_draft_without_mass) != 0;
+        return found[0].accepted == 0 && (found[0].flags & flag_zero_draft_probability) != 0;
       });
   for (const Token id : {-1, odd_vocab, std::numeric_limits<Token>::max()}) {
     add(
@@ -163,7 +163,7 @@ std::vector<Edge> edges() {
             }
             host.drafted(0, 0) = 5;
           },
-          [](const Results& found) { return damaged(found[0]); });
+          [](const Results& found) { return invalid(found[0]); });
     }
   }
   add(
@@ -173,7 +173,7 @@ std::vector<Edge> edges() {
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
              [](Token) { return false; });
       },
-      [](const Results& found) { return damaged(found[0]); });
+      [](const Results& found) { return invalid(found[0]); });
   add(
       "NaN behind a rejection does no harm",
       [low](HostBatch& host, Room&) {
@@ -278,7 +278,7 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options) {
         Room room;
         edge.prepare(host, room);
         KernelCheckRow row{"edge: " + edge.name, info.name, dtype_name(dtype), CheckOutcome::left_out, ""};
-        if (const auto why = obstacle(info.implementation, host.batch)) {
+        if (const auto why = unsupported_reason(info.implementation, host.batch)) {
           row.detail = *why;
           rows.push_back(std::move(row));
           continue;

@@ -38,34 +38,34 @@ std::vector<float> normalised(const std::vector<double>& logits, Dtype dtype) {
   return row;
 }
 
-std::vector<double> law_of(const std::vector<float>& logits) {
-  std::vector<double> law;
+std::vector<double> distribution_of(const std::vector<float>& logits) {
+  std::vector<double> distribution;
   double sum = 0;
   for (const float logit : logits) {
-    law.push_back(std::exp(static_cast<double>(logit)));
-    sum += law.back();
+    distribution.push_back(std::exp(static_cast<double>(logit)));
+    sum += distribution.back();
   }
-  for (double& mass : law) mass /= sum;
-  return law;
+  for (double& probability : distribution) probability /= sum;
+  return distribution;
 }
 
-Tables make_tables(const LawCase& law) {
-  const MadeLogits how{law.seed, 1.5F, 1};
+Tables make_tables(const DistributionCase& distribution) {
+  const MadeLogits how{distribution.seed, 1.5F, 1};
   Tables tables;
   std::vector<std::vector<double>> target;
   std::vector<std::vector<double>> draft;
-  for (Token row = 0; row < law.vocab; ++row) {
+  for (Token row = 0; row < distribution.vocab; ++row) {
     std::vector<double> target_row;
     std::vector<double> draft_row;
-    for (Token id = 0; id < law.vocab; ++id) {
+    for (Token id = 0; id < distribution.vocab; ++id) {
       const MadeLogit made = made_logit(how, row, id);
       target_row.push_back(static_cast<double>(made.target));
       draft_row.push_back(static_cast<double>(made.draft));
     }
-    tables.target_logits.push_back(normalised(target_row, law.dtype));
-    tables.draft_logits.push_back(normalised(draft_row, law.dtype));
-    target.push_back(law_of(tables.target_logits.back()));
-    draft.push_back(law_of(tables.draft_logits.back()));
+    tables.target_logits.push_back(normalised(target_row, distribution.dtype));
+    tables.draft_logits.push_back(normalised(draft_row, distribution.dtype));
+    target.push_back(distribution_of(tables.target_logits.back()));
+    draft.push_back(distribution_of(tables.draft_logits.back()));
   }
   tables.target = std::make_unique<ExactTable<double>>(target);
   tables.draft = std::make_unique<ExactTable<double>>(draft);
@@ -76,12 +76,13 @@ Tables make_tables(const LawCase& law) {
 struct Sample {
   std::vector<std::int32_t> accepted;
   std::vector<Token> tokens;  ///< gamma + 1 a request; past what was emitted, plain decoding
-  std::uint64_t damaged = 0;
+  std::uint64_t invalid = 0;
 };
 
 class Sampler {
  public:
-  Sampler(const LawCase& law, const Tables& tables, std::uint64_t requests) : law_(law), tables_(tables) {
+  Sampler(const DistributionCase& distribution, const Tables& tables, std::uint64_t requests)
+      : distribution_(distribution), tables_(tables) {
     sample_.accepted.resize(requests);
     sample_.tokens.resize(requests * length());
   }
@@ -89,23 +90,25 @@ class Sampler {
   void run(const BatchRunner& runner, Implementation implementation, std::uint64_t first,
            std::int32_t count) {
     const auto start = static_cast<std::uint32_t>(first);
-    HostBatch host({count, law_.gamma, law_.vocab, law_.dtype}, law_.seed, start);
-    host.batch.rule = law_.rule;
+    HostBatch host({count, distribution_.gamma, distribution_.vocab, distribution_.dtype}, distribution_.seed,
+                   start);
+    host.batch.rule = distribution_.rule;
     std::vector<double> scratch;
     for (std::int32_t request = 0; request < count; ++request) {
-      SampledChance chance = sampled_chance(law_.seed, start + static_cast<std::uint32_t>(request), 0);
+      SampledRandomSource random =
+          sampled_random_source(distribution_.seed, start + static_cast<std::uint32_t>(request), 0);
       Token before = 0;
-      for (std::int32_t i = 0; i <= law_.gamma; ++i) {
+      for (std::int32_t i = 0; i <= distribution_.gamma; ++i) {
         const auto row = static_cast<std::size_t>(before);
-        for (Token id = 0; id < law_.vocab; ++id) {
+        for (Token id = 0; id < distribution_.vocab; ++id) {
           const auto at = static_cast<std::size_t>(id);
           host.set_target(request, i, id, tables_.target_logits[row][at]);
-          if (i < law_.gamma) host.set_draft(request, i, id, tables_.draft_logits[row][at]);
+          if (i < distribution_.gamma) host.set_draft(request, i, id, tables_.draft_logits[row][at]);
         }
-        if (i == law_.gamma) break;
+        if (i == distribution_.gamma) break;
         const Token context[] = {before};
-        before =
-            chance.pick({Use::draft, static_cast<std::uint16_t>(i)}, tables_.draft->next(context, scratch));
+        before = random.categorical({Use::draft, static_cast<std::uint16_t>(i)},
+                                    tables_.draft->next(context, scratch));
         host.drafted(request, i) = before;
       }
     }
@@ -116,40 +119,40 @@ class Sampler {
   }
 
   Sample sample() && {
-    sample_.damaged =
+    sample_.invalid =
         static_cast<std::uint64_t>(std::count(sample_.accepted.begin(), sample_.accepted.end(), -1));
     return std::move(sample_);
   }
 
  private:
-  std::size_t length() const { return static_cast<std::size_t>(law_.gamma) + 1; }
+  std::size_t length() const { return static_cast<std::size_t>(distribution_.gamma) + 1; }
 
   void keep(HostBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
     const std::uint64_t at = first + static_cast<std::uint64_t>(request);
-    const bool good =
-        result.accepted >= 0 && result.accepted <= law_.gamma && result.next >= 0 && result.next < law_.vocab;
+    const bool good = result.accepted >= 0 && result.accepted <= distribution_.gamma && result.next >= 0 &&
+                      result.next < distribution_.vocab;
     sample_.accepted[at] = good ? result.accepted : -1;
     Token* const tokens = sample_.tokens.data() + at * length();
     if (!good) return;
     for (std::int32_t i = 0; i < result.accepted; ++i) tokens[i] = host.drafted(request, i);
     tokens[result.accepted] = result.next;
-    SampledChance chance = sampled_chance(law_.seed, static_cast<std::uint32_t>(at), 0);
+    SampledRandomSource random = sampled_random_source(distribution_.seed, static_cast<std::uint32_t>(at), 0);
     std::vector<double> scratch;
-    for (std::int32_t i = result.accepted + 1; i <= law_.gamma; ++i) {
+    for (std::int32_t i = result.accepted + 1; i <= distribution_.gamma; ++i) {
       const Token context[] = {tokens[i - 1]};
-      tokens[i] =
-          chance.pick({Use::plain, static_cast<std::uint16_t>(i)}, tables_.target->next(context, scratch));
+      tokens[i] = random.categorical({Use::plain, static_cast<std::uint16_t>(i)},
+                                     tables_.target->next(context, scratch));
     }
   }
 
-  LawCase law_;
+  DistributionCase distribution_;
   const Tables& tables_;
   Sample sample_;
 };
 
-Sample draw(const LawCase& law, const Tables& tables, const BatchRunner& runner,
+Sample draw(const DistributionCase& distribution, const Tables& tables, const BatchRunner& runner,
             Implementation implementation, std::uint64_t requests, std::int32_t requests_a_batch) {
-  Sampler sampler(law, tables, requests);
+  Sampler sampler(distribution, tables, requests);
   const auto size = static_cast<std::uint64_t>(requests_a_batch);
   for_each_index((requests + size - 1) / size, [&](std::size_t batch) {
     const std::uint64_t first = batch * size;
@@ -158,31 +161,31 @@ Sample draw(const LawCase& law, const Tables& tables, const BatchRunner& runner,
   return std::move(sampler).sample();
 }
 
-FitTest accepted_test(const Sample& sample, const RoundLaw<double>& round) {
+FitTest accepted_test(const Sample& sample, const RoundDistribution<double>& round) {
   std::vector<std::uint64_t> counts(round.accepted.size(), 0);
   for (const std::int32_t accepted : sample.accepted) ++counts[static_cast<std::size_t>(accepted)];
   return fit_test(counts, round.accepted, minimum_expectation_for_power);
 }
 
-FitTest emitted_test(const Sample& sample, std::size_t length, const RoundLaw<double>& round) {
+FitTest emitted_test(const Sample& sample, std::size_t length, const RoundDistribution<double>& round) {
   std::map<std::vector<Token>, std::size_t> cell_of;
-  std::vector<double> masses;
+  std::vector<double> probabilities;
   for (const auto& [tokens, probability] : round.emitted) {
-    cell_of.emplace(tokens, masses.size());
-    masses.push_back(probability);
+    cell_of.emplace(tokens, probabilities.size());
+    probabilities.push_back(probability);
   }
-  masses.push_back(0);  // what the rule cannot emit
-  std::vector<std::uint64_t> counts(masses.size(), 0);
+  probabilities.push_back(0);  // what the rule cannot emit
+  std::vector<std::uint64_t> counts(probabilities.size(), 0);
   for (std::size_t i = 0; i < sample.accepted.size(); ++i) {
     const auto start = sample.tokens.begin() + static_cast<std::ptrdiff_t>(i * length);
     const auto found = cell_of.find({start, start + sample.accepted[i] + 1});
-    ++counts[found == cell_of.end() ? masses.size() - 1 : found->second];
+    ++counts[found == cell_of.end() ? probabilities.size() - 1 : found->second];
   }
-  return fit_test(counts, masses, minimum_expectation_for_power);
+  return fit_test(counts, probabilities, minimum_expectation_for_power);
 }
 
-/// Two-sided, by the normal law.
-double kept_p(const Sample& sample, double rate) {
+/// Two-sided, by the normal distribution.
+double accepted_p(const Sample& sample, double rate) {
   double kept = 0;
   for (const std::int32_t accepted : sample.accepted) kept += accepted > 0 ? 1 : 0;
   const auto n = static_cast<double>(sample.accepted.size());
@@ -191,33 +194,34 @@ double kept_p(const Sample& sample, double rate) {
 
 }  // namespace
 
-double LawTests::least() const {
+double DistributionTests::least() const {
   double least = 1;
   for (const auto& [name, p] : p_values) least = std::min(least, p);
   return least;
 }
 
-bool keeps_law(VerifyMethod method) { return method != VerifyMethod::lenient; }
+bool keeps_distribution(RuleKind method) { return method != RuleKind::lenient; }
 
-LawTests test_law(const LawCase& law, const BatchRunner& runner, Implementation implementation, bool exact,
-                  std::uint64_t requests, std::int32_t requests_a_batch) {
-  const Tables tables = make_tables(law);
+DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
+                                    Implementation implementation, bool exact, std::uint64_t requests,
+                                    std::int32_t requests_a_batch) {
+  const Tables tables = make_tables(distribution);
   const std::vector<Token> context{0};
-  const auto length = static_cast<std::size_t>(law.gamma) + 1;
-  const Sample sample = draw(law, tables, runner, implementation, requests, requests_a_batch);
+  const auto length = static_cast<std::size_t>(distribution.gamma) + 1;
+  const Sample sample = draw(distribution, tables, runner, implementation, requests, requests_a_batch);
 
-  LawTests tests;
+  DistributionTests tests;
   tests.requests = requests;
-  tests.damaged = sample.damaged;
+  tests.invalid = sample.invalid;
   const auto add = [&](std::string name, double p) { tests.p_values.emplace_back(std::move(name), p); };
-  if (sample.damaged > 0) {
+  if (sample.invalid > 0) {
     add("results without a token", 0);
     return tests;
   }
-  if (keeps_law(law.rule.method)) {
-    const Law<double> plain = plain_law<double>(*tables.target, context, length);
+  if (keeps_distribution(distribution.rule.method)) {
+    const SequenceDistribution<double> plain = plain_distribution<double>(*tables.target, context, length);
     const SequenceTests sequences =
-        ExactSequenceTests(plain, law.vocab, length, requests).test(sample.tokens);
+        ExactSequenceTests(plain, distribution.vocab, length, requests).test(sample.tokens);
     add("tokens jointly, Pearson", sequences.joint.pearson_p);
     add("tokens jointly, G", sequences.joint.g_p);
     for (std::size_t i = 0; i < sequences.positions.size(); ++i) {
@@ -229,29 +233,30 @@ LawTests test_law(const LawCase& law, const BatchRunner& runner, Implementation 
   const Row target = tables.target->next(context, scratch);
   const Row draft = tables.draft->next(context, scratch);
   if (!exact) {
-    const SigmoidRule rule(law.rule.sigmoid_alpha, law.rule.sigmoid_beta);
-    tests.total_variation =
-        examine<double>(*tables.target, *tables.draft, rule, law.gamma, std::span<const Token>(context))
-            .distance;
-    add("first token kept", kept_p(sample, overlap(target, draft)));
+    const SigmoidRule rule(distribution.rule.sigmoid_alpha, distribution.rule.sigmoid_beta);
+    tests.total_variation = examine<double>(*tables.target, *tables.draft, rule, distribution.gamma,
+                                            std::span<const Token>(context))
+                                .distance;
+    add("first token kept", accepted_p(sample, overlap(target, draft)));
     return tests;
   }
   const auto against_round = [&](const auto& rule, double rate) {
-    const RoundLaw<double> round = round_law<double>(*tables.target, *tables.draft, rule, law.gamma, context);
+    const RoundDistribution<double> round =
+        round_distribution<double>(*tables.target, *tables.draft, rule, distribution.gamma, context);
     add("emitted tokens", emitted_test(sample, length, round).pearson_p);
     add("accepted length", accepted_test(sample, round).pearson_p);
-    add("first token kept", kept_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));
+    add("first token kept", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));
   };
   constexpr double of_the_round = -1;
-  switch (law.rule.method) {
-    case VerifyMethod::token:
+  switch (distribution.rule.method) {
+    case RuleKind::token:
       against_round(TokenRule{}, overlap(target, draft));
       break;
-    case VerifyMethod::lenient:
-      against_round(LenienceRule(law.rule.lenience, law.rule.residual),
-                    lenient_overlap(target, draft, law.rule.lenience));
+    case RuleKind::lenient:
+      against_round(LenienceRule(distribution.rule.lenience, distribution.rule.residual),
+                    lenient_overlap(target, draft, distribution.rule.lenience));
       break;
-    case VerifyMethod::block:
+    case RuleKind::block:
       against_round(BlockRule{}, of_the_round);
       break;
   }

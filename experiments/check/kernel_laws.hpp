@@ -1,4 +1,4 @@
-// Laws of what kernels emit, against laws computed from the rows.
+// Distributions of what kernels emit, against distributions computed from the rows.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// One test of a law: a small vocabulary, in which every row depends on the token before.
-struct LawCase {
+/// One test of a distribution: a small vocabulary, in which every row depends on the token before.
+struct DistributionCase {
   std::int32_t vocab = 8;
   std::int32_t gamma = 3;
   Dtype dtype = Dtype::f32;
@@ -18,25 +18,26 @@ struct LawCase {
   std::uint64_t seed = 20;
 };
 
-/// p-values by name, and what the rule's law is.
-struct LawTests {
+/// p-values by name, and what the rule's distribution is.
+struct DistributionTests {
   std::vector<std::pair<std::string, double>> p_values;
   double total_variation = 0;  ///< of the first gamma + 1 tokens to the target's: 0 for exact rules
   std::uint64_t requests = 0;
-  std::uint64_t damaged = 0;  ///< results without a token
+  std::uint64_t invalid = 0;  ///< results without a token
 
   double least() const;
 };
 
-/// Whether the rule leaves the target's law as it is.
-bool keeps_law(VerifyMethod method);
+/// Whether the rule leaves the target's distribution as it is.
+bool keeps_distribution(RuleKind method);
 
 /// Emitted tokens, filled up to gamma + 1 by plain decoding of the target where the round ended before:
 /// jointly (Pearson, G), and each token given those before it, against plain decoding. Accepted lengths and
-/// emitted tokens against the law of one round, followed along every branch. The share of first tokens that
-/// are kept against sum min(p, q). With `exact` false only what does not ask for the rule's own law. Rules
-/// that do not keep the law are held against their own alone.
-LawTests test_law(const LawCase& law, const BatchRunner& runner, Implementation implementation, bool exact,
-                  std::uint64_t requests, std::int32_t requests_a_batch);
+/// emitted tokens against the distribution of one round, followed along every branch. The share of first
+/// tokens that are accepted against sum min(p, q). With `exact` false only what does not ask for the rule's
+/// own distribution. Rules that do not keep the distribution are compared with their own alone.
+DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
+                                    Implementation implementation, bool exact, std::uint64_t requests,
+                                    std::int32_t requests_a_batch);
 
 }  // namespace speclab

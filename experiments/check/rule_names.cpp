@@ -6,20 +6,20 @@ namespace speclab {
 
 std::vector<VerifyRule> checked_rules() {
   VerifyRule lenient;
-  lenient.method = VerifyMethod::lenient;
+  lenient.method = RuleKind::lenient;
   lenient.lenience = 0.6;
   VerifyRule block;
-  block.method = VerifyMethod::block;
+  block.method = RuleKind::block;
   return {VerifyRule{}, lenient, block};
 }
 
 std::string rule_name(const VerifyRule& rule) {
   switch (rule.method) {
-    case VerifyMethod::lenient:
+    case RuleKind::lenient:
       return fmt::format("lenient {}", rule.lenience);
-    case VerifyMethod::block:
+    case RuleKind::block:
       return "block";
-    case VerifyMethod::token:
+    case RuleKind::token:
       break;
   }
   return "token";

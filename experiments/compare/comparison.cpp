@@ -158,7 +158,7 @@ Comparison ComparisonMaker::make(const CellSpec& spec) {
 void describe_comparison(Json& out, const Comparison& comparison, double confidence, const Control& control) {
   const Contestant& contestant = comparison.contestant;
   if (!contestant.drafter) {
-    out["obstacle"] = contestant.obstacle;
+    out["obstacle"] = contestant.unsupported_reason;
     return;
   }
   const Json specs = all_policies(comparison.settings);

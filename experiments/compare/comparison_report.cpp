@@ -73,7 +73,7 @@ std::vector<Cell> empty_row(const Json& cell, std::size_t columns) {
   return row;
 }
 
-std::string obstacles(const Json& result) {
+std::string unsupported_reasons(const Json& result) {
   std::string text;
   for (const Json& cell : result.at("cells")) {
     if (ran(cell)) continue;
@@ -256,7 +256,7 @@ std::vector<Table> comparison_tables(const Json& result, const std::string& id) 
     tables.push_back(gains_table(result, id + "-gains"));
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.front().note += " " + interval_note(result) + obstacles(result);
+  tables.front().note += " " + interval_note(result) + unsupported_reasons(result);
   return tables;
 }
 

@@ -9,9 +9,9 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/verifiers.hpp"
-#include "sim/text/documents.hpp"
 #include "sim/error.hpp"
 #include "sim/sequences.hpp"
+#include "sim/text/documents.hpp"
 
 namespace speclab {
 
@@ -146,7 +146,7 @@ class DrafterMaker {
 
  private:
   std::optional<AnyDrafter> refuse(const char* reason) {
-    contestant_.obstacle = reason;
+    contestant_.unsupported_reason = reason;
     return std::nullopt;
   }
 
@@ -238,8 +238,8 @@ AnyPolicy make_policy(const Json& spec, const Contestant& contestant) {
     return ConfidencePolicy(number("threshold"), spec.at("of") == "top" ? Confidence::top : Confidence::drawn,
                             most);
   }
-  if (kind == "entropy") return EntropyPolicy(number("kappa"), number("least"), most);
-  if (kind == "product") return ProductPolicy(number("risk"), most);
+  if (kind == "entropy") return AdaEdlPolicy(number("kappa"), number("least"), most);
+  if (kind == "product") return SpecDecPpPolicy(number("risk"), most);
   if (kind == "goodput") return GoodputPolicy(std::move(times), most);
   if (kind == "bandit") return BanditPolicy(std::move(times), most, number("width"));
   return OraclePolicy(most);

@@ -24,14 +24,14 @@ struct Task {
   std::optional<Model> target;                ///< none: the text itself
   PointRows rows;                             ///< of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
-  SequencePlan plan;
+  SequenceSet plan;
 };
 
 /// A drafter on a task.
 struct Contestant {
   std::vector<std::shared_ptr<const Model>> models;  ///< that the drafter points to
   std::optional<AnyDrafter> drafter;                 ///< none when it cannot draft for this task
-  std::string obstacle;                              ///< why it cannot
+  std::string unsupported_reason;                    ///< why it cannot
   std::vector<double> costs;  ///< of a run of the drafter, of its inner drafter, and so on
   double verify = 0;          ///< of each token that the target verifies
   AnyRule rule;

@@ -62,8 +62,8 @@ std::vector<std::string> Family::names() const {
 }
 
 const Family& model_family() {
-  static const Field mass = number("", "A mass.", 0, 1e300);
-  static const Field row = list("", "One row.", mass, 1, max_vocab);
+  static const Field probability = number("", "A mass.", 0, 1e300);
+  static const Field row = list("", "One row.", probability, 1, max_vocab);
   static Family family{"model", {}};
   if (!family.kinds.empty()) return family;
   const CacheOptions cache;

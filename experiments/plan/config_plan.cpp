@@ -129,9 +129,9 @@ Json compare_choices(const std::vector<ConfigCase>& cases) {
   for (const ConfigCase& one : cases) {
     const double alpha = one.acceptance.alpha.estimate;
     const OptimalGamma best = optimal_gamma(alpha, one.c);
-    const double own = speed(alpha, one.gamma, one.c);
+    const double own = speedup(alpha, one.gamma, one.c);
     // Without a best speed (free drafts that are never rejected) every choice loses everything.
-    const double loss = best.speed ? 100 * (1 - own / *best.speed) : 100;
+    const double loss = best.speedup ? 100 * (1 - own / *best.speedup) : 100;
     const bool has_rounding = one.alpha_rounding > 0 || one.c_rounding > 0;
     const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
                                                  one.c - one.c_rounding, one.c + one.c_rounding);
@@ -155,7 +155,7 @@ Json compare_choices(const std::vector<ConfigCase>& cases) {
          {"gamma", one.gamma},
          {"speed", own},
          {"best_gamma", best.gamma ? Json(*best.gamma) : Json()},
-         {"best_speed", optional_json(best.speed)},
+         {"best_speed", optional_json(best.speedup)},
          {"loss_percent", loss},
          {"optimal_gammas",
           has_rounding ? Json::array({range.low, range.high ? Json(*range.high) : Json()}) : Json()},

@@ -50,7 +50,7 @@ struct SpeedCurve {
 SpeedCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
   const Interval& alpha = drafter.acceptance.alpha;
   const auto by_alpha = [&](double value) {
-    return speeds(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
+    return speedups(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
   };
   return {iid_tokens(alpha.estimate, settings.max_gamma), by_alpha(alpha.estimate), by_alpha(alpha.low),
           by_alpha(alpha.high), "i.i.d."};
@@ -60,7 +60,7 @@ SpeedCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
 SpeedCurve position_curve(const Drafter& drafter, const PlanSettings& settings) {
   PositionalTokens found = positional_tokens(drafter.acceptance.log->counts);
   found.tokens.resize(std::min(found.tokens.size(), at(settings.max_gamma) + 1));
-  SpeedCurve curve{found.tokens, speeds(found.tokens, drafter.costs, settings.at), {}, {}, "positions"};
+  SpeedCurve curve{found.tokens, speedups(found.tokens, drafter.costs, settings.at), {}, {}, "positions"};
   const boost::math::normal_distribution<double> normal;
   const double quantile =
       boost::math::quantile(boost::math::complement(normal, (1 - settings.confidence) / 2));
@@ -92,9 +92,9 @@ Choice best_of(const SpeedCurve& curve, const Drafter& drafter, const PlanSettin
     const OptimalGamma closed =
         optimal_gamma(drafter.acceptance.alpha.estimate, draft_cost(drafter.costs, settings.at));
     if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
-    if (!closed.gamma && closed.speed) {
+    if (!closed.gamma && closed.speedup) {
       for (int enough = 1; enough <= last; ++enough) {
-        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speed) {
+        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speedup) {
           return {enough, closed.reason + " This one comes within 1% of it."};
         }
       }
@@ -227,7 +227,7 @@ Json batch_rows(const std::vector<BatchRange>& batches) {
     rows.push_back({{"first", range.first},
                     {"last", range.last},
                     {"gamma", range.gamma},
-                    {"least_speed", range.least_speed}});
+                    {"least_speed", range.least_speedup}});
   }
   return rows;
 }
@@ -278,7 +278,7 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.
   const bool closed = fixed_costs && !by_positions;
-  const auto charged = oracle_speed_charged(known.alpha.estimate, c);
+  const auto charged = speedup_bound_drafting_paid(known.alpha.estimate, c);
   // An oracle may also draft nothing.
   const double oracle = closed && charged ? std::max(*charged, 1.0) : oracle_speed(curve, drafter, settings);
   const double gain = std::max(oracle / best - 1, 0.0);
@@ -319,9 +319,9 @@ Json make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   plan["gammas"] = gamma_rows(curve, choice.gamma, drafter, settings);
   plan["bounds"] =
-      Json{{"guaranteed", closed ? optional_json(guaranteed_speed(known.alpha.estimate, c)) : Json()},
+      Json{{"guaranteed", closed ? optional_json(guaranteed_speedup(known.alpha.estimate, c)) : Json()},
            {"oracle_uncharged",
-            by_positions ? Json() : optional_json(oracle_speed_uncharged(known.alpha.estimate))},
+            by_positions ? Json() : optional_json(speedup_bound_drafting_free(known.alpha.estimate))},
            {"oracle_charged", oracle},
            {"adaptive_gain", gain}};
   plan["advice"] = advice(gain, choice.gamma, by_positions, findings);

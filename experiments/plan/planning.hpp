@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/cost/speculation_cost.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
 #include "experiments/format/shape.hpp"
 #include "experiments/plan/acceptance_file.hpp"
 
@@ -45,7 +45,7 @@ struct PlanSettings {
 ///   bounds      {guaranteed, oracle_uncharged, oracle_charged, adaptive_gain}
 ///   advice      sentences
 ///   log         the tests of a log and its positions; null without one
-///   batches     rows {first, last, gamma, least_speed}; null when costs do not depend on the batch
+///   batches     rows {first, last, gamma, least_speedup}; null when costs do not depend on the batch
 ///   batch_limit the largest batch at which the best gamma, kept fixed, still pays; null as above
 ///   device      times, memory, traffic and energy by the roofline; null without one
 ///   settings    rows {server, checked, lines}; empty when speculation does not pay

@@ -25,15 +25,15 @@ Json prediction(double alpha, double c, double c_hat, const std::optional<int>& 
   const std::optional<int> gamma = asked ? asked : best.gamma;
   Json out{{"alpha", alpha}, {"gamma", gamma ? Json(*gamma) : Json()}, {"c", c}, {"c_hat", c_hat}};
   out["tokens_per_round"] = gamma ? Json(expected_tokens(alpha, *gamma)) : Json();
-  out["speed"] = gamma ? Json(speed(alpha, *gamma, c)) : Json();
+  out["speed"] = gamma ? Json(speedup(alpha, *gamma, c)) : Json();
   out["operations"] = gamma ? Json(operations(alpha, *gamma, c_hat)) : Json();
   out["optimal_gamma"] = best.gamma ? Json(*best.gamma) : Json();
-  out["speed_at_optimum"] = best.gamma ? optional_json(best.speed) : Json();
+  out["speed_at_optimum"] = best.gamma ? optional_json(best.speedup) : Json();
   out["operations_at_optimum"] = best.gamma ? Json(operations(alpha, *best.gamma, c_hat)) : Json();
-  out["oracle_speed_uncharged"] = optional_json(oracle_speed_uncharged(alpha));
-  out["oracle_speed_charged"] = optional_json(oracle_speed_charged(alpha, c));
+  out["oracle_speed_uncharged"] = optional_json(speedup_bound_drafting_free(alpha));
+  out["oracle_speed_charged"] = optional_json(speedup_bound_drafting_paid(alpha, c));
   out["reason"] = best.reason;
-  if (!best.gamma) out["speed_limit"] = optional_json(best.speed);
+  if (!best.gamma) out["speed_limit"] = optional_json(best.speedup);
   return out;
 }
 

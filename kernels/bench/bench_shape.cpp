@@ -42,7 +42,7 @@ BenchBytes bench_bytes(const BenchShape& shape, const std::vector<Implementation
   bytes.copied = bytes.logits() / 2 / vector * vector;
   bytes.small = requests * (gamma * sizeof(Token) + sizeof(RandomAddress) + 3 * sizeof(std::int32_t));
   for (const Implementation each : implementations) {
-    bytes.workspaces += plan_of(each, shape_batch(shape)).workspace_bytes;
+    bytes.workspaces += layout_of(each, shape_batch(shape)).workspace_bytes;
   }
   return bytes;
 }

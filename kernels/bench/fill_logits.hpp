@@ -67,7 +67,7 @@ struct DrawDrafts {
   static constexpr int min_blocks = 4;
 
   struct Shared {
-    simt::BlockRoom<std::uint64_t, threads / simt::warp_size> room;
+    simt::BlockScratch<std::uint64_t, threads / simt::warp_size> scratch;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -83,8 +83,8 @@ struct DrawDrafts {
       best = best > key ? best : key;
     }
     auto& shared = simt::shared<Shared>();
-    best =
-        simt::block_reduce(best, shared.room, [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
+    best = simt::block_reduce(best, shared.scratch,
+                              [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
     if (simt::thread_index() == 0) {
       args.drafted[row] = static_cast<Token>(~static_cast<std::uint32_t>(best));
     }

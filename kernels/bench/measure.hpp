@@ -1,4 +1,4 @@
-// Times of the verification kernels on a GPU, and of what they are held against, at one size.
+// Times of the verification kernels on a GPU, and of what they are compared with, at one size.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct BenchShape {
   Dtype dtype = Dtype::bf16;  ///< of target and draft
 };
 
-/// The batch of a measurement, with pointers that are null or not as they will be, for `plan_of` and
+/// The batch of a measurement, with pointers that are null or not as they will be, for `layout_of` and
 /// `traffic_of`; not to be run.
 VerifyBatch shape_batch(const BenchShape& shape);
 
@@ -54,15 +54,14 @@ struct BenchTask {
   BenchShape shape;
   MadeLogits logits;
   std::vector<Implementation> implementations;
-  bool flushed =
-      false;  ///< the second-level cache is overwritten before each repetition; else data that fit are in it
+  bool flushed = false;  ///< overwrite the second-level cache before each repetition; else it keeps what fits
   int repetitions = 200;
 };
 
 struct BenchTimes {
   std::string name;
   std::vector<double> seconds;  ///< one of each repetition
-  /// Of implementations: mean number of kept tokens, and the share of requests that rejected one.
+  /// Of implementations: mean number of accepted tokens, and the share of requests that rejected one.
   double accepted = 0;
   double rejecting = 0;
 };

@@ -1,4 +1,4 @@
-// What verification is held against: reading bytes and doing nothing with them, copying them, launching
+// What verification is compared with: reading bytes and doing nothing with them, copying them, launching
 // nothing, and not verifying at all.
 #pragma once
 
@@ -65,7 +65,7 @@ struct ReadBytes {
   static constexpr int min_blocks = 4;
 
   struct Shared {
-    simt::BlockRoom<std::uint32_t, threads / simt::warp_size> room;
+    simt::BlockScratch<std::uint32_t, threads / simt::warp_size> scratch;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -82,7 +82,8 @@ struct ReadBytes {
       parity ^= (held[i].word[0] ^ held[i].word[1]) ^ (held[i].word[2] ^ held[i].word[3]);
     }
     auto& shared = simt::shared<Shared>();
-    parity = simt::block_reduce(parity, shared.room, [](std::uint32_t a, std::uint32_t b) { return a ^ b; });
+    parity =
+        simt::block_reduce(parity, shared.scratch, [](std::uint32_t a, std::uint32_t b) { return a ^ b; });
     if (simt::thread_index() == 0) args.parity[simt::block_index()] = parity;
   }
 
@@ -110,7 +111,7 @@ struct SkipArgs {
   std::int32_t gamma;
 };
 
-/// Keeps all drafted tokens and repeats the last: what a verifier costs that verifies nothing.
+/// Accepts all drafted tokens and repeats the last: the cost of a kernel that verifies nothing.
 struct SkipVerification {
   using Args = SkipArgs;
   static constexpr const char* name = "skip";

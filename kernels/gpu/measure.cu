@@ -88,18 +88,18 @@ VerifyBatch batch_of(const BenchShape& shape, const BenchBytes& bytes, const Ten
   return batch;
 }
 
-/// Mean of kept tokens and share of requests with a rejection, of the run before.
-void count_kept(const BenchShape& shape, const Tensors& tensors, BenchTimes& found) {
+/// Mean of accepted tokens and share of requests with a rejection, of the run before.
+void count_accepted(const BenchShape& shape, const Tensors& tensors, BenchTimes& found) {
   std::vector<std::int32_t> accepted(tensors.requests);
   SPECLAB_CUDA(cudaMemcpy(accepted.data(), tensors.accepted.get(), accepted.size() * sizeof(std::int32_t),
                           cudaMemcpyDeviceToHost));
-  double kept = 0;
+  double sum = 0;
   double rejecting = 0;
   for (const std::int32_t each : accepted) {
-    kept += each;
+    sum += each;
     rejecting += each < shape.gamma ? 1 : 0;
   }
-  found.accepted = kept / shape.requests;
+  found.accepted = sum / shape.requests;
   found.rejecting = rejecting / shape.requests;
 }
 
@@ -133,12 +133,12 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
     found.times.push_back({name, {}, 0, 0});
   };
   for (const Implementation each : task.implementations) {
-    const std::size_t size = plan_of(each, batch).workspace_bytes;
+    const std::size_t size = layout_of(each, batch).workspace_bytes;
     workspaces.push_back(device_array<unsigned char>(size));
     SPECLAB_CUDA(cudaMemsetAsync(workspaces.back().get(), 0, size, stream));
     void* const workspace = workspaces.back().get();
     add(name_of(each), [&] { run_on_gpu(each, batch, workspace, stream); });
-    count_kept(shape, tensors, found.times.back());
+    count_accepted(shape, tensors, found.times.back());
   }
 
   const simt::CudaExecutor executor(stream);

@@ -70,7 +70,7 @@ class DeviceBatch {
 
 void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& host, GpuLaunch how) {
   DeviceBatch device(host);
-  const std::size_t bytes = plan_of(implementation, host).workspace_bytes;
+  const std::size_t bytes = layout_of(implementation, host).workspace_bytes;
   const auto workspace = device_array<unsigned char>(bytes);
   const OwnedStream stream = make_stream();
   SPECLAB_CUDA(cudaMemsetAsync(workspace.get(), 0, bytes, stream.get()));

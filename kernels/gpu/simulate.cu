@@ -36,8 +36,8 @@ class CudaDevice {
     simt::CudaExecutor(stream_).run<Kernel>(launch, args);
   }
   template <class T>
-  void take(T* memory, std::size_t count, T* room) const {
-    SPECLAB_CUDA(cudaMemcpyAsync(room, memory, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+  void take(T* memory, std::size_t count, T* scratch) const {
+    SPECLAB_CUDA(cudaMemcpyAsync(scratch, memory, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
     SPECLAB_CUDA(cudaMemsetAsync(memory, 0, count * sizeof(T), stream_));
     SPECLAB_CUDA(cudaStreamSynchronize(stream_));
   }
@@ -46,24 +46,24 @@ class CudaDevice {
   cudaStream_t stream_ = nullptr;
 };
 
-void refuse_what_does_not_fit(const SimulatePlan& plan) {
+void refuse_what_does_not_fit(const SimulateLayout& layout) {
   std::size_t free_bytes = 0;
   std::size_t all_bytes = 0;
   SPECLAB_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
-  const std::string obstacle = plan_obstacle(plan, free_bytes);
-  if (!obstacle.empty()) throw std::runtime_error("simulation on the GPU: " + obstacle);
+  const std::string unsupported_reason = layout_unsupported_reason(layout, free_bytes);
+  if (!unsupported_reason.empty()) throw std::runtime_error("simulation on the GPU: " + unsupported_reason);
 }
 
 }  // namespace
 
 RoundCounts simulate_on_gpu(const IidRun& run, const Watch& watch) {
-  refuse_what_does_not_fit(iid_plan(run.shape));
+  refuse_what_does_not_fit(iid_layout(run.shape));
   CudaDevice device;
   return simulate(device, run, watch);
 }
 
 RoundCounts simulate_on_gpu(const TableRun& run, const Watch& watch) {
-  refuse_what_does_not_fit(table_plan(run.shape, run.tables, run.starts.size()));
+  refuse_what_does_not_fit(table_layout(run.shape, run.tables, run.starts.size()));
   CudaDevice device;
   return simulate(device, run, watch);
 }

@@ -1,4 +1,4 @@
-// Stands in for the GPU's side of the library where there is no nvcc, so that whoever asks gets an answer.
+// Replaces the GPU's side of the library where there is no nvcc: every call fails with the reason.
 #include <stdexcept>
 
 #include "kernels/bench/measure.hpp"

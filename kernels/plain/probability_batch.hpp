@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "core/random/random_source.hpp"
-#include "core/rules/block.hpp"
 #include "core/round/verify.hpp"
+#include "core/rules/block.hpp"
 
 namespace speclab {
 
 /// Views into row-major arrays of `requests` requests: targets [requests, gamma + 1, vocab], drafts
-/// [requests, gamma, vocab], drafted [requests, gamma]. Masses are probabilities. Request i draws the random
-/// numbers of trial i, round 0 of `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab passes
-/// 2^31 in real batches.
+/// [requests, gamma, vocab], drafted [requests, gamma]. Request i draws the
+/// random numbers of trial i, round 0 of `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab
+/// passes 2^31 in real batches.
 struct BatchView {
   const double* targets;
   const double* drafts;
@@ -38,12 +38,12 @@ enum class PlainRule : std::int32_t { token, block };
 /// Verification of one request by core's own program: what every backend calls. gamma is at most max_block
 /// for blocks.
 SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule, std::int64_t request) {
-  SampledChance chance = sampled_chance(batch.seed, static_cast<std::uint32_t>(request), 0);
+  SampledRandomSource random = sampled_random_source(batch.seed, static_cast<std::uint32_t>(request), 0);
   const auto targets = [&](std::int32_t i) { return batch.target(request, i); };
   const auto drafts = [&](std::int32_t i) { return batch.draft(request, i); };
   const Token* const drafted = batch.drafted + request * batch.gamma;
-  return rule == PlainRule::block ? verify(BlockRule{}, targets, drafts, drafted, batch.gamma, chance)
-                                  : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, chance);
+  return rule == PlainRule::block ? verify(BlockRule{}, targets, drafts, drafted, batch.gamma, random)
+                                  : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, random);
 }
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
 // The first kernel: one thread a request, running the reference's own function. Slow (a row is read by one
-// thread), and the proof that core/ decides alike on both processors; faster kernels are held against it.
+// thread), and the proof that core/ decides alike on both processors; faster kernels are compared with it.
 #pragma once
 
 #include <vector>

@@ -20,19 +20,19 @@ SPECLAB_DEVICE T warp_sum(T value) {
 
 /// Room for a block's reductions: one for each type and number that are in use at the same time.
 template <class T, int Warps>
-struct BlockRoom {
+struct BlockScratch {
   T of_warp[Warps];
 };
 
-/// combine over all threads of a block of `Warps` warps, warp after warp; every thread gets it. `room` is
-/// shared memory that nobody else touches from one `sync` before to one `sync` after.
+/// combine over all threads of a block of `Warps` warps, warp after warp; every thread gets it. `scratch` is
+/// shared memory that nothing else uses from one `sync` before to one `sync` after.
 template <int Warps, class T, class Combine>
-SPECLAB_DEVICE T block_reduce(T value, BlockRoom<T, Warps>& room, const Combine& combine) {
+SPECLAB_DEVICE T block_reduce(T value, BlockScratch<T, Warps>& scratch, const Combine& combine) {
   value = warp_reduce(value, combine);
-  if (thread_index() % warp_size == 0) room.of_warp[thread_index() / warp_size] = value;
+  if (thread_index() % warp_size == 0) scratch.of_warp[thread_index() / warp_size] = value;
   sync();
-  T all = room.of_warp[0];
-  for (int warp = 1; warp < Warps; ++warp) all = combine(all, room.of_warp[warp]);
+  T all = scratch.of_warp[0];
+  for (int warp = 1; warp < Warps; ++warp) all = combine(all, scratch.of_warp[warp]);
   return all;
 }
 

@@ -1,6 +1,6 @@
-// Rounds of independent coins (core/iid_rounds.hpp). A block of threads takes a share of one piece of one
-// batch; its threads stride over the Philox blocks, two rounds each, and count in columns of shared memory,
-// one a thread, so that counting needs no atomics until the share is done.
+// Rounds of independent acceptances (core/round/iid_lengths.hpp). A block of threads takes a share of one
+// piece of one batch; its threads stride over the Philox blocks, two rounds each, and count in columns of
+// shared memory, one a thread, so that counting needs no atomics until the share is done.
 //
 // What bounds it: instructions. Nothing is read but thresholds in shared memory, and nothing written but
 // gamma + 1 counters a thread block. A Philox block is 20 multiplications to 64 bits and 20 exclusive ors of

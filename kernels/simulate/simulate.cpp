@@ -28,8 +28,8 @@ class EmulatedDevice {
     executor_.run<Kernel>(launch, args);
   }
   template <class T>
-  void take(T* memory, std::size_t count, T* room) const {
-    std::copy_n(memory, count, room);
+  void take(T* memory, std::size_t count, T* scratch) const {
+    std::copy_n(memory, count, scratch);
     std::fill_n(memory, count, T{});
   }
 

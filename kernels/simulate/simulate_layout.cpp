@@ -24,57 +24,57 @@ std::string mebibytes(std::uint64_t bytes) { return std::to_string(divided_up(by
 
 }  // namespace
 
-IidPlan iid_plan(const RunShape& shape) {
+IidLayout iid_layout(const RunShape& shape) {
   const BatchCut cut = shape.cut();
   const std::uint64_t pieces = piece_count(cut);
   // The first batch is no shorter than any, and its first piece the longest.
   const std::uint64_t longest = piece_at(cut, 0).rounds();
-  IidPlan plan;
-  plan.shares = static_cast<std::uint32_t>(divided_up(longest, IidRounds::share_rounds));
+  IidLayout layout;
+  layout.shares = static_cast<std::uint32_t>(divided_up(longest, IidRounds::share_rounds));
   const std::uint64_t fitting = std::max<std::uint64_t>(1, shape.limits.rounds / longest);
-  plan.pieces = std::min({pieces, fitting, static_cast<std::uint64_t>(simt::most_blocks) / plan.shares});
-  plan.launches = divided_up(pieces, plan.pieces);
-  plan.launch = simt::launch_of<IidRounds>(static_cast<std::int64_t>(plan.pieces * plan.shares));
-  plan.launch.dynamic_shared = IidRounds::shared_bytes(shape.gamma);
-  plan.device_bytes = length_bytes(shape) + static_cast<std::uint64_t>(shape.gamma) * sizeof(std::uint64_t);
-  plan.random_blocks = iid_block(cut.total - 1, shape.length) + 1 + pieces;
-  return plan;
+  layout.pieces = std::min({pieces, fitting, static_cast<std::uint64_t>(simt::most_blocks) / layout.shares});
+  layout.launches = divided_up(pieces, layout.pieces);
+  layout.launch = simt::launch_of<IidRounds>(static_cast<std::int64_t>(layout.pieces * layout.shares));
+  layout.launch.dynamic_shared = IidRounds::shared_bytes(shape.gamma);
+  layout.device_bytes = length_bytes(shape) + static_cast<std::uint64_t>(shape.gamma) * sizeof(std::uint64_t);
+  layout.random_blocks = iid_block(cut.total - 1, shape.length) + 1 + pieces;
+  return layout;
 }
 
-TablePlan table_plan(const RunShape& shape, const StepTables& tables, std::size_t prompts) {
+TableLayout table_layout(const RunShape& shape, const PreparedPairView& tables, std::size_t prompts) {
   using Kernel = TableRounds<TokenRule, 2>;  // all of them have the same shape
   const auto steps_a_round = static_cast<std::uint64_t>(shape.gamma) + 1;
   const LaunchLimits& limits = shape.limits;
   const auto at_least_one = [](std::uint64_t count) { return std::max<std::uint64_t>(1, count); };
-  TablePlan plan;
-  plan.sequences = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+  TableLayout layout;
+  layout.sequences = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       shape.trials, at_least_one(std::min(limits.sequences, limits.steps / steps_a_round))));
-  plan.stretch = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+  layout.stretch = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       shape.length, at_least_one(std::min(limits.steps_in_a_row / steps_a_round,
-                                          limits.steps / steps_a_round / plan.sequences))));
-  plan.launches = divided_up(shape.trials, plan.sequences) * divided_up(shape.length, plan.stretch);
-  plan.launch =
-      simt::launch_of<Kernel>(static_cast<std::int64_t>(divided_up(plan.sequences, Kernel::threads)));
-  plan.launch.dynamic_shared = Kernel::shared_bytes(shape.gamma);
+                                          limits.steps / steps_a_round / layout.sequences))));
+  layout.launches = divided_up(shape.trials, layout.sequences) * divided_up(shape.length, layout.stretch);
+  layout.launch =
+      simt::launch_of<Kernel>(static_cast<std::int64_t>(divided_up(layout.sequences, Kernel::threads)));
+  layout.launch.dynamic_shared = Kernel::shared_bytes(shape.gamma);
   const std::uint64_t rows = std::uint64_t{tables.target_contexts} + tables.draft_contexts;
-  plan.device_bytes =
-      ((step_parts * tables.contexts) << static_cast<unsigned>(tables.bits)) * sizeof(StepSlot) +
+  layout.device_bytes =
+      ((slot_parts * tables.contexts) << static_cast<unsigned>(tables.bits)) * sizeof(SamplingSlot) +
       tables.contexts * sizeof(std::uint64_t) + rows * tables.vocab * sizeof(double) +
-      (prompts + plan.sequences) * sizeof(std::uint32_t) +
+      (prompts + layout.sequences) * sizeof(std::uint32_t) +
       static_cast<std::uint64_t>(2 * shape.gamma + 1) * sizeof(RoundState) + length_bytes(shape) +
       shape.cut().count() * sizeof(std::uint64_t);
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-  plan.random_blocks = shape.total() > most / steps_a_round ? most : shape.total() * steps_a_round;
-  return plan;
+  layout.random_blocks = shape.total() > most / steps_a_round ? most : shape.total() * steps_a_round;
+  return layout;
 }
 
-std::string plan_obstacle(const SimulatePlan& plan, std::uint64_t memory_bytes) {
-  if (plan.launch.dynamic_shared > most_shared) {
-    return "it takes " + std::to_string(plan.launch.dynamic_shared) +
+std::string layout_unsupported_reason(const SimulateLayout& layout, std::uint64_t memory_bytes) {
+  if (layout.launch.dynamic_shared > most_shared) {
+    return "it takes " + std::to_string(layout.launch.dynamic_shared) +
            " bytes of shared memory a thread block; devices have " + std::to_string(most_shared);
   }
-  if (plan.device_bytes > memory_bytes) {
-    return "it takes " + mebibytes(plan.device_bytes) + " of device memory; there are " +
+  if (layout.device_bytes > memory_bytes) {
+    return "it takes " + mebibytes(layout.device_bytes) + " of device memory; there are " +
            mebibytes(memory_bytes);
   }
   return "";

@@ -1,4 +1,4 @@
-// What a simulation launches and how much device memory it takes, from sizes alone: for whoever launches, and
+// What a simulation launches and how much device memory it takes, from sizes alone: for launching, and
 // for a dry run without a device.
 #pragma once
 
@@ -11,29 +11,29 @@
 
 namespace speclab {
 
-struct SimulatePlan {
+struct SimulateLayout {
   simt::Launch launch;              ///< the largest
   std::uint64_t launches = 0;       ///< one after the other
   std::uint64_t device_bytes = 0;   ///< allocated
-  std::uint64_t random_blocks = 0;  ///< used at most: where pieces cut blocks, or where every draft is kept
+  std::uint64_t random_blocks = 0;  ///< upper bound: pieces cut blocks, and every draft is accepted
 };
 
-struct IidPlan : SimulatePlan {
-  std::uint64_t pieces = 0;  ///< of a launch (core/batches.hpp)
+struct IidLayout : SimulateLayout {
+  std::uint64_t pieces = 0;  ///< of a launch (core/round/batches.hpp)
   std::uint32_t shares = 0;  ///< thread blocks that share a piece
 };
 
-struct TablePlan : SimulatePlan {
+struct TableLayout : SimulateLayout {
   std::uint32_t sequences = 0;  ///< of a launch, side by side
   std::uint32_t stretch = 0;    ///< rounds of each in a launch
 };
 
-IidPlan iid_plan(const RunShape& shape);
+IidLayout iid_layout(const RunShape& shape);
 
 /// Of the tables only the sizes are looked at.
-TablePlan table_plan(const RunShape& shape, const StepTables& tables, std::size_t prompts);
+TableLayout table_layout(const RunShape& shape, const PreparedPairView& tables, std::size_t prompts);
 
 /// Why a device with so much memory cannot run it, as a sentence; empty when it can.
-std::string plan_obstacle(const SimulatePlan& plan, std::uint64_t memory_bytes);
+std::string layout_unsupported_reason(const SimulateLayout& layout, std::uint64_t memory_bytes);
 
 }  // namespace speclab

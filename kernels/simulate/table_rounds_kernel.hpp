@@ -1,6 +1,7 @@
-// Rounds over a pair of stored tables (core/table_step.hpp), one thread a sequence. Each step takes one
-// Philox block and one slot of 16 bytes; which state of its round a sequence is in is a number, not a place
-// in the program, so that the lanes of a warp go through the same instructions whatever their coins say.
+// Rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread a sequence. Each step
+// takes one Philox block and one slot of 16 bytes; which state of its round a sequence is in is a number, not
+// a place in the program, so that the lanes of a warp go through the same instructions whatever their
+// acceptance draws say.
 //
 // What bounds it: with many sequences, instructions: 199 PTX instructions a step (nvcc 13.0, sm_90; some of
 // them names only; a division more from order 2 on), most of them Philox's 20 multiplications to 64 bits, 20
@@ -14,8 +15,8 @@
 
 #include <cstdint>
 
-#include "core/round/batches.hpp"
 #include "core/fast/prepared_pair_step.hpp"
+#include "core/round/batches.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace speclab {
@@ -29,7 +30,7 @@ struct TableRoundsArgs {
   std::int32_t gamma;
   const RoundState* states;  ///< [2 gamma + 1]
   std::uint32_t start;       ///< where a round starts
-  StepTables tables;
+  PreparedPairView tables;
   Rule rule;
   const std::uint32_t* starts;  ///< [prompts] contexts
   std::uint32_t prompts;
@@ -94,7 +95,7 @@ struct TableRounds {
       const RoundState state = states[at];
       const PhiloxWords words = philox_words(args.seed, 0, state.site, round, trial);
       const SlotChoice choice = choose_slot(args.tables, state, context, words.first);
-      const StepSlot slot = load_slot(choice.slot);
+      const SamplingSlot slot = load_slot(choice.slot);
       const StepResult step = take_step(args.tables, args.rule, state, context, choice, slot, words.second);
       overlap += args.tables.overlap[context] & (std::uint64_t{0} - step.emitted);
       context = select(step.emitted, next_context<Order>(args.tables, context, step.token), context);
@@ -106,7 +107,7 @@ struct TableRounds {
     return overlap;
   }
 
-  SPECLAB_DEVICE static StepSlot load_slot(const StepSlot* slot) {
+  SPECLAB_DEVICE static SamplingSlot load_slot(const SamplingSlot* slot) {
     const simt::Vector16 words = simt::load(reinterpret_cast<const simt::Vector16*>(slot));
     return {words.word[0], words.word[1], words.word[2], words.word[3]};
   }

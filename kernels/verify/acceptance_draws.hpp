@@ -1,4 +1,5 @@
-// The coins of token verification from ratios of probabilities in single precision, one warp a request.
+// The acceptance draws of token verification from ratios of probabilities in single precision, one warp a
+// request.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace speclab {
 
-/// Where a request's coins ended.
-struct CoinsEnd {
-  std::int32_t position;  ///< of the next token: drafted tokens kept; -1: the request has its answer already
+/// Where a request's acceptance draws ended.
+struct AcceptanceEnd {
+  std::int32_t position;  ///< of the next token: drafted tokens accepted; -1: already answered
   std::uint32_t flags;
 };
 
-/// A ratio that says: the draft gives this token no mass, or less than single precision holds.
-inline constexpr float no_draft_mass = -1;
+/// The ratio of a token whose probability under the draft is 0 or below single precision.
+inline constexpr float zero_draft_probability = -1;
 
 /// min(1, target / draft). NaN passes through, and no uniform is below it.
 SPECLAB_HD inline float bounded_ratio(float target, float draft) {
-  if (draft == 0) return no_draft_mass;
+  if (draft == 0) return zero_draft_probability;
   const float ratio = target / draft;
   return ratio > 1 ? 1 : ratio;
 }
@@ -52,13 +53,13 @@ inline std::int64_t small_blocks(std::int64_t requests) {
   return (requests + requests_of_small_block - 1) / requests_of_small_block;
 }
 
-/// Every position's coin by a lane of its own, and the first that fails.
+/// Every position's acceptance draw by a lane of its own, and the first that fails.
 template <class Ratios>
 struct FirstRejection {
   struct Args {
     VerifyBatch batch;
     Ratios ratios;
-    CoinsEnd* choices;  ///< [requests]
+    AcceptanceEnd* choices;  ///< [requests]
   };
   static constexpr const char* name = "first rejection";
   static constexpr int threads = small_block;
@@ -80,22 +81,22 @@ struct FirstRejection {
     }
     for (std::int32_t first = 0; first < length; first += simt::warp_size) {
       const std::int32_t position = first + lane;
-      bool kept = true;
+      bool accepted = true;
       std::uint32_t flags = 0;
       if (position < length) {
         const Token token = batch.drafted[request * batch.gamma + position];
         const bool outside = token < 0 || token >= batch.vocab;
         const float ratio = outside ? 0 : args.ratios(request, position, token);
         if (outside) flags = flag_token_out_of_range;
-        if (ratio == no_draft_mass) flags = flag_draft_without_mass;
-        // The strict comparison of `UniformChance::flip`; the programs of others compare with <=.
-        kept = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)}) <
-               static_cast<double>(ratio);
+        if (ratio == zero_draft_probability) flags = flag_zero_draft_probability;
+        // The strict comparison of `UniformRandomSource::bernoulli`; the programs of others compare with <=.
+        accepted = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)}) <
+                   static_cast<double>(ratio);
       }
-      const std::uint32_t rejected = simt::ballot(!kept);
+      const std::uint32_t rejected = simt::ballot(!accepted);
       if (rejected == 0) continue;
       const std::uint32_t before = rejected & ((1U << static_cast<unsigned>(lane)) - 1U);
-      if (!kept && before == 0) args.choices[request] = {position, flags};
+      if (!accepted && before == 0) args.choices[request] = {position, flags};
       return;
     }
     if (lane == 0) args.choices[request] = {length, 0};
@@ -103,16 +104,17 @@ struct FirstRejection {
 };
 
 template <class Executor, class Ratios>
-void run_coins(Executor&& executor, const VerifyBatch& batch, const Ratios& ratios, CoinsEnd* choices) {
-  using Coins = FirstRejection<Ratios>;
-  executor.template run<Coins>(simt::launch_of<Coins>(small_blocks(batch.requests)),
-                               {batch, ratios, choices});
+void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const Ratios& ratios,
+                          AcceptanceEnd* choices) {
+  using AcceptanceDraws = FirstRejection<Ratios>;
+  executor.template run<AcceptanceDraws>(simt::launch_of<AcceptanceDraws>(small_blocks(batch.requests)),
+                                         {batch, ratios, choices});
 }
 
 /// Why programs over whole rows cannot verify this batch: they know the rule of token verification alone, and
 /// drafts by their rows.
-inline std::optional<std::string> obstacle_of_whole_rows(const VerifyBatch& batch) {
-  if (batch.rule.method != VerifyMethod::token) return "verifies by the token rule only";
+inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
+  if (batch.rule.method != RuleKind::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
   if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
     return "does not take log-sum-exps: it normalises rows itself or not at all";

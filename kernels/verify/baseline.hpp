@@ -2,7 +2,7 @@
 // tensor of the program is written out and read again by the next launch. What torch.compile would fuse is
 // fused: gather with ratio and comparison, clamp with difference and sum. Nine launches:
 //     softmax of the target's rows (2) and of the draft's (2)     verify/softmax.hpp
-//     gather the drafted tokens' probabilities, first rejection   verify/coins.hpp
+//     gather the drafted tokens' probabilities, first rejection   verify/acceptance_draws.hpp
 //     residual (p - q)+ of each request's one rejected position, as the original does
 //     divide by its sum, cumulative sum, search (3)               verify/multinomial.hpp
 // Nothing waits for the host, where the original does to index by n_matches.
@@ -22,12 +22,13 @@
 
 namespace speclab::baseline {
 
-/// (target - draft)+ where each request's coins ended, and its sum tile by tile. Not for a bonus token.
+/// (target - draft)+ where each request's acceptance draws ended, and its sum tile by tile. Not for a bonus
+/// token.
 struct Residual {
   struct Args {
     VerifyBatch batch;
     std::int32_t tiles;
-    const CoinsEnd* choices;
+    const AcceptanceEnd* choices;
     FloatRows target;
     FloatRows draft;
     FloatRows residual;  ///< [requests, 1]
@@ -49,7 +50,7 @@ struct Residual {
       mine.weight[i] = difference <= 0 ? 0 : difference;  // NaN passes through
     }
     store_tile<float>(args.residual.at(at.request, 0), args.residual.stride, at.tile, mine);
-    const double sum = tile_sum(mine, simt::shared<SumRoom>());
+    const double sum = tile_sum(mine, simt::shared<SumScratch>());
     if (simt::thread_index() == 0) args.partials[at.request * args.tiles + at.tile] = sum;
   }
 };
@@ -72,8 +73,8 @@ struct Program {
   static constexpr ImplementationInfo info{Implementation::baseline, "baseline",
                                            "exact, every tensor written out, in Hugging Face's shape", true};
 
-  static std::optional<std::string> obstacle(const VerifyBatch& batch) {
-    return obstacle_of_whole_rows(batch);
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    return whole_rows_unsupported_reason(batch);
   }
 
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
@@ -88,7 +89,7 @@ struct Program {
     const FloatRows& target = scratch.softmax.target;
     const FloatRows& draft = scratch.softmax.draft;
     run_softmaxes<T>(executor, batch, scratch.softmax);
-    run_coins(executor, batch, GatheredRatios{target, draft}, scratch.draw.choices);
+    run_acceptance_draws(executor, batch, GatheredRatios{target, draft}, scratch.draw.choices);
     executor.template run<Residual>(
         simt::launch_of<Residual>(batch.gamma == 0 ? 0 : std::int64_t{batch.requests} * tiles),
         {batch, tiles, scratch.draw.choices, target, draft, scratch.residual, scratch.partials});

@@ -41,7 +41,7 @@ Error rule_error(Implementation implementation, const VerifyRule& rule) {
   if (Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2)) {
     return *error + " (target_minus_draft, literal, target)";
   }
-  if (rule.method == VerifyMethod::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
+  if (rule.method == RuleKind::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
     return "rule.lenience is " + decimal(rule.lenience) +
            ": above 0 and at most 1 is allowed, and 1 is no lenience";
   }
@@ -222,7 +222,7 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
              std::to_string(target_dtype) + formats + ": both must be the same, so convert one of them";
     }
   }
-  for (const simt::Launch& launch : plan_of(implementation, batch).launches) {
+  for (const simt::Launch& launch : layout_of(implementation, batch).launches) {
     if (Error error = launch_error(batch, launch)) return error;
   }
   return std::nullopt;
@@ -242,7 +242,7 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
     }
   }
 
-  const std::size_t needed = plan_of(implementation, batch).workspace_bytes;
+  const std::size_t needed = layout_of(implementation, batch).workspace_bytes;
   if (needed > 0 && workspace == nullptr) {
     return "workspace is null: " + std::to_string(needed) + " bytes are needed";
   }

@@ -13,55 +13,56 @@
 
 namespace speclab {
 
-struct ClusterPlan {
+struct ClusterLayout {
   simt::Launch lazy;
   bool keeps = false;
 };
 
 /// Why a batch cannot be verified so; empty when it can.
-inline std::optional<std::string> cluster_obstacle(const VerifyBatch& batch) {
-  if (batch.rule.method == VerifyMethod::block) {
+inline std::optional<std::string> cluster_unsupported_reason(const VerifyBatch& batch) {
+  if (batch.rule.method == RuleKind::block) {
     return "block verification looks at every position before it decides about the first";
   }
   return std::nullopt;
 }
 
-inline ClusterPlan cluster_plan(const VerifyBatch& batch) {
-  ClusterPlan plan;
+inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
+  ClusterLayout layout;
   const std::int32_t tiles = tiles_of(batch.vocab);
   const auto blocks = static_cast<std::int32_t>(
       std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::most_cluster_blocks))));
-  plan.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
-  plan.lazy.cluster = blocks;
+  layout.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
+  layout.lazy.cluster = blocks;
   // Two rows' tiles of one block, if they fit beside what the kernel has anyway.
   const std::size_t bytes = static_cast<std::size_t>((tiles + blocks - 1) / blocks) * 2 * tile_size *
                             static_cast<std::size_t>(dtype_bytes(batch.target.dtype));
-  plan.keeps = bytes + sizeof(cluster::Lazy<float>::Shared) <= simt::dynamic_shared_limit;
-  if (plan.keeps) plan.lazy.dynamic_shared = bytes;
-  return plan;
+  layout.keeps = bytes + sizeof(cluster::Lazy<float>::Shared) <= simt::dynamic_shared_limit;
+  if (layout.keeps) layout.lazy.dynamic_shared = bytes;
+  return layout;
 }
 
-/// Rows up to the first rejection, and the bonus row of those without one; where a row pair cannot be kept,
-/// the rejected one again.
+/// Rows up to the first rejection, and the bonus row of those without one; where a row pair cannot be
+/// accepted, the rejected one again.
 inline Traffic cluster_traffic(const VerifyBatch& batch, double accepted, double rejecting) {
   const bool target_known = batch.target_options.log_sum_exp != nullptr;
   const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
   const double row = static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
   const double draft_rows = batch.certain_drafts() ? 0 : 1;
-  const double judged = accepted + rejecting;
-  double rows = judged * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) + (1 - rejecting);
-  const bool kept = cluster_plan(batch).keeps && !target_known && !(draft_known && !batch.certain_drafts());
-  if (!kept) rows += rejecting * (1 + draft_rows);
+  const double decided = accepted + rejecting;
+  double rows = decided * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) + (1 - rejecting);
+  const bool retained =
+      cluster_layout(batch).keeps && !target_known && !(draft_known && !batch.certain_drafts());
+  if (!retained) rows += rejecting * (1 + draft_rows);
   return {batch.requests * rows * row, 0};
 }
 
 template <class Executor>
 void run_cluster(Executor&& executor, const VerifyBatch& batch) {
   if (batch.requests == 0) return;
-  const ClusterPlan plan = cluster_plan(batch);
-  const cluster::Args args{batch, tiles_of(batch.vocab), plan.keeps};
+  const ClusterLayout layout = cluster_layout(batch);
+  const cluster::Args args{batch, tiles_of(batch.vocab), layout.keeps};
   with_logit_type(batch.target.dtype, [&](auto logit) {
-    executor.template run<cluster::Lazy<decltype(logit)>>(plan.lazy, args);
+    executor.template run<cluster::Lazy<decltype(logit)>>(layout.lazy, args);
   });
 }
 

@@ -1,6 +1,6 @@
-// Each implementation behind one interface, for all who run, plan or count them:
+// Each implementation behind one interface, for whatever runs, sizes or counts them:
 //     info                                     its entry in the list
-//     obstacle(batch)                          why it cannot run this batch, or nothing
+//     unsupported_reason(batch)                why it cannot run this batch, or nothing
 //     workspace_bytes(batch)
 //     traffic(batch, outcome)
 //     run(executor, batch, workspace)          on any executor
@@ -23,9 +23,9 @@ struct FusedKernels {
   static constexpr ImplementationInfo info{Implementation::fused, "fused",
                                            "exact, tile statistics and one row pair more, ours", true};
 
-  static std::optional<std::string> obstacle(const VerifyBatch&) { return std::nullopt; }
+  static std::optional<std::string> unsupported_reason(const VerifyBatch&) { return std::nullopt; }
   static std::size_t workspace_bytes(const VerifyBatch& batch) {
-    return fused_plan(batch, nullptr).workspace_bytes;
+    return fused_layout(batch, nullptr).workspace_bytes;
   }
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     return fused_traffic(batch, outcome.rejecting);
@@ -40,7 +40,9 @@ struct ClusterKernels {
   static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
                                            "exact, rows behind a rejection are not read, ours", true, 90};
 
-  static std::optional<std::string> obstacle(const VerifyBatch& batch) { return cluster_obstacle(batch); }
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    return cluster_unsupported_reason(batch);
+  }
   static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     return cluster_traffic(batch, outcome.accepted, outcome.rejecting);
@@ -90,13 +92,13 @@ decltype(auto) with_implementation(Implementation implementation, const Work& wo
   throw std::invalid_argument("verification kernels: no such implementation");
 }
 
-/// The same, for a batch that it shall run. Throws std::invalid_argument with the obstacle when it cannot.
+/// The same, for a batch that it shall run. Throws std::invalid_argument with the reason when it cannot.
 template <class Work>
 decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
                                        const Work& work) {
   return with_implementation(implementation, [&](auto kernels) {
-    if (const auto obstacle = kernels.obstacle(batch)) {
-      throw std::invalid_argument(std::string(kernels.info.name) + ": " + *obstacle);
+    if (const auto unsupported_reason = kernels.unsupported_reason(batch)) {
+      throw std::invalid_argument(std::string(kernels.info.name) + ": " + *unsupported_reason);
     }
     return work(kernels);
   });

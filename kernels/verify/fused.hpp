@@ -1,15 +1,15 @@
 // Exact verification without softmaxed rows and without V-sized scratch.
 //
-// `Statistics` reads each row whose log-sum-exp nobody knows once, one block a tile, and leaves (maximum,
-// sum) per tile; the last block of a request to finish flips its coins. `Next` reads the one row pair that
-// the next token is drawn from, by several blocks a request, and leaves masses per tile; the last block of a
-// request chooses a tile, weighs it again and picks the id. The bonus row is read by `Next` alone. Where all
-// sums are known, `Judge` flips the coins instead.
+// `Statistics` reads each row whose log-sum-exp is not given once, one block a tile, and leaves (maximum,
+// sum) per tile; the last block of a request to finish makes its acceptance draws. `Next` reads the one row
+// pair that the next token is drawn from, by several blocks a request, and leaves sums of weights per tile;
+// the last block of a request chooses a tile, weighs it again and draws the id. The bonus row is read by
+// `Next` alone. Where all sums are known, `DecidePositions` makes the acceptance draws instead.
 //
 // What should make it fast: logits are read as they are, in 16-byte loads, (s_t + s_d) gamma bytes an id and
-// one row (pair) more; with both sums known only that row. One request's coins are flipped while the rows of
-// others are read, and `Next` finds them ready. Each launch starts as the one before ends (programmatic
-// dependent launch), and nothing waits for the host.
+// one row (pair) more; with both sums known only that row. One request's acceptance draws are made while the
+// rows of others are read, and `Next` finds them ready. Each launch starts as the one before ends
+// (programmatic dependent launch), and nothing waits for the host.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,17 @@ struct Args {
   std::int32_t tiles;
   std::int32_t target_rows;  ///< whose statistics are taken of a request, from its first position on
   std::int32_t draft_rows;
-  std::int32_t next_blocks;   ///< of `Next` for each request (and position, of block verification)
-  std::uint32_t* read;        ///< [requests] blocks of `Statistics` that are done
-  std::uint32_t* weighed;     ///< [requests] blocks of `Next` that are done
-  PositionJudgement* judged;  ///< [requests, gamma]
-  PartMass* parts;            ///< [requests, target_rows + draft_rows, tiles]
-  TileMasses* masses;         ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
+  std::int32_t next_blocks;     ///< of `Next` for each request (and position, of block verification)
+  std::uint32_t* read;          ///< [requests] blocks of `Statistics` that are done
+  std::uint32_t* weighed;       ///< [requests] blocks of `Next` that are done
+  PositionDecision* decided;    ///< [requests, gamma]
+  PartialSum* parts;            ///< [requests, target_rows + draft_rows, tiles]
+  TileWeightSums* weight_sums;  ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
 };
 
 /// The parts of one row.
-SPECLAB_HD inline PartMass* parts_of(const Args& args, std::int64_t request, bool of_target,
-                                     std::int32_t position) {
+SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, bool of_target,
+                                       std::int32_t position) {
   const std::int32_t row = of_target ? position : args.target_rows + position;
   return args.parts + (request * (args.target_rows + args.draft_rows) + row) * args.tiles;
 }
@@ -44,33 +44,33 @@ SPECLAB_HD inline PartMass* parts_of(const Args& args, std::int64_t request, boo
 /// A row's sum, where all its parts are there. By one warp.
 SPECLAB_DEVICE inline LogSum row_sum(const Args& args, std::int64_t request, bool of_target,
                                      std::int32_t position) {
-  const PartMass* const parts = parts_of(args, request, of_target, position);
+  const PartialSum* const parts = parts_of(args, request, of_target, position);
   return sum_of_row(args.batch, request, of_target, position, args.tiles, [parts](std::int32_t t) {
-    return PartMass{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
+    return PartialSum{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
   });
 }
 
 /// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
 /// threads of the block.
-SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& room) {
+SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& scratch) {
   if (simt::thread_index() == 0) {
     simt::fence();
-    room = simt::fetch_add(finished, 1U) == blocks - 1;
+    scratch = simt::fetch_add(finished, 1U) == blocks - 1;
     simt::fence();
   }
   simt::sync();
-  return room;
+  return scratch;
 }
 
-/// All coins of a request, a warp for each position. All threads of one block.
+/// All acceptance draws of a request, a warp for each position. All threads of one block.
 template <class T>
-SPECLAB_DEVICE void judge_positions(const Args& args, std::int64_t request, std::int32_t length) {
+SPECLAB_DEVICE void decide_positions(const Args& args, std::int64_t request, std::int32_t length) {
   const int thread = simt::thread_index();
   for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
-    const PositionJudgement judged = judge_position<T>(
+    const PositionDecision decided = decide_position<T>(
         args.batch, request, i,
         [&](bool of_target, std::int32_t position) { return row_sum(args, request, of_target, position); });
-    if (thread % simt::warp_size == 0) args.judged[request * args.batch.gamma + i] = judged;
+    if (thread % simt::warp_size == 0) args.decided[request * args.batch.gamma + i] = decided;
   }
 }
 
@@ -96,7 +96,7 @@ struct Statistics {
   static constexpr int min_blocks = 4;
 
   struct Shared {
-    MassRoom room;
+    PartialSumScratch scratch;
     bool last;
   };
 
@@ -120,19 +120,20 @@ struct Statistics {
     auto& shared = simt::shared<Shared>();
     const HeldLogits mine =
         load_tile(row_of<T>(rows, request, position), batch.vocab, place.tile, scale.cutoff);
-    const PartMass mass = tile_mass(mine, scale.scale, shared.room);
-    if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[place.tile] = mass;
+    const PartialSum partial = tile_partial_sum(mine, scale.scale, shared.scratch);
+    if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[place.tile] = partial;
     simt::wait_for_previous();
     const std::int32_t sides = (args.target_rows > 0 ? 1 : 0) + (args.draft_rows > 0 ? 1 : 0);
     const auto blocks = static_cast<std::uint32_t>(args.tiles * length * sides);
     if (length > batch.gamma || !last_to_finish(args.read + request, blocks, shared.last)) return;
-    judge_positions<T>(args, request, length);
+    decide_positions<T>(args, request, length);
   }
 };
 
-/// The coins where no row has to be read for them: one block a request. Clears the counters as well.
+/// The acceptance draws where no row has to be read for them: one block a request. Clears the counters as
+/// well.
 template <class T>
-struct Judge {
+struct DecidePositions {
   using Args = fused::Args;
   static constexpr const char* name = "judge";
   static constexpr int threads = tile_threads;
@@ -143,118 +144,122 @@ struct Judge {
     const std::int64_t request = simt::block_index();
     if (simt::thread_index() == 0) args.weighed[request] = 0;
     const std::int32_t length = args.batch.length(request);
-    if (length <= args.batch.gamma) judge_positions<T>(args, request, length);
+    if (length <= args.batch.gamma) decide_positions<T>(args, request, length);
   }
 };
 
-/// What the coins of a request said, for its blocks to look at.
+/// The outcome of a request's acceptance draws, as its blocks read it.
 struct Verdicts {
-  PositionJudgement position[most_drafted];
+  PositionDecision position[most_drafted];
 };
 
 /// All threads of a block; `sync` afterwards.
 SPECLAB_DEVICE inline void load_verdicts(const Args& args, std::int64_t request, std::int32_t length,
                                          Verdicts& verdicts) {
   const int thread = simt::thread_index();
-  if (thread < length) verdicts.position[thread] = args.judged[request * args.batch.gamma + thread];
+  if (thread < length) verdicts.position[thread] = args.decided[request * args.batch.gamma + thread];
 }
 
-/// Where the coins end, and the law of the next token. Thread by thread the same.
+/// Where the acceptance draws end, and the distribution of the next token. Thread by thread the same.
 struct Decision {
   std::int32_t accepted;
   std::uint32_t flags;
-  bool damaged;
-  NextLaw law;
+  bool invalid;
+  NextDistribution distribution;
 };
 
-/// The law after a rejection at `position`.
-SPECLAB_DEVICE inline NextLaw law_of_rejection(const VerifyBatch& batch, std::int64_t request,
-                                               std::int32_t position, const PositionJudgement& judged) {
-  NextLaw law;
-  law.position = position;
-  law.weighing = Weighing::residual;
-  law.target = judged.target;
-  law.draft = judged.draft;
-  law.log_scale = log_residual_scale(batch.rule);
-  if (batch.certain_drafts()) law.certain = batch.drafted[request * batch.gamma + position];
-  return law;
+/// The distribution after a rejection at `position`.
+SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBatch& batch,
+                                                                 std::int64_t request, std::int32_t position,
+                                                                 const PositionDecision& decided) {
+  NextDistribution distribution;
+  distribution.position = position;
+  distribution.weighing = Weighing::residual;
+  distribution.target = decided.target;
+  distribution.draft = decided.draft;
+  distribution.log_scale = log_residual_scale(batch.rule);
+  if (batch.certain_drafts()) distribution.certain = batch.drafted[request * batch.gamma + position];
+  return distribution;
 }
 
-/// The law after `length` kept tokens.
-SPECLAB_DEVICE inline NextLaw law_of_bonus(std::int32_t length) {
-  NextLaw law;
-  law.position = length;
-  law.weighing = Weighing::relative;
-  return law;
+/// The distribution after `length` accepted tokens.
+SPECLAB_DEVICE inline NextDistribution distribution_of_bonus(std::int32_t length) {
+  NextDistribution distribution;
+  distribution.position = length;
+  distribution.weighing = Weighing::relative;
+  return distribution;
 }
 
 SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64_t request,
-                                            std::int32_t position, const PositionJudgement& judged) {
-  return {position, judged.flags, judged.target.damaged() || judged.draft.damaged(),
-          law_of_rejection(batch, request, position, judged)};
+                                            std::int32_t position, const PositionDecision& decided) {
+  return {position, decided.flags, decided.target.invalid() || decided.draft.invalid(),
+          distribution_of_rejection(batch, request, position, decided)};
 }
 
 SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t request, std::int32_t length,
-                                      const PositionJudgement* judged) {
+                                      const PositionDecision* decided) {
   std::int32_t accepted = 0;
-  while (accepted < length && judged[accepted].kept) ++accepted;
-  if (accepted == length) return {length, 0, false, law_of_bonus(length)};
-  return rejection_at(batch, request, accepted, judged[accepted]);
+  while (accepted < length && decided[accepted].accepted) ++accepted;
+  if (accepted == length) return {length, 0, false, distribution_of_bonus(length)};
+  return rejection_at(batch, request, accepted, decided[accepted]);
 }
 
 /// A decision's last step: the tile of the next token. By one warp, one lane of which writes the choice.
-template <class Masses>
+template <class Probabilities>
 SPECLAB_DEVICE void choose_next_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                     const NextLaw& law, bool bonus, const Masses& masses,
-                                     TileChoice& choice) {
-  choose_tile(tiles, law, uniform_of(batch, request, next_draw(bonus, law.position)), masses, choice);
+                                     const NextDistribution& distribution, bool bonus,
+                                     const Probabilities& weight_sums, TileChoice& choice) {
+  choose_tile(tiles, distribution, uniform_of(batch, request, next_draw(bonus, distribution.position)),
+              weight_sums, choice);
 }
 
 /// Draws the next token from the chosen tile and writes the result. All threads of one block.
 template <class T, class Rows>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const Rows& rows,
-                           Decision decision, const TileChoice& choice, WeightRoom& room) {
-  if (decision.damaged || choice.damaged) {
+                           Decision decision, const TileChoice& choice, WeightScratch& scratch) {
+  if (decision.invalid || choice.invalid) {
     if (simt::thread_index() == 0) {
-      write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_damaged_row);
+      write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_invalid_row);
     }
     return;
   }
   if (choice.zero_residual) {
-    decision.law.weighing = Weighing::target;
+    decision.distribution.weighing = Weighing::target;
     decision.flags |= flag_zero_residual;
   }
-  const HeldWeights weights = tile_weights<T>(rows, decision.law, choice.tile, choice.reference);
-  const Token next = pick_in_tile<T>(weights, choice.tile, choice.goal, room);
+  const HeldWeights weights = tile_weights<T>(rows, decision.distribution, choice.tile, choice.reference);
+  const Token next = draw_in_tile<T>(weights, choice.tile, choice.goal, scratch);
   if (simt::thread_index() == 0) write_result(batch, request, decision.accepted, next, decision.flags);
 }
 
-SPECLAB_DEVICE inline TileMasses load_masses(const TileMasses* masses) {
-  return {simt::load_fresh(&masses->residual), simt::load_fresh(&masses->target),
-          simt::load_fresh(&masses->reference)};
+SPECLAB_DEVICE inline TileWeightSums load_weight_sums(const TileWeightSums* weight_sums) {
+  return {simt::load_fresh(&weight_sums->residual), simt::load_fresh(&weight_sums->target),
+          simt::load_fresh(&weight_sums->reference)};
 }
 
 /// In the last block of a request: chooses, draws and writes.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                const Decision& decision, bool bonus, const TileMasses* masses,
-                                TileChoice& choice_room, WeightRoom& room) {
+                                const Decision& decision, bool bonus, const TileWeightSums* weight_sums,
+                                TileChoice& choice_scratch, WeightScratch& scratch) {
   if (simt::thread_index() < simt::warp_size) {
     choose_next_tile(
-        batch, request, tiles, decision.law, bonus,
-        [masses](std::int32_t t) { return load_masses(masses + t); }, choice_room);
+        batch, request, tiles, decision.distribution, bonus,
+        [weight_sums](std::int32_t t) { return load_weight_sums(weight_sums + t); }, choice_scratch);
   }
   simt::sync();
-  finish<T>(batch, request, RowPair<T>{batch, request, decision.law.position}, decision, choice_room, room);
+  finish<T>(batch, request, RowPair<T>{batch, request, decision.distribution.position}, decision,
+            choice_scratch, scratch);
 }
 
 /// Weighs every `step`-th tile from `first` on. All threads of the block.
 template <class T>
-SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextLaw& law, std::int32_t first,
-                                std::int32_t step, std::int32_t tiles, TileMasses* masses, WeightRoom& room) {
+SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextDistribution& distribution,
+                                std::int32_t first, std::int32_t step, std::int32_t tiles,
+                                TileWeightSums* weight_sums, WeightScratch& scratch) {
   for (std::int32_t tile = first; tile < tiles; tile += step) {
-    const TileMasses mine = tile_masses<T>(rows, law, tile, room);
-    if (simt::thread_index() == 0) masses[tile] = mine;
+    const TileWeightSums mine = tile_weight_sums<T>(rows, distribution, tile, scratch);
+    if (simt::thread_index() == 0) weight_sums[tile] = mine;
   }
 }
 
@@ -268,7 +273,7 @@ struct Next {
 
   struct Shared {
     Verdicts verdicts;
-    WeightRoom room;
+    WeightScratch scratch;
     TileChoice choice;
     bool last;
   };
@@ -290,14 +295,14 @@ struct Next {
     load_verdicts(args, request, length, shared.verdicts);
     simt::sync();
     const Decision decision = decide(batch, request, length, shared.verdicts.position);
-    TileMasses* const masses = args.masses + request * args.tiles;
-    weigh_tiles<T>({batch, request, decision.law.position}, decision.law, place.tile, args.next_blocks,
-                   args.tiles, masses, shared.room);
+    TileWeightSums* const weight_sums = args.weight_sums + request * args.tiles;
+    weigh_tiles<T>({batch, request, decision.distribution.position}, decision.distribution, place.tile,
+                   args.next_blocks, args.tiles, weight_sums, shared.scratch);
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;
     }
-    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, masses, shared.choice,
-                   shared.room);
+    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, weight_sums,
+                   shared.choice, shared.scratch);
   }
 };
 

@@ -1,6 +1,7 @@
-// Block verification in the fused form (Sun et al. 2024, Algorithm 2): every position's residual has a mass
-// that the coins depend on, so that the last launch reads all rows again, where token verification reads
-// one pair. Its last block flips the coins from the end and draws the next token.
+// Block verification in the fused form (Sun et al. 2024, Algorithm 2): every position's residual has a
+// probability that the acceptance draws depend on, so that the last launch reads all rows again, where token
+// verification reads one pair. Its last block makes the acceptance draws from the end and draws the next
+// token.
 #pragma once
 
 #include <cmath>
@@ -23,7 +24,7 @@ struct NextOfBlock {
     Verdicts verdicts;
     double log_prefix[most_drafted + 1];  ///< log2 of p_i
     double left_over[most_drafted];       ///< Z_i
-    WeightRoom room;
+    WeightScratch scratch;
     TileChoice choice;
     Decision decision;
     bool last;
@@ -53,15 +54,16 @@ struct NextOfBlock {
       shared.log_prefix[0] = 0;
       for (std::int32_t i = 0; i < length; ++i) {
         double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
-        if (log_next != log_next) log_next = no_mass;
+        if (log_next != log_next) log_next = log_of_zero;
         shared.log_prefix[i + 1] = log_next < 0 ? log_next : 0;
       }
     }
     simt::sync();
 
-    TileMasses* const masses = args.masses + request * positions * args.tiles;
-    weigh_tiles<T>({batch, request, position}, law_at(args, request, position, length, shared), place.tile,
-                   args.next_blocks, args.tiles, masses + std::int64_t{position} * args.tiles, shared.room);
+    TileWeightSums* const weight_sums = args.weight_sums + request * positions * args.tiles;
+    weigh_tiles<T>({batch, request, position}, distribution_at(args, request, position, length, shared),
+                   place.tile, args.next_blocks, args.tiles,
+                   weight_sums + std::int64_t{position} * args.tiles, shared.scratch);
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
@@ -69,45 +71,49 @@ struct NextOfBlock {
     for (std::int32_t i = 1 + thread; i < length; i += threads) {
       double sum = 0;
       for (std::int32_t t = 0; t < args.tiles; ++t) {
-        sum += simt::load_fresh(&masses[i * args.tiles + t].residual);
+        sum += simt::load_fresh(&weight_sums[i * args.tiles + t].residual);
       }
       shared.left_over[i] = sum;
     }
     simt::sync();
     if (thread == 0) {
-      std::int32_t kept = length;
-      while (kept > 0 && !coin(batch, request, kept, length, shared)) --kept;
-      Decision decision{kept, 0, false, law_of_bonus(length)};
-      if (kept < length) {
-        decision = rejection_at(batch, request, kept, shared.verdicts.position[kept]);
-        decision.law = law_at(args, request, kept, length, shared);
+      std::int32_t accepted = length;
+      while (accepted > 0 && !prefix_accepts(batch, request, accepted, length, shared)) --accepted;
+      Decision decision{accepted, 0, false, distribution_of_bonus(length)};
+      if (accepted < length) {
+        decision = rejection_at(batch, request, accepted, shared.verdicts.position[accepted]);
+        decision.distribution = distribution_at(args, request, accepted, length, shared);
       }
       shared.decision = decision;
     }
     simt::sync();
     const Decision decision = shared.decision;
-    const TileMasses* const chosen = masses + std::int64_t{decision.accepted} * args.tiles;
+    const TileWeightSums* const chosen = weight_sums + std::int64_t{decision.accepted} * args.tiles;
     finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.choice,
-                   shared.room);
+                   shared.scratch);
   }
 
  private:
-  /// The law of the next token if the first `position` drafted tokens are kept.
-  SPECLAB_DEVICE static NextLaw law_at(const Args& args, std::int64_t request, std::int32_t position,
-                                       std::int32_t length, const Shared& shared) {
-    if (position == length) return law_of_bonus(length);
-    NextLaw law = law_of_rejection(args.batch, request, position, shared.verdicts.position[position]);
-    law.log_prefix = static_cast<float>(shared.log_prefix[position]);
-    return law;
+  /// The distribution of the next token if the first `position` drafted tokens are accepted.
+  SPECLAB_DEVICE static NextDistribution distribution_at(const Args& args, std::int64_t request,
+                                                         std::int32_t position, std::int32_t length,
+                                                         const Shared& shared) {
+    if (position == length) return distribution_of_bonus(length);
+    NextDistribution distribution =
+        distribution_of_rejection(args.batch, request, position, shared.verdicts.position[position]);
+    distribution.log_prefix = static_cast<float>(shared.log_prefix[position]);
+    return distribution;
   }
 
-  /// Does the coin of keeping `kept` tokens come up? Probability h_i of BlockRule::keep_probability.
-  SPECLAB_DEVICE static bool coin(const VerifyBatch& batch, std::int64_t request, std::int32_t kept,
-                                  std::int32_t length, const Shared& shared) {
-    const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(kept - 1)});
-    const double prefix = exp2(shared.log_prefix[kept]);
-    if (kept == length) return u < prefix;
-    return u < BlockRule{}.keep_probability(shared.left_over[kept], prefix);
+  /// Does the acceptance draw of `accepted` tokens succeed? Probability h_i of
+  /// BlockRule::block_acceptance_probability.
+  SPECLAB_DEVICE static bool prefix_accepts(const VerifyBatch& batch, std::int64_t request,
+                                            std::int32_t accepted, std::int32_t length,
+                                            const Shared& shared) {
+    const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(accepted - 1)});
+    const double prefix = exp2(shared.log_prefix[accepted]);
+    if (accepted == length) return u < prefix;
+    return u < BlockRule{}.block_acceptance_probability(shared.left_over[accepted], prefix);
   }
 };
 

@@ -18,10 +18,10 @@ struct ProbeArgs {
   std::int64_t request;
   std::int32_t position;
   std::int32_t tiles;
-  PartMass* parts;      ///< [2, tiles]
-  double* kept;         ///< [vocab] probability that an id's coin comes up
-  float* residual;      ///< [tiles * tile_size]
-  double* tile_masses;  ///< [tiles]
+  PartialSum* parts;         ///< [2, tiles]
+  double* accepted;          ///< [vocab] probability that an id's acceptance draw succeeds
+  float* residual;           ///< [tiles * tile_size]
+  double* tile_weight_sums;  ///< [tiles]
 };
 
 /// One block that does what the fused kernels do with one row pair, and writes down the numbers.
@@ -33,9 +33,9 @@ struct Probe {
   static constexpr int min_blocks = 1;
 
   struct Shared {
-    MassRoom mass;
-    WeightRoom room;
-    PositionJudgement judged;
+    PartialSumScratch partial;
+    WeightScratch scratch;
+    PositionDecision decided;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -45,38 +45,40 @@ struct Probe {
     for (std::int32_t tile = 0; tile < args.tiles; ++tile) {
       for (const bool of_target : {true, false}) {
         if (!of_target && args.batch.certain_drafts()) break;
-        const PartMass mass = of_target ? tile_mass(rows.target(tile), rows.target_scale().scale, shared.mass)
-                                        : tile_mass(rows.draft(tile), rows.draft_scale().scale, shared.mass);
-        if (thread == 0) args.parts[(of_target ? 0 : args.tiles) + tile] = mass;
+        const PartialSum partial =
+            of_target ? tile_partial_sum(rows.target(tile), rows.target_scale().scale, shared.partial)
+                      : tile_partial_sum(rows.draft(tile), rows.draft_scale().scale, shared.partial);
+        if (thread == 0) args.parts[(of_target ? 0 : args.tiles) + tile] = partial;
         simt::sync();
       }
     }
     if (thread < simt::warp_size) {
       const auto sum_of = [&](bool of_target) {
         if (!of_target && args.batch.certain_drafts()) return LogSum{0, 0};
-        const PartMass* const parts = args.parts + (of_target ? 0 : args.tiles);
+        const PartialSum* const parts = args.parts + (of_target ? 0 : args.tiles);
         return sum_of_row(args.batch, args.request, of_target, args.position, args.tiles,
                           [parts](std::int32_t t) { return parts[t]; });
       };
-      const PositionJudgement judged{sum_of(true), sum_of(false), 0, 0, false};
+      const PositionDecision decided{sum_of(true), sum_of(false), 0, 0, false};
       if (thread == 0) {
-        shared.judged = judged;
+        shared.decided = decided;
       }
     }
     simt::sync();
     for (Token id = thread; id < args.batch.vocab; id += threads) {
       std::uint32_t flags = 0;
-      const double log_kept = log_ratio_of<T>(args.batch, args.request, args.position, id,
-                                              shared.judged.target, shared.judged.draft, flags) -
-                              log_lenience_of(args.batch.rule);
-      args.kept[id] = log_kept >= 0 ? 1 : exp2(log_kept);
+      const double log_acceptance = log_ratio_of<T>(args.batch, args.request, args.position, id,
+                                                    shared.decided.target, shared.decided.draft, flags) -
+                                    log_lenience_of(args.batch.rule);
+      args.accepted[id] = log_acceptance >= 0 ? 1 : exp2(log_acceptance);
     }
-    const NextLaw law = fused::law_of_rejection(args.batch, args.request, args.position, shared.judged);
+    const NextDistribution distribution =
+        fused::distribution_of_rejection(args.batch, args.request, args.position, shared.decided);
     for (std::int32_t tile = 0; tile < args.tiles; ++tile) {
-      const TileMasses masses = tile_masses<T>(rows, law, tile, shared.room);
+      const TileWeightSums weight_sums = tile_weight_sums<T>(rows, distribution, tile, shared.scratch);
       simt::sync();
-      const HeldWeights weights = tile_weights<T>(rows, law, tile, 0);
-      if (thread == 0) args.tile_masses[tile] = masses.residual;
+      const HeldWeights weights = tile_weights<T>(rows, distribution, tile, 0);
+      if (thread == 0) args.tile_weight_sums[tile] = weight_sums.residual;
       using Shape = TileShape<T>;
       for (int i = 0; i < held; ++i) {
         args.residual[Shape::first(tile, i / Shape::width, thread) + i % Shape::width] = weights.weight[i];
@@ -87,16 +89,17 @@ struct Probe {
 
 }  // namespace
 
-std::vector<double> fused_token_law(const VerifyBatch& batch, std::int64_t request, std::int32_t position) {
+std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int64_t request,
+                                             std::int32_t position) {
   const std::int32_t tiles = tiles_of(batch.vocab);
   const auto vocab = static_cast<std::size_t>(batch.vocab);
   const auto tile_count = static_cast<std::size_t>(tiles);
-  std::vector<PartMass> parts(2 * tile_count);
-  std::vector<double> kept(vocab);
+  std::vector<PartialSum> parts(2 * tile_count);
+  std::vector<double> accepted(vocab);
   std::vector<float> residual(tile_count * tile_size);
-  std::vector<double> masses(tile_count);
-  const ProbeArgs args{batch,        request,     position,        tiles,
-                       parts.data(), kept.data(), residual.data(), masses.data()};
+  std::vector<double> weight_sums(tile_count);
+  const ProbeArgs args{batch,        request,         position,        tiles,
+                       parts.data(), accepted.data(), residual.data(), weight_sums.data()};
   with_logit_type(batch.target.dtype, [&](auto logit) {
     using T = decltype(logit);
     simt::EmulatedExecutor().run<Probe<T>>(simt::launch_of<Probe<T>>(1), args);
@@ -108,20 +111,20 @@ std::vector<double> fused_token_law(const VerifyBatch& batch, std::int64_t reque
   } else {
     draft = probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
   }
-  // A tile by its mass, then an id by its weight within the tile.
+  // A tile by the sum of its weights, then an id by its weight within the tile.
   double total = 0;
-  for (const double mass : masses) total += mass;
-  std::vector<double> law(vocab);
+  for (const double partial : weight_sums) total += partial;
+  std::vector<double> distribution(vocab);
   double rejected = 0;
   for (std::size_t id = 0; id < vocab; ++id) {
-    law[id] = draft[id] * kept[id];
-    rejected += draft[id] * (1 - kept[id]);
+    distribution[id] = draft[id] * accepted[id];
+    rejected += draft[id] * (1 - accepted[id]);
   }
   if (!(total > 0)) {
     const auto target =
         probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
-    for (std::size_t id = 0; id < vocab; ++id) law[id] += rejected * target[id];
-    return law;
+    for (std::size_t id = 0; id < vocab; ++id) distribution[id] += rejected * target[id];
+    return distribution;
   }
   for (std::size_t tile = 0; tile < tile_count; ++tile) {
     double within = 0;
@@ -130,10 +133,10 @@ std::vector<double> fused_token_law(const VerifyBatch& batch, std::int64_t reque
     for (std::size_t id = first; id < last; ++id) within += static_cast<double>(residual[id]);
     if (!(within > 0)) continue;
     for (std::size_t id = first; id < last; ++id) {
-      law[id] += rejected * masses[tile] / total * static_cast<double>(residual[id]) / within;
+      distribution[id] += rejected * weight_sums[tile] / total * static_cast<double>(residual[id]) / within;
     }
   }
-  return law;
+  return distribution;
 }
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// The law of a token that fused verification emits, with every rounding of its single precision: what "exact"
-// amounts to. Host only.
+// The distribution of a token that fused verification emits, with every rounding of its single precision:
+// what "exact" amounts to. Host only.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@
 namespace speclab {
 
 /// P(token at `position` = id), for each id, given that everything before it was accepted: drafts come from
-/// the draft's law in double, coins and replacements have the probabilities that the kernel's own numbers
-/// give them. Uniforms count as exact. Batch in host memory, token or lenient verification, position < gamma.
-/// NaN when a row is damaged. The drafted ids do not matter, save for certain drafts.
-std::vector<double> fused_token_law(const VerifyBatch& batch, std::int64_t request, std::int32_t position);
+/// the draft's distribution in double, acceptance draws and replacements have the probabilities that the
+/// kernel's own numbers give them. Uniforms count as exact. Batch in host memory, token or lenient
+/// verification, position < gamma. NaN when a row is invalid. The drafted ids do not matter, save for certain
+/// drafts.
+std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int64_t request,
+                                             std::int32_t position);
 
 }  // namespace speclab

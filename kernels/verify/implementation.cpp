@@ -27,15 +27,15 @@ std::span<const ImplementationInfo> implementations() {
   return all;
 }
 
-std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch) {
-  return with_implementation(implementation, [&](auto kernels) { return kernels.obstacle(batch); });
+std::optional<std::string> unsupported_reason(Implementation implementation, const VerifyBatch& batch) {
+  return with_implementation(implementation, [&](auto kernels) { return kernels.unsupported_reason(batch); });
 }
 
-KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch) {
+KernelLayout layout_of(Implementation implementation, const VerifyBatch& batch) {
   return with_implementation_for(batch, implementation, [&](auto kernels) {
     LaunchList list;
     kernels.run(list, batch, nullptr);
-    return KernelPlan{std::move(list.launches), kernels.workspace_bytes(batch)};
+    return KernelLayout{std::move(list.launches), kernels.workspace_bytes(batch)};
   });
 }
 

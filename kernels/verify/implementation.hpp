@@ -21,14 +21,14 @@ enum class Implementation : std::int32_t {
   cluster = 1,         ///< ours, rows after a rejection not read (verify/cluster.hpp); sm_90
   baseline = 2,        ///< softmaxes, gather, residual, multinomial one after the other
   wagner_exact = 3,    ///< Wagner et al. 2024, section 3.2.1
-  wagner_sigmoid = 4,  ///< the same, section 3.2.2: another output law
+  wagner_sigmoid = 4,  ///< the same, section 3.2.2: another output distribution
 };
 
 struct ImplementationInfo {
   Implementation implementation;
   const char* name;      ///< as on the command line, such as "wagner-sigmoid"
   const char* sentence;  ///< what it is
-  bool exact;            ///< whether its output law is the target's
+  bool exact;            ///< whether its output distribution is the target's
   int capability = 80;   ///< least compute capability of a device that runs it
 };
 
@@ -37,16 +37,16 @@ std::span<const ImplementationInfo> implementations();
 
 /// What running it takes, from the sizes and options of a batch; pointers are only asked whether they are
 /// null.
-struct KernelPlan {
+struct KernelLayout {
   std::vector<simt::Launch> launches;  ///< those with 0 blocks are left out
   std::size_t workspace_bytes = 0;     ///< scratch; what it holds before does not matter
 };
 
 /// Why an implementation cannot run a batch: a sentence's end, such as "needs the draft's logits". Nothing
 /// when it can. The functions below throw std::invalid_argument with it.
-std::optional<std::string> obstacle(Implementation implementation, const VerifyBatch& batch);
+std::optional<std::string> unsupported_reason(Implementation implementation, const VerifyBatch& batch);
 
-KernelPlan plan_of(Implementation implementation, const VerifyBatch& batch);
+KernelLayout layout_of(Implementation implementation, const VerifyBatch& batch);
 
 /// Bytes of global memory that the algorithm has to read and write, from the sizes and how many tokens each
 /// request keeps on average: logits, intermediate rows, scratch. Caches may serve part of them.
@@ -58,11 +58,11 @@ struct Traffic {
 
 /// What traffic depends on beyond sizes: means over the requests.
 struct MeanOutcome {
-  double accepted = 0;   ///< drafted tokens kept
+  double accepted = 0;   ///< drafted tokens accepted
   double rejecting = 0;  ///< share of the requests that reject one
 };
 
-/// `accepted`: mean number of kept tokens; `rejecting`: share of the requests that reject one.
+/// `accepted`: mean number of accepted tokens; `rejecting`: share of the requests that reject one.
 Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, double accepted,
                    double rejecting);
 

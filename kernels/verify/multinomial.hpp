@@ -9,7 +9,7 @@
 //
 // Bytes for each id: a residual is read (4), its quotient written (4), read (4), the cumulative sum written
 // (4). The bonus row's weights are the target's. Single precision ends at 2^-24 of the total: a token whose
-// whole mass lies below that may vanish between its neighbours.
+// whole weight lies below that may vanish between its neighbours.
 #pragma once
 
 #include <cmath>
@@ -52,10 +52,10 @@ struct SoftmaxedTarget {
 struct DrawArgs {
   VerifyBatch batch;
   std::int32_t tiles;
-  CoinsEnd* choices;     ///< [requests]
-  FloatRows weights;     ///< [requests, 1]
-  FloatRows cumulative;  ///< [requests, 1]
-  double* sums;          ///< [requests, tiles] of the weights
+  AcceptanceEnd* choices;  ///< [requests]
+  FloatRows weights;       ///< [requests, 1]
+  FloatRows cumulative;    ///< [requests, 1]
+  double* sums;            ///< [requests, tiles] of the weights
 };
 
 /// Division by the sum. Without a residual to sample the target stands in: a matter of rounding, or of u = 1.
@@ -95,7 +95,7 @@ struct Normalise {
   template <class Layout>
   SPECLAB_DEVICE static void leave(const DrawArgs& draw, const BlockPlace& at, const HeldWeights& mine) {
     store_tile<Layout>(draw.weights.at(at.request, 0), draw.weights.stride, at.tile, mine);
-    const double sum = tile_sum(mine, simt::shared<SumRoom>());
+    const double sum = tile_sum(mine, simt::shared<SumScratch>());
     if (simt::thread_index() == 0) draw.sums[at.request * draw.tiles + at.tile] = sum;
   }
 };
@@ -110,7 +110,7 @@ struct Accumulate {
 
   static constexpr int stretches = Shape::steps * tile_warps;  ///< what a warp takes in a step
 
-  struct Room {
+  struct Scratch {
     double of_stretch[stretches];
   };
 
@@ -119,7 +119,7 @@ struct Accumulate {
     if (args.choices[at.request].position < 0) return;
     const int lane = simt::thread_index() % simt::warp_size;
     const int warp = simt::thread_index() / simt::warp_size;
-    auto& room = simt::shared<Room>();
+    auto& shared = simt::shared<Scratch>();
     HeldWeights mine = load_weights(args.weights.at(at.request, 0), args.batch.vocab, at.tile);
     double below[Shape::steps];
     SPECLAB_UNROLL
@@ -128,25 +128,25 @@ struct Accumulate {
       SPECLAB_UNROLL
       for (int k = 0; k < Shape::width; ++k) own += static_cast<double>(mine.weight[s * Shape::width + k]);
       const double in_stretch = simt::warp_inclusive_sum(own);
-      if (lane == simt::warp_size - 1) room.of_stretch[s * tile_warps + warp] = in_stretch;
+      if (lane == simt::warp_size - 1) shared.of_stretch[s * tile_warps + warp] = in_stretch;
       below[s] = in_stretch - own;
     }
     simt::sync();
     if (warp == 0) {
       // Each stretch's sum gives way to that of the stretches before it.
       static_assert(stretches == 2 * simt::warp_size);
-      const double first = room.of_stretch[2 * lane];
-      const double both = first + room.of_stretch[2 * lane + 1];
+      const double first = shared.of_stretch[2 * lane];
+      const double both = first + shared.of_stretch[2 * lane + 1];
       const double before = simt::warp_inclusive_sum(both) - both;
-      room.of_stretch[2 * lane] = before;
-      room.of_stretch[2 * lane + 1] = before + first;
+      shared.of_stretch[2 * lane] = before;
+      shared.of_stretch[2 * lane + 1] = before + first;
     }
     double base = 0;
     for (std::int32_t t = 0; t < at.tile; ++t) base += args.sums[at.request * args.tiles + t];
     simt::sync();
     SPECLAB_UNROLL
     for (int s = 0; s < Shape::steps; ++s) {
-      below[s] += base + room.of_stretch[s * tile_warps + warp];
+      below[s] += base + shared.of_stretch[s * tile_warps + warp];
       SPECLAB_UNROLL
       for (int k = 0; k < Shape::width; ++k) {
         float& weight = mine.weight[s * Shape::width + k];
@@ -171,14 +171,14 @@ struct Search {
     const std::int64_t request =
         simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
     if (request >= batch.requests) return;
-    const CoinsEnd choice = args.choices[request];
+    const AcceptanceEnd choice = args.choices[request];
     if (choice.position < 0) return;
 
     const float* const cumulative = args.cumulative.at(request, 0);
     const auto total = static_cast<double>(cumulative[batch.vocab - 1]);
     if (!(total > 0) || !(total - total == 0)) {
       if (lane == 0) {
-        write_result(batch, request, choice.position, invalid_token, choice.flags | flag_damaged_row);
+        write_result(batch, request, choice.position, invalid_token, choice.flags | flag_invalid_row);
       }
       return;
     }
@@ -189,23 +189,24 @@ struct Search {
     while (last - first > 1) {
       const std::int32_t width = (last - first + simt::warp_size - 1) / simt::warp_size;
       const std::int32_t end = first + (lane + 1) * width < last ? first + (lane + 1) * width : last;
-      const auto mass = static_cast<double>(cumulative[end - 1]);
+      const auto weight = static_cast<double>(cumulative[end - 1]);
       // At u = 1 it is the id that completes the total.
-      const bool passes = mass > goal || mass >= total;
+      const bool passes = weight > goal || weight >= total;
       const int part =
           simt::warp_reduce(passes ? lane : simt::warp_size - 1, [](int a, int b) { return a < b ? a : b; });
       first += part * width;
       last = first + width < last ? first + width : last;
     }
     if (lane == 0) {
-      const Token next = with_mass(args.weights.at(request, 0), first, batch.vocab);
+      const Token next = next_positive(args.weights.at(request, 0), first, batch.vocab);
       write_result(batch, request, choice.position, next, choice.flags);
     }
   }
 
  private:
-  /// Sums in different orders may disagree by a rounding, so that the search ends beside an id without mass.
-  SPECLAB_DEVICE static Token with_mass(const float* weights, Token found, std::int32_t vocab) {
+  /// Sums in different orders may disagree by a rounding, so that the search ends beside an id of probability
+  /// 0.
+  SPECLAB_DEVICE static Token next_positive(const float* weights, Token found, std::int32_t vocab) {
     for (Token id = found; id < vocab; ++id) {
       if (weights[id] > 0) return id;
     }
@@ -216,13 +217,13 @@ struct Search {
 };
 
 struct DrawScratch {
-  CoinsEnd* choices;
+  AcceptanceEnd* choices;
   FloatRows weights;
   FloatRows cumulative;
   double* sums;
 
   DrawScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
-      : choices(workspace.take<CoinsEnd>(batch.requests)),
+      : choices(workspace.take<AcceptanceEnd>(batch.requests)),
         weights(take_rows(workspace, batch.requests, 1, batch.vocab)),
         cumulative(take_rows(workspace, batch.requests, 1, batch.vocab)),
         sums(workspace.take<double>(std::int64_t{batch.requests} * tiles_of(batch.vocab))) {}

@@ -1,4 +1,5 @@
-// The coins of token and lenient verification, position by position in log space, and where they end.
+// The acceptance draws of token and lenient verification, position by position in log space, and where they
+// end.
 #pragma once
 
 #include <cmath>
@@ -9,12 +10,12 @@
 namespace speclab {
 
 /// What is known about one drafted position.
-struct PositionJudgement {
+struct PositionDecision {
   LogSum target;
   LogSum draft;
-  double log_ratio;  ///< log2 of target / draft of the drafted token; NaN when a row is damaged
+  double log_ratio;  ///< log2 of target / draft of the drafted token; NaN when a row is invalid
   std::uint32_t flags;
-  bool kept;  ///< by its own coin
+  bool accepted;  ///< by its own acceptance draw
 };
 
 /// A row's sum: as given with the logits, or from its tiles. By one warp.
@@ -34,7 +35,7 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
                                    std::uint32_t& flags) {
   if (token < 0 || token >= batch.vocab) {
     flags |= flag_token_out_of_range;
-    return no_mass;
+    return log_of_zero;
   }
   const RowScale target_scale = row_scale(batch.target_options, request * (batch.gamma + 1) + position);
   const double log_target = token_log_probability(
@@ -43,41 +44,41 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
   const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + position);
   const double log_draft = token_log_probability(
       to_float(load_one(row_of<T>(batch.draft, request, position) + token)), draft_scale, draft);
-  if (log_draft == no_mass) {
-    flags |= flag_draft_without_mass;
+  if (log_draft == log_of_zero) {
+    flags |= flag_zero_draft_probability;
     return log_of_nothing(target);
   }
   return log_target - log_draft;
 }
 
-/// The strict comparison of `UniformChance::flip`: probability 0 never happens, nor does NaN.
-SPECLAB_HD inline bool coin_comes_up(double u, double log_probability) {
+/// The strict comparison of `UniformRandomSource::bernoulli`: probability 0 never happens, nor does NaN.
+SPECLAB_HD inline bool uniform_accepts(double u, double log_probability) {
   return u < (log_probability >= 0 ? 1.0 : exp2(log_probability));
 }
 
-/// log2 of what the draft's mass is multiplied with before the residual is taken.
+/// log2 of what the draft's probability is multiplied with before the residual is taken.
 SPECLAB_HD inline float log_residual_scale(const VerifyRule& rule) {
-  if (rule.method != VerifyMethod::lenient || rule.residual == Residual::target_minus_draft) return 0;
+  if (rule.method != RuleKind::lenient || rule.residual == Residual::target_minus_draft) return 0;
   return rule.residual == Residual::target ? -INFINITY : static_cast<float>(log2(rule.lenience));
 }
 
-/// log2 of the lenience, which a coin's probability is divided by.
+/// log2 of the lenience, which an acceptance draw's probability is divided by.
 SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
-  return rule.method == VerifyMethod::lenient ? log2(rule.lenience) : 0;
+  return rule.method == RuleKind::lenient ? log2(rule.lenience) : 0;
 }
 
 /// By one warp; the same in all of its lanes. `sums(of_target, position)` gives a row's LogSum.
 template <class T, class Sums>
-SPECLAB_DEVICE PositionJudgement judge_position(const VerifyBatch& batch, std::int64_t request,
+SPECLAB_DEVICE PositionDecision decide_position(const VerifyBatch& batch, std::int64_t request,
                                                 std::int32_t position, const Sums& sums) {
-  PositionJudgement judged{sums(true, position), {}, damaged, 0, false};
-  judged.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
+  PositionDecision decided{sums(true, position), {}, invalid_log, 0, false};
+  decided.draft = batch.certain_drafts() ? LogSum{0, 0} : sums(false, position);
   const Token token = simt::load(batch.drafted + request * batch.gamma + position);
-  judged.log_ratio =
-      log_ratio_of<T>(batch, request, position, token, judged.target, judged.draft, judged.flags);
+  decided.log_ratio =
+      log_ratio_of<T>(batch, request, position, token, decided.target, decided.draft, decided.flags);
   const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
-  judged.kept = coin_comes_up(u, judged.log_ratio - log_lenience_of(batch.rule));
-  return judged;
+  decided.accepted = uniform_accepts(u, decided.log_ratio - log_lenience_of(batch.rule));
+  return decided;
 }
 
 }  // namespace speclab

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/rules/block.hpp"
 #include "core/round/verify.hpp"
+#include "core/rules/block.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
@@ -13,11 +13,11 @@ namespace speclab {
 namespace {
 
 /// Uniforms of a request, and how close a decision was.
-class MarginChance {
+class MarginRandomSource {
  public:
-  MarginChance(const VerifyBatch& batch, std::int64_t request) : batch_(batch), request_(request) {}
+  MarginRandomSource(const VerifyBatch& batch, std::int64_t request) : batch_(batch), request_(request) {}
 
-  bool flip(Draw draw, double probability) {
+  bool bernoulli(Draw draw, double probability) {
     const double u = uniform_of(batch_, request_, draw);
     // Probabilities 0 and 1 are so for every kernel.
     if (probability > 0 && probability < 1) margin = std::min(margin, std::abs(u - probability));
@@ -25,15 +25,15 @@ class MarginChance {
   }
 
   template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
+  Token categorical(Draw draw, const Weights& weights) {
     const double u = uniform_of(batch_, request_, draw);
     const Token id = inverse_cdf(weights, u);
     if (id < 0) return id;
     double below = 0;
     for (Token other = 0; other < id; ++other) below += weights[other];
-    const double goal = u * total_mass(weights);
-    // Nothing lies beyond the first and the last id with mass.
-    const double above = total_mass(weights) - below - weights[id];
+    const double goal = u * total_probability(weights);
+    // Nothing lies beyond the first and the last id of positive probability.
+    const double above = total_probability(weights) - below - weights[id];
     if (below > 0) margin = std::min(margin, std::abs(goal - below));
     if (above > 0) margin = std::min(margin, std::abs(below + weights[id] - goal));
     return id;
@@ -71,15 +71,15 @@ std::vector<double> probabilities(const LogitRows& rows, const RowOptions& optio
 
   std::vector<double> row(static_cast<std::size_t>(vocab));
   double largest = -infinity;
-  bool damaged = !(temperature >= 0);
+  bool invalid = !(temperature >= 0);
   for (Token id = 0; id < vocab; ++id) {
     double& logit = row[static_cast<std::size_t>(id)];
     logit = logit_at(rows, request, position, id);
-    damaged = damaged || std::isnan(logit) || logit == infinity;
+    invalid = invalid || std::isnan(logit) || logit == infinity;
     if (logit < cutoff) logit = -infinity;
     largest = std::max(largest, logit);
   }
-  if (damaged || largest == -infinity) {
+  if (invalid || largest == -infinity) {
     std::fill(row.begin(), row.end(), nan);
     return row;
   }
@@ -100,7 +100,7 @@ namespace {
 using ProbabilityRow = std::vector<double>;
 
 /// Verdicts by core's programs, where `target_row(request, position)` and `draft_row(request, position)` give
-/// the masses that they work on and `run(targets, drafts, drafted, length, chance)` is the program.
+/// the probabilities that they work on and `run(targets, drafts, drafted, length, random)` is the program.
 template <class TargetRow, class DraftRow, class Run>
 std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const TargetRow& target_row,
                                           const DraftRow& draft_row, const Run& run) {
@@ -110,7 +110,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
     if (length < 0 || length > batch.gamma) continue;
     std::vector<ProbabilityRow> target_rows(static_cast<std::size_t>(length) + 1);
     std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
-    // A drafted id outside the vocabulary is judged as one without mass: one more id, of mass zero, is.
+    // A drafted id outside the vocabulary counts as one of probability 0: one more id, of probability 0, is.
     std::vector<Token> drafted(batch.drafted + request * batch.gamma,
                                batch.drafted + request * batch.gamma + length);
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
@@ -128,13 +128,15 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
       draft_rows[i].push_back(0);
       if (outside) drafted[i] = batch.vocab;
     }
-    const auto row = [&](const ProbabilityRow& mass) { return Row{mass.data(), batch.vocab + 1}; };
+    const auto row = [&](const ProbabilityRow& probability) {
+      return Row{probability.data(), batch.vocab + 1};
+    };
     const auto targets = [&](std::int32_t i) { return row(target_rows[static_cast<std::size_t>(i)]); };
     const auto drafts = [&](std::int32_t i) { return row(draft_rows[static_cast<std::size_t>(i)]); };
 
-    MarginChance chance(batch, request);
-    const Verdict verdict = run(targets, drafts, drafted.data(), length, chance);
-    verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, verdict.next, chance.margin};
+    MarginRandomSource random(batch, request);
+    const Verdict verdict = run(targets, drafts, drafted.data(), length, random);
+    verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, verdict.next, random.margin};
   }
   return verdicts;
 }
@@ -150,30 +152,36 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
   };
   return verdicts_of(batch, target_row, draft_row,
                      [&](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
-                         MarginChance& chance) {
+                         MarginRandomSource& random) {
                        const auto by = [&](const auto& rule) {
-                         return verify(rule, targets, drafts, drafted, length, chance);
+                         return verify(rule, targets, drafts, drafted, length, random);
                        };
-                       if (batch.rule.method == VerifyMethod::block) return by(BlockRule{});
-                       if (batch.rule.method == VerifyMethod::token) return by(TokenRule{});
+                       if (batch.rule.method == RuleKind::block) return by(BlockRule{});
+                       if (batch.rule.method == RuleKind::token) return by(TokenRule{});
                        return by(LenienceRule(batch.rule.lenience, batch.rule.residual));
                      });
 }
 
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {
-  const auto masses = [&](const LogitRows& rows, std::int64_t request, std::int32_t position) {
+  const auto probabilities = [&](const LogitRows& rows, std::int64_t request, std::int32_t position) {
     std::vector<double> logits(static_cast<std::size_t>(batch.vocab));
     for (Token id = 0; id < batch.vocab; ++id) {
       logits[static_cast<std::size_t>(id)] = logit_at(rows, request, position, id);
     }
-    return sigmoid_masses(logits, batch.rule.sigmoid_alpha, batch.rule.sigmoid_beta);
+    return sigmoid_weights(logits, batch.rule.sigmoid_alpha, batch.rule.sigmoid_beta);
   };
   return verdicts_of(
       batch,
-      [&](std::int64_t request, std::int32_t position) { return masses(batch.target, request, position); },
-      [&](std::int64_t request, std::int32_t position) { return masses(batch.draft, request, position); },
+      [&](std::int64_t request, std::int32_t position) {
+        return probabilities(batch.target, request, position);
+      },
+      [&](std::int64_t request, std::int32_t position) {
+        return probabilities(batch.draft, request, position);
+      },
       [](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
-         MarginChance& chance) { return verify(TokenRule{}, targets, drafts, drafted, length, chance); });
+         MarginRandomSource& random) {
+        return verify(TokenRule{}, targets, drafts, drafted, length, random);
+      });
 }
 
 }  // namespace speclab

@@ -11,9 +11,9 @@ namespace speclab {
 struct ReferenceVerdict {
   std::int32_t accepted = 0;
   Token next = invalid_token;
-  /// How far the uniforms were from another outcome: of coins |u - probability|, of the pick the mass between
-  /// u * total and the nearer edge of the id's interval. A kernel in single precision may decide otherwise
-  /// where this is below its error.
+  /// How far the uniforms were from another outcome: of acceptance draws |u - probability|, of the
+  /// categorical draw the probability between u * total and the nearer edge of the id's interval. A kernel in
+  /// single precision may decide otherwise where this is below its error.
   double margin = 1;
 };
 
@@ -22,9 +22,9 @@ struct ReferenceVerdict {
 std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
 
 /// The same for the sigmoid approximation (Wagner et al. 2024, section 3.2.2): token verification of p_hat
-/// and q_hat as they are, which are no probabilities. Margins of picks are masses of p_hat, whose sum is
-/// about vocab * 0.62. The bonus token is drawn from p_hat, normalised, since the paper does not say; so is
-/// the token after a rejection that leaves no residual. Temperatures and cut-offs are ignored.
+/// and q_hat as they are, which are no probabilities. Margins of categorical draws are weights of p_hat,
+/// whose sum is about vocab * 0.62. The bonus token is drawn from p_hat, normalised, since the paper does not
+/// say; so is the token after a rejection that leaves no residual. Temperatures and cut-offs are ignored.
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch);
 
 /// The row of probabilities that a row of logits stands for.

@@ -16,14 +16,14 @@ struct RowScale {
 
 inline constexpr double log2_e = 1.4426950408889634074;
 
-/// log2 of a probability of 0, and of what a damaged row gives.
-inline constexpr double no_mass = -HUGE_VAL;
-inline constexpr double damaged = static_cast<double>(NAN);
+/// log2 of a probability of 0, and of what an invalid row gives.
+inline constexpr double log_of_zero = -HUGE_VAL;
+inline constexpr double invalid_log = static_cast<double>(NAN);
 
 /// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
 inline constexpr float frozen_scale = 0x1p100F;
 
-/// `at`: request * positions + position. A temperature that is negative or NaN gives NaN, and so a damaged
+/// `at`: request * positions + position. A temperature that is negative or NaN gives NaN, and so an invalid
 /// row.
 SPECLAB_HD inline RowScale row_scale(const RowOptions& options, std::int64_t at) {
   constexpr auto per_nat = static_cast<float>(log2_e);
@@ -36,9 +36,9 @@ SPECLAB_HD inline RowScale row_scale(const RowOptions& options, std::int64_t at)
   return scale;
 }
 
-/// Part of a row's mass: sum * 2^reference. An empty part has sum 0 and reference -inf; a damaged one has a
-/// sum that is NaN.
-struct PartMass {
+/// Part of a row's total weight: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid
+/// one has a sum that is NaN.
+struct PartialSum {
   float reference;
   float sum;
 };
@@ -56,17 +56,17 @@ SPECLAB_HD inline float power_of_two(float x) {
 }
 
 /// What a logit counts relative to a reference.
-SPECLAB_HD inline float relative_mass(float logit, float scale, float reference) {
+SPECLAB_HD inline float relative_weight(float logit, float scale, float reference) {
   return power_of_two(fmaf(logit, scale, -reference));
 }
 
-/// log2 of a row's mass: reference + log_sum, where the reference is subtracted first, exactly. NaN: the row
-/// is damaged.
+/// log2 of a row's total weight: reference + log_sum, where the reference is subtracted first, exactly. NaN:
+/// the row is invalid.
 struct LogSum {
   float reference = NAN;
-  double log_sum = speclab::damaged;
+  double log_sum = invalid_log;
 
-  SPECLAB_HD bool damaged() const { return !(log_sum - log_sum == 0); }
+  SPECLAB_HD bool invalid() const { return !(log_sum - log_sum == 0); }
 };
 
 /// From the natural logarithm that came with the logits.
@@ -81,25 +81,25 @@ SPECLAB_HD inline float log_probability(float logit, float scale, const LogSum& 
   return fmaf(logit, scale, -sum.reference) - static_cast<float>(sum.log_sum);
 }
 
-/// What a token without mass has in a row, damaged or not.
+/// log2 of the probability 0 in a row, valid or not.
 SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
-  if (row.damaged()) return damaged;
-  return no_mass;
+  if (row.invalid()) return invalid_log;
+  return log_of_zero;
 }
 
-/// The same for the one token that a coin is about, in double.
+/// log2 of the probability of the one token that an acceptance draw decides, in double.
 SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
   if (logit < scale.cutoff) return log_of_nothing(sum);
-  // Below any probability that a temperature above 0 can give: mass 0 at temperature 0.
+  // Below any probability that a temperature above 0 can give: probability 0 at temperature 0.
   constexpr double frozen = -0x1p60;
   const double relative =
       static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
-  if (relative < frozen) return no_mass;
+  if (relative < frozen) return log_of_zero;
   return relative - sum.log_sum;
 }
 
 /// (2^a - 2^b)+ without cancellation. NaN passes through.
-SPECLAB_HD inline float residual_mass(float a, float b) {
+SPECLAB_HD inline float residual_weight(float a, float b) {
   if (b >= a) return 0;
   constexpr float ln_2 = 0.69314718F;
   return -power_of_two(a) * expm1f((b - a) * ln_2);

@@ -53,14 +53,14 @@ SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vo
   return mine;
 }
 
-using SumRoom = simt::BlockRoom<double, tile_warps>;
+using SumScratch = simt::BlockScratch<double, tile_warps>;
 
 /// Sum of a tile in double; all threads of the block get it.
-SPECLAB_DEVICE inline double tile_sum(const HeldWeights& mine, SumRoom& room) {
+SPECLAB_DEVICE inline double tile_sum(const HeldWeights& mine, SumScratch& scratch) {
   double sum = 0;
   SPECLAB_UNROLL
   for (int i = 0; i < held; ++i) sum += static_cast<double>(mine.weight[i]);
-  return simt::block_reduce(sum, room, [](double a, double b) { return a + b; });
+  return simt::block_reduce(sum, scratch, [](double a, double b) { return a + b; });
 }
 
 /// A batch's traffic from that of an id of the vocabulary and a request, launch by launch.

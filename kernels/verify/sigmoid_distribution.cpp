@@ -17,8 +17,8 @@ Row view(const std::vector<double>& row) { return {row.data(), static_cast<std::
 
 void divide_by_sum(std::vector<double>& row) {
   double sum = 0;
-  for (const double mass : row) sum += mass;
-  for (double& mass : row) mass /= sum;
+  for (const double weight : row) sum += weight;
+  for (double& weight : row) weight /= sum;
 }
 
 std::vector<double> softmax(std::span<const double> logits) {
@@ -31,44 +31,46 @@ std::vector<double> softmax(std::span<const double> logits) {
 
 }  // namespace
 
-std::vector<double> sigmoid_masses(std::span<const double> logits, double alpha, double beta) {
+std::vector<double> sigmoid_weights(std::span<const double> logits, double alpha, double beta) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> masses;
+  std::vector<double> weights;
   for (const double logit : logits) {
-    masses.push_back(logit < infinity ? 1 / (1 + std::exp(-(logit - alpha) / (beta - alpha)))
-                                      : std::numeric_limits<double>::quiet_NaN());
+    weights.push_back(logit < infinity ? 1 / (1 + std::exp(-(logit - alpha) / (beta - alpha)))
+                                       : std::numeric_limits<double>::quiet_NaN());
   }
-  return masses;
+  return weights;
 }
 
-std::vector<double> sigmoid_first_token_law(std::span<const double> target_logits,
-                                            std::span<const double> draft_logits, double alpha, double beta) {
+std::vector<double> sigmoid_first_token_distribution(std::span<const double> target_logits,
+                                                     std::span<const double> draft_logits, double alpha,
+                                                     double beta) {
   const std::vector<double> draft = softmax(draft_logits);
-  std::vector<double> target_masses = sigmoid_masses(target_logits, alpha, beta);
-  const std::vector<double> draft_masses = sigmoid_masses(draft_logits, alpha, beta);
-  const ResidualRow<double> residual(view(target_masses), view(draft_masses), 1);
+  std::vector<double> target_weights = sigmoid_weights(target_logits, alpha, beta);
+  const std::vector<double> draft_weights = sigmoid_weights(draft_logits, alpha, beta);
+  const ResidualRow<double> residual(view(target_weights), view(draft_weights), 1);
 
-  std::vector<double> law(draft.size());
+  std::vector<double> distribution(draft.size());
   std::vector<double> replacement(draft.size());
   double rejected = 0;
-  double residual_mass = 0;
-  for (std::size_t i = 0; i < law.size(); ++i) {
-    law[i] = draft[i] * acceptance_ratio(target_masses[i], draft_masses[i], 1.0);
-    rejected += draft[i] - law[i];
+  double residual_weight = 0;
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    distribution[i] = draft[i] * acceptance_ratio(target_weights[i], draft_weights[i], 1.0);
+    rejected += draft[i] - distribution[i];
     replacement[i] = residual[static_cast<Token>(i)];
-    residual_mass += replacement[i];
+    residual_weight += replacement[i];
   }
-  if (!(residual_mass > 0)) replacement = target_masses;
+  if (!(residual_weight > 0)) replacement = target_weights;
   divide_by_sum(replacement);
-  for (std::size_t i = 0; i < law.size(); ++i) law[i] += rejected * replacement[i];
-  return law;
+  for (std::size_t i = 0; i < distribution.size(); ++i) distribution[i] += rejected * replacement[i];
+  return distribution;
 }
 
 double sigmoid_total_variation(std::span<const double> target_logits, std::span<const double> draft_logits,
                                double alpha, double beta) {
-  const std::vector<double> law = sigmoid_first_token_law(target_logits, draft_logits, alpha, beta);
+  const std::vector<double> distribution =
+      sigmoid_first_token_distribution(target_logits, draft_logits, alpha, beta);
   const std::vector<double> target = softmax(target_logits);
-  return total_variation(view(law), view(target));
+  return total_variation(view(distribution), view(target));
 }
 
 }  // namespace speclab

@@ -17,7 +17,7 @@ struct SoftmaxArgs {
   VerifyBatch batch;
   bool of_target;
   std::int32_t tiles;
-  PartMass* parts;          ///< [requests, positions, tiles]
+  PartialSum* parts;        ///< [requests, positions, tiles]
   FloatRows probabilities;  ///< [requests, positions]: gamma + 1 of the target, gamma of the draft
 
   /// Rows past a shorter request's end are left alone.
@@ -35,7 +35,7 @@ struct SoftmaxArgs {
 
 /// Maximum and sum of each tile.
 template <class T>
-struct RowMasses {
+struct RowProbabilities {
   using Args = SoftmaxArgs;
   static constexpr const char* name = "row masses";
   static constexpr int threads = tile_threads;
@@ -47,12 +47,12 @@ struct RowMasses {
     const RowScale scale = args.scale(at);
     const HeldLogits mine =
         load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
-    const PartMass mass = tile_mass(mine, scale.scale, simt::shared<MassRoom>());
-    if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = mass;
+    const PartialSum partial = tile_partial_sum(mine, scale.scale, simt::shared<PartialSumScratch>());
+    if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = partial;
   }
 };
 
-/// The probabilities of a tile, by the whole row's mass. A damaged row becomes NaN throughout.
+/// The probabilities of a tile, by the whole row's sum. An invalid row becomes NaN throughout.
 template <class T>
 struct Softmax {
   using Args = SoftmaxArgs;
@@ -67,7 +67,7 @@ struct Softmax {
     const HeldLogits mine =
         load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
     // Each warp merges for itself: a few numbers from the cache, and no barrier.
-    const PartMass* const parts = args.parts + args.row_index(at) * args.tiles;
+    const PartialSum* const parts = args.parts + args.row_index(at) * args.tiles;
     const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
     HeldWeights probabilities;
     SPECLAB_UNROLL
@@ -81,13 +81,13 @@ struct Softmax {
 
 /// Softmaxes of both models, and where they lie.
 struct SoftmaxScratch {
-  PartMass* parts;
+  PartialSum* parts;
   FloatRows target;
   FloatRows draft;
 
   SoftmaxScratch(const VerifyBatch& batch, WorkspaceParts& workspace)
-      : parts(workspace.take<PartMass>(std::int64_t{batch.requests} * (batch.gamma + 1) *
-                                       tiles_of(batch.vocab))),
+      : parts(workspace.take<PartialSum>(std::int64_t{batch.requests} * (batch.gamma + 1) *
+                                         tiles_of(batch.vocab))),
         target(take_rows(workspace, batch.requests, batch.gamma + 1, batch.vocab)),
         draft(take_rows(workspace, batch.requests, batch.gamma, batch.vocab)) {}
 };
@@ -100,7 +100,7 @@ void run_softmaxes(Executor&& executor, const VerifyBatch& batch, const SoftmaxS
     const SoftmaxArgs args{batch, of_target, tiles, scratch.parts,
                            of_target ? scratch.target : scratch.draft};
     const std::int64_t blocks = std::int64_t{batch.requests} * args.probabilities.positions * tiles;
-    executor.template run<RowMasses<T>>(simt::launch_of<RowMasses<T>>(blocks), args);
+    executor.template run<RowProbabilities<T>>(simt::launch_of<RowProbabilities<T>>(blocks), args);
     executor.template run<Softmax<T>>(simt::launch_of<Softmax<T>>(blocks), args);
   }
 }

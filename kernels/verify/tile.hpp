@@ -146,7 +146,7 @@ SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32
 }
 
 /// Two parts as one, whichever is named first.
-SPECLAB_HD inline PartMass merge(const PartMass& a, const PartMass& b) {
+SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b) {
   if (a.sum == 0) return b;
   if (b.sum == 0) return a;
   const float reference = a.reference > b.reference ? a.reference : b.reference;
@@ -154,37 +154,38 @@ SPECLAB_HD inline PartMass merge(const PartMass& a, const PartMass& b) {
           a.sum * power_of_two(a.reference - reference) + b.sum * power_of_two(b.reference - reference)};
 }
 
-/// Room for a block's reduction of masses.
-struct MassRoom {
-  PartMass of_warp[tile_warps];
+/// Scratch for a block's reduction of weights.
+struct PartialSumScratch {
+  PartialSum of_warp[tile_warps];
 };
 
-/// The mass of a tile; the first warp gets it. `sync` before the room is used again.
-SPECLAB_DEVICE inline PartMass tile_mass(const HeldLogits& mine, float scale, MassRoom& room) {
+/// The sum of a tile's weights; the first warp gets it. `sync` before the scratch is used again.
+SPECLAB_DEVICE inline PartialSum tile_partial_sum(const HeldLogits& mine, float scale,
+                                                  PartialSumScratch& scratch) {
   float largest = mine.logit[0];
   SPECLAB_UNROLL
   for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit[i]);
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
 
-  // Of a warp without mass every term is 0 against any finite reference, and NaN stays what it is.
+  // In a warp whose weights are all 0 every term is 0 for any finite reference, and NaN stays NaN.
   const float reference = largest > -INFINITY ? largest * scale : 0.0F;
   float sums[4] = {0, 0, 0, 0};
   SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) sums[i % 4] += relative_mass(mine.logit[i], scale, reference);
+  for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit[i], scale, reference);
   const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
   if (simt::thread_index() % simt::warp_size == 0) {
-    room.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};
+    scratch.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};
   }
   simt::sync();
   if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  PartMass all = room.of_warp[simt::thread_index() % tile_warps];
+  PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
   for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
     all = merge(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
   }
   return all;
 }
 
-/// log2 of a row's mass from its tiles': by one warp, lane after lane, the same in all of them.
+/// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
@@ -194,12 +195,12 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   double sum = 0;
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
-    const PartMass part = tile_at(t);
+    const PartialSum part = tile_at(t);
     if (part.sum != 0)
       sum += static_cast<double>(part.sum) * exp2(static_cast<double>(part.reference - reference));
   }
   sum = simt::warp_sum(sum);
-  // No mass at all, and +inf, are damages as NaN is.
+  // A sum of 0 or +inf makes the row invalid, as NaN does.
   if (!(sum > 0) || !(sum - sum == 0) || !(reference < INFINITY)) return {};
   return {reference, log2(sum)};
 }

@@ -13,7 +13,7 @@ namespace speclab {
 inline std::size_t verify_workspace_bytes(const VerifyBatch& batch,
                                           Implementation implementation = Implementation::fused) {
   if (const auto error = shape_error(implementation, batch)) throw std::invalid_argument(*error);
-  return plan_of(implementation, batch).workspace_bytes;
+  return layout_of(implementation, batch).workspace_bytes;
 }
 
 /// Enqueues the verification of a batch on a stream. The batch and the workspace are in memory of the current

@@ -25,27 +25,28 @@ struct LogitRows {
 
 /// What turns a row of logits z into a probability row: softmax of z / temperature over the ids with
 /// z >= cutoff. Arrays [requests, positions], dense; null stands for temperature 1, no cut-off, and an
-/// unknown log-sum-exp. Temperature 0 is the limit: all mass on the largest logits, shared evenly among ties.
+/// unknown log-sum-exp. Temperature 0 is the limit: all probability on the largest logits, shared evenly
+/// among ties.
 struct RowOptions {
   const float* temperature = nullptr;
   const float* cutoff = nullptr;
-  /// ln of the sum of exp(z / temperature) over the ids kept, if whoever made the logits has it. Then a row
-  /// need not be read to judge one of its tokens.
+  /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, where the sampler has
+  /// computed it. Then a row need not be read to verify one of its tokens.
   const float* log_sum_exp = nullptr;
 };
 
-/// Where a request's random numbers are: those of `sampled_chance(seed, trial, round)` in core.
+/// Where a request's random numbers are: those of `sampled_random_source(seed, trial, round)` in core.
 struct RandomAddress {
   std::uint64_t seed;
   std::uint32_t trial;
   std::uint32_t round;
 };
 
-enum class VerifyMethod : std::int32_t { token = 0, lenient = 1, block = 2 };
+enum class RuleKind : std::int32_t { token = 0, lenient = 1, block = 2 };
 
 /// Which rule decides; core/rules has them.
 struct VerifyRule {
-  VerifyMethod method = VerifyMethod::token;
+  RuleKind method = RuleKind::token;
   double lenience = 1;  ///< of `lenient`: in (0, 1]
   Residual residual = Residual::target_minus_draft;
   /// Scale constants of the sigmoid approximation (core/rules/sigmoid.hpp), used by that implementation
@@ -56,9 +57,9 @@ struct VerifyRule {
 
 /// What happened on the way, as bits of `VerifyBatch::flags`.
 enum VerifyFlag : std::uint32_t {
-  flag_damaged_row = 1,  ///< a row that mattered holds NaN or +inf, or has no mass: next is invalid_token
-  flag_draft_without_mass = 2,  ///< the draft gives a drafted token no mass: it was rejected
-  flag_token_out_of_range = 4,  ///< a drafted id is not in the vocabulary: it was rejected
+  flag_invalid_row = 1,  ///< a row that mattered holds NaN or +inf, or sums to 0: next is invalid_token
+  flag_zero_draft_probability = 2,  ///< the draft gives a drafted token probability 0: it was rejected
+  flag_token_out_of_range = 4,      ///< a drafted id is not in the vocabulary: it was rejected
   flag_length_out_of_range =
       8,                   ///< lengths[request] is not in 0..gamma: nothing was done, next is invalid_token
   flag_zero_residual = 16  ///< a rejection, but no residual: the target was sampled (a matter of rounding)
@@ -71,21 +72,20 @@ struct VerifyBatch {
   std::int32_t gamma = 0;  ///< 0..most_drafted
   std::int32_t vocab = 0;  ///< 1..most_vocab
   LogitRows target;        ///< [requests, gamma + 1, vocab]
-  LogitRows
-      draft;  ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up and the like)
+  LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)
   RowOptions target_options;
   RowOptions draft_options;
   const Token* drafted = nullptr;         ///< [requests, gamma], dense
   const std::int32_t* lengths = nullptr;  ///< [requests] drafted tokens of each, 0..gamma; null: gamma
   VerifyRule rule;
 
-  /// One of the two is given. uniforms: [requests, gamma + 1] in [0, 1]: a coin for each position, then the
-  /// one that picks the next token.
+  /// One of the two is given. uniforms: [requests, gamma + 1] in [0, 1]: an acceptance draw for each
+  /// position, then the one that picks the next token.
   const RandomAddress* addresses = nullptr;  ///< [requests]
   const double* uniforms = nullptr;
 
-  std::int32_t* accepted = nullptr;  ///< out: [requests] drafted tokens kept
-  Token* next = nullptr;  ///< out: [requests] the token after them; invalid_token if a row is damaged
+  std::int32_t* accepted = nullptr;  ///< out: [requests] drafted tokens accepted
+  Token* next = nullptr;  ///< out: [requests] the token after them; invalid_token if a row is invalid
   std::uint32_t* flags = nullptr;  ///< out, or null: [requests] VerifyFlag bits
 
   SPECLAB_HD std::int32_t length(std::int64_t request) const {
@@ -100,7 +100,8 @@ SPECLAB_HD const T* row_of(const LogitRows& rows, std::int64_t request, std::int
   return static_cast<const T*>(rows.data) + request * rows.request_stride + position * rows.row_stride;
 }
 
-/// The request's uniform for the coin at `position`, or, at use replace or bonus, for the next token.
+/// The request's uniform for the acceptance draw at `position`, or, at use replace or bonus, for the next
+/// token.
 SPECLAB_HD inline double uniform_of(const VerifyBatch& batch, std::int64_t request, Draw draw) {
   if (batch.uniforms != nullptr) {
     const std::int32_t place = draw.use == Use::accept ? draw.slot : batch.gamma;

@@ -1,7 +1,7 @@
 // Exact verification of Wagner et al. 2024, section 3.2.1. Against the baseline: softmaxes as there (4
 // launches), but ratio, residual and its sums come from one kernel over all positions and ids (1 launch), and
-// coins look into its ratios (1); division by b and the draw are the baseline's (3). The original waits for
-// the host to learn n_matches and calls torch.multinomial.
+// acceptance draws look into its ratios (1); division by b and the draw are the baseline's (3). The original
+// waits for the host to learn n_matches and calls torch.multinomial.
 //
 // Bytes for each id of the vocabulary and each request, s a logit's size and R the share that reject:
 //     read    2 s (2 gamma + 1) + 8 gamma + 4 R + 4 (1 - R) + 4
@@ -21,8 +21,8 @@ struct SoftmaxedPair {
   FloatRows target;
   FloatRows draft;
 
-  SPECLAB_DEVICE MassPair operator()(const VerifyBatch&, std::int64_t request, std::int32_t position,
-                                     std::int32_t id) const {
+  SPECLAB_DEVICE ProbabilityPair operator()(const VerifyBatch&, std::int64_t request, std::int32_t position,
+                                            std::int32_t id) const {
     return {simt::load(target.at(request, position) + id), simt::load(draft.at(request, position) + id)};
   }
 };
@@ -38,8 +38,8 @@ struct Exact {
   static constexpr ImplementationInfo info{Implementation::wagner_exact, "wagner-exact",
                                            "exact, ratios and residuals of all ids from one kernel", true};
 
-  static std::optional<std::string> obstacle(const VerifyBatch& batch) {
-    return obstacle_of_whole_rows(batch);
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    return whole_rows_unsupported_reason(batch);
   }
 
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {

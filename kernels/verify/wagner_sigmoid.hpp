@@ -1,7 +1,7 @@
 // The sigmoid approximation of Wagner et al. 2024, section 3.2.2. Against their exact program: no softmax;
 // the kernel over tiles reads logits z and puts sigma((z - alpha) / (beta - alpha)) (Eq. 5) in place of
-// probabilities. 5 launches. What comes out does not have the target's law (sigmoid_law.hpp says how far off
-// it is). Temperatures and cut-offs have no place in it.
+// probabilities. 5 launches. What comes out does not have the target's distribution (sigmoid_distribution.hpp
+// says how far off it is). Temperatures and cut-offs have no place in it.
 //
 // The paper does not say what the bonus token is drawn from. Its program adapts the one that takes the row of
 // p at position gamma (transformers' `_speculative_sampling`), so here it is p_hat of that row, normalised.
@@ -32,7 +32,7 @@ struct Sigmoid {
       : factor(static_cast<float>(1 / (rule.sigmoid_beta - rule.sigmoid_alpha))),
         shift(static_cast<float>(-rule.sigmoid_alpha / (rule.sigmoid_beta - rule.sigmoid_alpha))) {}
 
-  /// NaN for NaN and +inf, as damaged logits are for softmaxes.
+  /// NaN for NaN and +inf, as invalid logits are for softmaxes.
   SPECLAB_HD float operator()(float logit) const {
     return logit < INFINITY ? 1 / (1 + expf(-fmaf(logit, factor, shift))) : NAN;
   }
@@ -42,8 +42,8 @@ template <class T>
 struct SigmoidPair {
   Sigmoid sigmoid;
 
-  SPECLAB_DEVICE MassPair operator()(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
-                                     std::int32_t id) const {
+  SPECLAB_DEVICE ProbabilityPair operator()(const VerifyBatch& batch, std::int64_t request,
+                                            std::int32_t position, std::int32_t id) const {
     return {sigmoid(to_float(load_one(row_of<T>(batch.target, request, position) + id))),
             sigmoid(to_float(load_one(row_of<T>(batch.draft, request, position) + id)))};
   }
@@ -71,14 +71,14 @@ struct SigmoidProgram {
   static constexpr ImplementationInfo info{Implementation::wagner_sigmoid, "wagner-sigmoid",
                                            "approximate: sigmoids instead of softmaxes", false};
 
-  static std::optional<std::string> obstacle(const VerifyBatch& batch) {
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     for (const RowOptions& options : {batch.target_options, batch.draft_options}) {
       if (options.temperature != nullptr || options.cutoff != nullptr) {
         return "takes logits as they are: no temperatures and no cut-offs";
       }
     }
     if (!(batch.rule.sigmoid_alpha < batch.rule.sigmoid_beta)) return "needs sigmoid_alpha < sigmoid_beta";
-    return obstacle_of_whole_rows(batch);
+    return whole_rows_unsupported_reason(batch);
   }
 
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {

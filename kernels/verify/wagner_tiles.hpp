@@ -24,7 +24,7 @@ inline constexpr int warps = tile_size / simt::warp_size;
 SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
 
 /// p and q of one id, or what stands for them.
-struct MassPair {
+struct ProbabilityPair {
   float target;
   float draft;
 };
@@ -33,7 +33,7 @@ template <class Source>
 struct TileArgs {
   VerifyBatch batch;
   std::int32_t tiles;
-  Source source;       ///< gives an id's MassPair
+  Source source;       ///< gives an id's ProbabilityPair
   FloatRows ratios;    ///< [requests, gamma] tau
   FloatRows residual;  ///< [requests, gamma] a
   double* partials;    ///< [requests, gamma, tiles] b_k
@@ -47,7 +47,7 @@ struct Tiles {
   static constexpr int threads = tile_size;
   static constexpr int min_blocks = 2;
 
-  struct Room {
+  struct Scratch {
     float of_warp[warps];
   };
 
@@ -59,19 +59,19 @@ struct Tiles {
     const std::int32_t id = at.tile * tile_size + thread;
     float residual = 0;
     if (id < batch.vocab) {
-      const MassPair mass = args.source(batch, at.request, at.position, id);
-      const float difference = mass.target - mass.draft;
+      const ProbabilityPair probability = args.source(batch, at.request, at.position, id);
+      const float difference = probability.target - probability.draft;
       residual = difference <= 0 ? 0 : difference;  // NaN passes through
-      args.ratios.at(at.request, at.position)[id] = bounded_ratio(mass.target, mass.draft);
+      args.ratios.at(at.request, at.position)[id] = bounded_ratio(probability.target, probability.draft);
       args.residual.at(at.request, at.position)[id] = residual;
     }
     // Parallel reduction (Harris 2007): within warps by shuffles, between them in shared memory.
-    auto& room = simt::shared<Room>();
+    auto& shared = simt::shared<Scratch>();
     const float in_warp = simt::warp_sum(residual);
-    if (thread % simt::warp_size == 0) room.of_warp[thread / simt::warp_size] = in_warp;
+    if (thread % simt::warp_size == 0) shared.of_warp[thread / simt::warp_size] = in_warp;
     simt::sync();
     if (thread >= simt::warp_size) return;
-    const float sum = simt::warp_sum(room.of_warp[thread]);
+    const float sum = simt::warp_sum(shared.of_warp[thread]);
     if (thread == 0) {
       args.partials[(at.request * batch.gamma + at.position) * args.tiles + at.tile] =
           static_cast<double>(sum);
@@ -92,8 +92,8 @@ struct TileScratch {
         draw(batch, workspace) {}
 };
 
-/// Five launches: the tiles, the coins from tau of the drafted tokens, and three that add up b, divide, and
-/// draw.
+/// Five launches: the tiles, the acceptance draws from tau of the drafted tokens, and three that add up b,
+/// divide, and draw.
 template <class Executor, class Source, class Target>
 void run_tiles(Executor&& executor, const VerifyBatch& batch, const TileScratch& scratch,
                const Source& source, const Target& target) {
@@ -101,13 +101,13 @@ void run_tiles(Executor&& executor, const VerifyBatch& batch, const TileScratch&
   executor.template run<Tiles<Source>>(
       simt::launch_of<Tiles<Source>>(std::int64_t{batch.requests} * batch.gamma * tiles),
       {batch, tiles, source, scratch.ratios, scratch.residual, scratch.partials});
-  run_coins(executor, batch, StoredRatios{scratch.ratios}, scratch.draw.choices);
+  run_acceptance_draws(executor, batch, StoredRatios{scratch.ratios}, scratch.draw.choices);
   run_draw(executor, batch, scratch.draw, {scratch.residual, scratch.partials, tiles}, target);
 }
 
-/// Bytes for each id of the vocabulary and each request, where `mass_bytes` are read of each model.
-inline Traffic tile_traffic(const VerifyBatch& batch, double mass_bytes) {
-  return {2 * mass_bytes * batch.gamma, 2 * sizeof(float) * static_cast<double>(batch.gamma)};
+/// Bytes for each id of the vocabulary and each request, where `probability_bytes` are read of each model.
+inline Traffic tile_traffic(const VerifyBatch& batch, double probability_bytes) {
+  return {2 * probability_bytes * batch.gamma, 2 * sizeof(float) * static_cast<double>(batch.gamma)};
 }
 
 }  // namespace speclab::wagner

@@ -11,9 +11,9 @@
 //   unpredictable.
 // - V <= 64: random numbers and calls are most of a round.
 //
-// Reading whole rows is what the definition does (core/verify.hpp); O(1) picks would be a faster version
-// beside it. The best of several repetitions is the one to quote on a machine that does other things too, and
-// processor time rather than wall-clock time.
+// Reading whole rows is what the definition does (core/round/verify.hpp); O(1) picks would be a faster
+// version beside it. The best of several repetitions is the one to quote on a machine that does other things
+// too, and processor time rather than wall-clock time.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "core/random/philox.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/model.hpp"
-#include "sim/any_rule.hpp"
 #include "sim/models/synthetic.hpp"
 
 namespace speclab {
@@ -49,10 +49,10 @@ Pair iid_pair(std::int32_t vocab) {
 }
 
 std::uint64_t decode(const Pair& pair, std::uint32_t trials, std::uint32_t length) {
-  Plan plan;
-  plan.trials = trials;
-  plan.length = length;
-  return decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, plan).total().rounds;
+  SimulationSize simulation;
+  simulation.trials = trials;
+  simulation.length = length;
+  return decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, simulation).total().rounds;
 }
 
 /// Rounds per second on one thread, by V.
@@ -115,10 +115,10 @@ void two_threads_over_one(benchmark::State& state) {
 BENCHMARK(two_threads_over_one)->UseRealTime()->MinTime(3)->Unit(benchmark::kMillisecond);
 
 /// The inverse CDF by V: one pass over the row's sums, part of a second.
-void pick(benchmark::State& state) {
+void categorical(benchmark::State& state) {
   const auto vocab = static_cast<std::int32_t>(state.range(0));
-  const std::vector<double> mass = zipf_row(vocab, 1, false);
-  const Row row{mass.data(), vocab};
+  const std::vector<double> probability = zipf_row(vocab, 1, false);
+  const Row row{probability.data(), vocab};
   double u = 0;
   for (auto _ : state) {
     u += 0.6180339887498949;
@@ -127,10 +127,10 @@ void pick(benchmark::State& state) {
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * vocab * 8);
 }
-BENCHMARK(pick)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Arg(1000000);
+BENCHMARK(categorical)->Arg(32)->Arg(64)->Arg(1000)->Arg(32000)->Arg(1000000);
 
 /// The same over the residual, which reads two rows.
-void pick_residual(benchmark::State& state) {
+void draw_residual(benchmark::State& state) {
   const auto vocab = static_cast<std::int32_t>(state.range(0));
   const std::vector<double> target = zipf_row(vocab, 1, false);
   const std::vector<double> draft = zipf_row(vocab, 1, true);
@@ -143,7 +143,7 @@ void pick_residual(benchmark::State& state) {
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * vocab * 16);
 }
-BENCHMARK(pick_residual)->Arg(1000)->Arg(32000);
+BENCHMARK(draw_residual)->Arg(1000)->Arg(32000);
 
 /// One addressed draw: a stream is made, and its first word is turned into a uniform number.
 void philox_draw(benchmark::State& state) {
@@ -158,10 +158,11 @@ BENCHMARK(philox_draw);
 /// A row of a Kneser-Ney trigram over 2000 tokens, in the contexts of its own corpus.
 void ngram_next(benchmark::State& state) {
   constexpr std::int32_t vocab = 2000;
-  const std::vector<double> law = zipf_row(vocab, 1, false);
+  const std::vector<double> distribution = zipf_row(vocab, 1, false);
   std::vector<Token> corpus;
   for (std::uint32_t i = 0; i < 200000; ++i) {
-    corpus.push_back(inverse_cdf(Row{law.data(), vocab}, RoundUniforms{1, 0, i}(Draw{Use::world, 0})));
+    corpus.push_back(
+        inverse_cdf(Row{distribution.data(), vocab}, RoundUniforms{1, 0, i}(Draw{Use::world, 0})));
   }
   const NgramModel model = train_kneser_ney(corpus, vocab, 3);
   std::vector<double> scratch;

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "sim/text/corpus.hpp"
 #include "sim/drafters/lookup.hpp"
 #include "sim/drafters/suffix_drafter.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t tokens_a_round = 4;
 
 const std::vector<Token>& words() {
   static const std::vector<Token> tokens =
-      load_corpus(SPECLAB_SOURCE_DIR "/data/austen.txt", Units::words, vocab).tokens;
+      load_corpus(SPECLAB_SOURCE_DIR "/data/austen.txt", Tokenization::words, vocab).tokens;
   return tokens;
 }
 
@@ -59,8 +59,8 @@ void propose_all(benchmark::State& state, const D& drafter) {
       for (std::int32_t position = 0;; ++position) {
         const Row row = drafter.propose(memory, context, position, storage);
         if (row.size == 0) break;
-        if (one == nullptr) one = row.mass + argmax(row);
-        context.push_back(static_cast<Token>(one - row.mass));
+        if (one == nullptr) one = row.probabilities + argmax(row);
+        context.push_back(static_cast<Token>(one - row.probabilities));
       }
       spent += Clock::now() - start;
       proposed += static_cast<std::int64_t>(context.size() - settled);

@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/text/corpus.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "sim/text/corpus.hpp"
 #include "sim/text/made_text.hpp"
 
 namespace speclab {
@@ -35,7 +35,7 @@ const std::string& text_for_training() {
 void training(benchmark::State& state) {
   const std::string& text = text_for_training();
   for (auto _ : state) {
-    const Corpus corpus = make_corpus(text, Units::words, static_cast<std::int32_t>(state.range(0)));
+    const Corpus corpus = make_corpus(text, Tokenization::words, static_cast<std::int32_t>(state.range(0)));
     const NgramModel model =
         train_kneser_ney(corpus.tokens, corpus.vocabulary.size(), static_cast<int>(state.range(1)));
     std::size_t contexts = 0;
@@ -54,7 +54,8 @@ BENCHMARK(training)
 
 /// The first stage alone: splitting, the vocabulary, ids.
 void words_to_ids(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(make_corpus(text_for_training(), Units::words, 262144));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(make_corpus(text_for_training(), Tokenization::words, 262144));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text_for_training().size()));
 }
 BENCHMARK(words_to_ids)->Iterations(1)->Unit(benchmark::kMillisecond);

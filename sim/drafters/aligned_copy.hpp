@@ -33,7 +33,8 @@ struct AlignedCopyOptions {
 ///    exactly one such e, a = e. nearest: a is the smallest e with e >= the last alignment. Else, and while
 ///    the output has fewer than `match` tokens, there is no alignment until a later token finds one.
 ///
-/// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond n.
+/// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond
+/// n.
 ///
 /// read: sorting the input once; then constant for a token copied, and match * log n for any other.
 class AlignedCopy {
@@ -54,7 +55,7 @@ class AlignedCopy {
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;
-  /// The input is at hand: one look a round.
+  /// One look-up a round.
   std::int32_t runs(std::int32_t drafted) const { return drafted > 0 ? 1 : 0; }
 
  private:

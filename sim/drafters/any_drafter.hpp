@@ -52,8 +52,8 @@ class AnyDrafter {
   std::int32_t runs(std::int32_t drafted) const;
   bool hierarchical() const { return std::holds_alternative<std::shared_ptr<const Hierarchy>>(kind_); }
 
-  template <class Chance>
-  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<double>& scratch,
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<double>& scratch,
               Drafted& done) const;
 
  private:
@@ -110,11 +110,11 @@ inline std::int32_t AnyDrafter::runs(std::int32_t drafted) const {
   return std::visit([&](const auto& drafter) { return held(drafter).runs(drafted); }, kind_);
 }
 
-template <class Chance>
-void AnyDrafter::extend(Memory& memory, std::vector<Token>& context, Chance& chance,
+template <class Random>
+void AnyDrafter::extend(Memory& memory, std::vector<Token>& context, Random& random,
                         RoundScratch<double>& scratch, Drafted& done) const {
   with(memory,
-       [&](const auto& drafter, auto& its) { draft_more(drafter, its, context, chance, scratch, done); });
+       [&](const auto& drafter, auto& its) { draft_more(drafter, its, context, random, scratch, done); });
 }
 
 }  // namespace speclab

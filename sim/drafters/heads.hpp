@@ -35,8 +35,8 @@ class HeadsDrafter {
   std::vector<Model> heads_;
 };
 
-/// P(x[t + distance] | x[t]), interpolated Kneser-Ney of order 2 (sim/kneser_ney.hpp) over the tokens x[0],
-/// x[d], x[2 d], ..., x[1], x[1 + d], ..., x[d - 1], ...: in that order the pairs at distance d are
+/// P(x[t + distance] | x[t]), interpolated Kneser-Ney of order 2 (sim/models/kneser_ney.hpp) over the tokens
+/// x[0], x[d], x[2 d], ..., x[1], x[1 + d], ..., x[d - 1], ...: in that order the pairs at distance d are
 /// neighbours. d - 1 pairs more arise where one residue class ends and the next begins. Throws ModelError for
 /// a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
 NgramModel train_head(std::span<const Token> tokens, std::int32_t vocab, std::int32_t distance);

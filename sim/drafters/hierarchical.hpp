@@ -16,34 +16,34 @@
 
 namespace speclab {
 
-/// Chance for a round within a round: the same verbs at addresses of their own. Nesting it again gives the
-/// same type one level further down.
-template <class Chance>
-class NestedChance {
+/// A random source for a round within a round: the same operations at addresses of their own. Nesting it
+/// again gives the same type one level further down.
+template <class Random>
+class NestedRandomSource {
  public:
   static constexpr std::uint32_t most_rounds = 128;  ///< within one round of the level above
 
-  NestedChance(Chance& outermost, std::uint32_t number) : NestedChance(outermost, 1, number) {
+  NestedRandomSource(Random& outermost, std::uint32_t number) : NestedRandomSource(outermost, 1, number) {
     assert(number < most_rounds);
   }
-  NestedChance deeper(std::uint32_t number) const {
+  NestedRandomSource deeper(std::uint32_t number) const {
     assert(number < most_rounds && depth_ < most_inner_levels);
-    return NestedChance(outermost_, depth_ + 1, path_ * most_rounds + number);
+    return NestedRandomSource(outermost_, depth_ + 1, path_ * most_rounds + number);
   }
 
   template <class Real>
-  bool flip(Draw draw, const Real& probability) {
-    return outermost_.flip(moved(draw), probability);
+  bool bernoulli(Draw draw, const Real& probability) {
+    return outermost_.bernoulli(moved(draw), probability);
   }
   template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
-    return outermost_.pick(moved(draw), weights);
+  Token categorical(Draw draw, const Weights& weights) {
+    return outermost_.categorical(moved(draw), weights);
   }
 
  private:
   static constexpr std::uint32_t slots_of_a_level = 4096;
 
-  NestedChance(Chance& outermost, std::uint32_t depth, std::uint32_t path)
+  NestedRandomSource(Random& outermost, std::uint32_t depth, std::uint32_t path)
       : outermost_(outermost), depth_(depth), path_(path) {}
 
   Draw moved(Draw draw) const {
@@ -51,23 +51,23 @@ class NestedChance {
     return {draw.use, static_cast<std::uint16_t>(draw.slot + depth_ * slots_of_a_level), path_};
   }
 
-  Chance& outermost_;
+  Random& outermost_;
   std::uint32_t depth_;
   std::uint32_t path_;  ///< numbers of the rounds that this one lies in, one digit a level
 };
 
-template <class Chance>
-NestedChance<Chance> nested_chance(Chance& chance, std::uint32_t number) {
-  return NestedChance<Chance>(chance, number);
+template <class Random>
+NestedRandomSource<Random> nested_random_source(Random& random, std::uint32_t number) {
+  return NestedRandomSource<Random>(random, number);
 }
-template <class Chance>
-NestedChance<Chance> nested_chance(NestedChance<Chance>& chance, std::uint32_t number) {
-  return chance.deeper(number);
+template <class Random>
+NestedRandomSource<Random> nested_random_source(NestedRandomSource<Random>& random, std::uint32_t number) {
+  return random.deeper(number);
 }
 
 /// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
-/// model's law and its rows are the middle model's. A round is one run of the middle model. All tokens of a
-/// round are drafted, also those beyond what the policy asked for: they are paid for.
+/// model's distribution and its rows are the middle model's. A round is one run of the middle model. All
+/// tokens of a round are drafted, also those beyond what the policy asked for: they are paid for.
 template <class Middle, class Inner, class Real = double>
 class HierarchicalDrafter {
  public:
@@ -95,19 +95,19 @@ class HierarchicalDrafter {
   /// free.
   std::int32_t runs(std::int32_t) const { return 0; }
 
-  template <class Chance>
-  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<Real>& scratch,
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
               Drafted& done) const {
     if (done.count == 0) {
       memory.working = memory.settled;
       memory.rounds = 0;
     }
-    auto nested = nested_chance(chance, memory.rounds++);
+    auto nested = nested_random_source(random, memory.rounds++);
     FixedPolicy::Memory nothing;
     auto at = static_cast<std::size_t>(done.count);
     const auto keep_row = [&](std::span<const Token>, BasicRow<Real> row, const BasicRow<Real>*) {
       scratch.reserve(at + 1, 0);
-      scratch.draft_rows[at].assign(row.mass, row.mass + row.size);
+      scratch.draft_rows[at].assign(row.probabilities, row.probabilities + row.size);
       scratch.drafts[at] = {scratch.draft_rows[at].data(), row.size};
       ++at;
     };

@@ -41,10 +41,10 @@ struct LookaheadOptions {
 ///
 /// The pool keeps, for each first token, the G n-grams added last; one that is there already counts as added
 /// again. A round drafts the rest of the n-gram added last among those that start with the last settled
-/// token, as point masses. The original verifies all G of them at once, as branches of one run. Here is one
-/// chain: G does not change it, but what was added last does. That is the leftmost column of a step; and
-/// column 0 adds nothing when its guess of the last settled token was wrong, since levels 1 to N - 2 followed
-/// from that guess (for N = 2 there are none, and it is always added).
+/// token, as point masses. The original verifies all G of them at once, as branches of one run. Here
+/// is one chain: G does not change it, but what was added last does. That is the leftmost column of a step;
+/// and column 0 adds nothing when its guess of the last settled token was wrong, since levels 1 to N - 2
+/// followed from that guess (for N = 2 there are none, and it is always added).
 ///
 /// read: W rows of the target.
 template <LanguageModel<double> Model>

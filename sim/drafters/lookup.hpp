@@ -48,9 +48,9 @@ class NgramPlaces {
 
 /// At the start of a round the longest suffix of the settled context c[0 .. n), of min_match to max_match
 /// tokens, is sought that is also c[e - m .. e) for some e < s. Here s is n, or at most `within`. With
-/// several e the largest (or smallest) is taken; c[e], c[e + 1], ... are drafted, as point masses, up to
-/// `length` tokens and never beyond s. Occurrences may overlap the suffix. Nothing is looked up again within
-/// the round.
+/// several e the largest (or smallest) is taken; c[e], c[e + 1], ... are drafted, as point masses, up
+/// to `length` tokens and never beyond s. Occurrences may overlap the suffix. Nothing is looked up again
+/// within the round.
 ///
 /// read: one table access for each new token and match length. propose: as many at position 0.
 class LookupDrafter {

@@ -1,4 +1,4 @@
-// Every row with all its mass on one token, in the room of two rows.
+// Every row with all its probability on one token, in the room of two rows.
 #pragma once
 
 #include <cassert>
@@ -15,9 +15,10 @@ namespace speclab {
 class PointRows {
  public:
   /// vocab >= 1.
-  explicit PointRows(std::int32_t vocab) : vocab_(vocab), mass_(2 * static_cast<std::size_t>(vocab) - 1) {
+  explicit PointRows(std::int32_t vocab)
+      : vocab_(vocab), probabilities_(2 * static_cast<std::size_t>(vocab) - 1) {
     assert(vocab >= 1);
-    mass_[static_cast<std::size_t>(vocab - 1)] = 1;
+    probabilities_[static_cast<std::size_t>(vocab - 1)] = 1;
   }
 
   std::int32_t vocab() const { return vocab_; }
@@ -25,12 +26,12 @@ class PointRows {
   /// 0 <= token < vocab. Valid as long as this object.
   Row operator[](Token token) const {
     assert(0 <= token && token < vocab_);
-    return {mass_.data() + (vocab_ - 1 - token), vocab_};
+    return {probabilities_.data() + (vocab_ - 1 - token), vocab_};
   }
 
  private:
   std::int32_t vocab_;
-  std::vector<double> mass_;
+  std::vector<double> probabilities_;
 };
 
 }  // namespace speclab

@@ -20,7 +20,7 @@ struct SuffixOptions {
   std::int32_t length = 16;      ///< most tokens drafted a round
   double factor = 1;             ///< and most for each matched token
   double min_probability = 0.1;  ///< of the drafted tokens together, as estimated
-  bool spread = false;           ///< propose the estimated law, not its largest token
+  bool spread = false;           ///< propose the estimated distribution, not its largest token
 };
 
 /// At the start of a round s is the longest suffix of the settled context that also occurs earlier in it, cut
@@ -30,8 +30,8 @@ struct SuffixOptions {
 ///     P(t | s d) = #(s d t) / sum over t' of #(s d t')
 ///
 /// # counting occurrences in the settled context, overlaps included. Drafting goes on with the most frequent
-/// t (among equals the one whose last occurrence is most recent), as a point mass, while the product of the
-/// estimates of all drafted tokens, t included, is at least min_probability, up to `length` and to
+/// t (among equals the one whose last occurrence is most recent), as a point mass, while the product
+/// of the estimates of all drafted tokens, t included, is at least min_probability, up to `length` and to
 /// factor * |s| tokens. With `spread` the row is P itself and any of its tokens may be drafted; the product
 /// is that of the tokens really drafted and of the largest P that follows.
 ///

@@ -12,7 +12,7 @@ namespace speclab {
 namespace {
 
 using PointwiseRules = std::variant<TokenRule, LenienceRule>;
-using Table = std::variant<StepTable, NgramTable>;
+using Table = std::variant<PreparedPair, NgramTable>;
 
 constexpr double most_table_bytes = 0x1p32;
 
@@ -29,7 +29,7 @@ Table make_table(const Model& target, const Model& draft, const PointwiseRules& 
   return std::visit(
       [&](const auto& r) {
         return target.table() != nullptr
-                   ? Table(std::in_place_type<StepTable>, *target.table(), *draft.table(), r)
+                   ? Table(std::in_place_type<PreparedPair>, *target.table(), *draft.table(), r)
                    : Table(std::in_place_type<NgramTable>, *target.ngram(), *draft.ngram(), r);
       },
       rule);
@@ -37,28 +37,29 @@ Table make_table(const Model& target, const Model& draft, const PointwiseRules& 
 
 }  // namespace
 
-std::optional<std::string> quick_obstacle(const Model& target, const Model& draft, const AnyRule& rule) {
+std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
+                                                   const AnyRule& rule) {
   if (!pointwise(rule)) {
-    return "its verifier looks at whole rows; token and lenient look at the drafted token's masses alone";
+    return "its rule reads whole rows; token and lenient read the drafted token's probabilities alone";
   }
   if (target.ngram() != nullptr && draft.ngram() != nullptr) return std::nullopt;
   if (target.table() == nullptr || draft.table() == nullptr) {
     return "it takes two models of stored rows or two n-gram models, without sampling options for the latter";
   }
-  const double bytes = StepTable::bytes_for(*target.table(), *draft.table());
+  const double bytes = PreparedPair::bytes_for(*target.table(), *draft.table());
   if (bytes <= most_table_bytes) return std::nullopt;
   return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
                      most_table_bytes / 0x1p30);
 }
 
-bool quick_pays(const Model& target, const Model& draft, const Plan& plan) {
-  const auto rounds = static_cast<double>(plan.total());
+bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
+  const auto rounds = static_cast<double>(simulation.total());
   if (target.table() != nullptr) {
     // Preparing a row costs about as much as eight plain rounds, which read several rows each.
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }
-  // A context with its followers costs about as much as reading 1024 masses.
+  // A context with its followers costs about as much as reading 1024 probabilities.
   double contexts = 0;
   for (const NgramModel* model : {target.ngram(), draft.ngram()}) {
     for (int length = 1; length < model->order(); ++length)
@@ -67,33 +68,33 @@ bool quick_pays(const Model& target, const Model& draft, const Plan& plan) {
   return rounds * target.vocab() >= 1024 * contexts;
 }
 
-QuickPair::QuickPair(const Model& target, const Model& draft, const AnyRule& rule)
+FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule)
     : rule_(*pointwise(rule)), table_(make_table(target, draft, rule_)) {}
 
-Outcome QuickPair::decode(std::int32_t gamma, const Plan& plan, const Control& control,
-                          std::size_t lanes) const {
+Outcome FastPair::decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                         std::size_t streams) const {
   return std::visit(
       [&](const auto& rule) {
         using Rule = std::decay_t<decltype(rule)>;
         const auto run = [&](const auto& steps) {
-          return run_interleaved(steps, gamma, plan, control, lanes);
+          return run_interleaved(steps, gamma, simulation, control, streams);
         };
         if (const auto* ngrams = std::get_if<NgramTable>(&table_)) {
-          return run(NgramSteps<Rule>(*ngrams, rule, plan.seed));
+          return run(NgramPairDecoder<Rule>(*ngrams, rule, simulation.seed));
         }
-        const auto& table = std::get<StepTable>(table_);
-        if (table.order() == 0) return run(TableSteps<Rule, 0>(table, rule));
-        if (table.order() == 1) return run(TableSteps<Rule, 1>(table, rule));
-        return run(TableSteps<Rule, 2>(table, rule));
+        const auto& table = std::get<PreparedPair>(table_);
+        if (table.order() == 0) return run(PreparedPairDecoder<Rule, 0>(table, rule));
+        if (table.order() == 1) return run(PreparedPairDecoder<Rule, 1>(table, rule));
+        return run(PreparedPairDecoder<Rule, 2>(table, rule));
       },
       rule_);
 }
 
-std::size_t QuickPair::bytes() const {
+std::size_t FastPair::bytes() const {
   return std::visit([](const auto& table) { return table.bytes(); }, table_);
 }
 
-std::size_t QuickPair::contexts() const {
+std::size_t FastPair::contexts() const {
   return std::visit([](const auto& table) { return table.contexts(); }, table_);
 }
 

@@ -1,5 +1,6 @@
 // Speculative decoding at a cost that does not grow with the vocabulary, for the pairs and rules that allow
-// it. The same law as sim/decode.hpp, by other random numbers: core/quick_round.hpp is the program it runs.
+// it. The same distribution as sim/decode.hpp, by other random numbers: core/fast/fast_round.hpp is the
+// program it runs.
 #pragma once
 
 #include <cstddef>
@@ -8,42 +9,44 @@
 #include <string>
 #include <variant>
 
+#include "sim/any_rule.hpp"
 #include "sim/control.hpp"
-#include "sim/models/model.hpp"
-#include "sim/simulation_size.hpp"
 #include "sim/fast/interleaved.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/prepared_pair.hpp"
-#include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
+#include "sim/simulation_size.hpp"
 
 namespace speclab {
 
 /// Why this pair and rule cannot be decoded so, as the end of a sentence; empty when they can, as far as can
 /// be told without preparing them.
-std::optional<std::string> quick_obstacle(const Model& target, const Model& draft, const AnyRule& rule);
+std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
+                                                   const AnyRule& rule);
 
-/// Whether preparing the pair costs less than what decoding `plan` plainly would: a matter of sizes alone.
-bool quick_pays(const Model& target, const Model& draft, const Plan& plan);
+/// Whether preparing the pair costs less than what decoding `simulation` plainly would: a matter of sizes
+/// alone.
+bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation);
 
 /// A pair prepared for a rule. The models must outlive it.
-class QuickPair {
+class FastPair {
  public:
-  /// `quick_obstacle` is empty. Throws ModelError for n-gram models that turn out not to be mixtures of their
-  /// orders.
-  QuickPair(const Model& target, const Model& draft, const AnyRule& rule);
-  QuickPair(const Model&& target, const Model& draft, const AnyRule& rule) = delete;
-  QuickPair(const Model& target, const Model&& draft, const AnyRule& rule) = delete;
-  QuickPair(const Model&& target, const Model&& draft, const AnyRule& rule) = delete;
+  /// `fast_unsupported_reason` is empty. Throws ModelError for n-gram models that turn out not to be mixtures
+  /// of their orders.
+  FastPair(const Model& target, const Model& draft, const AnyRule& rule);
+  FastPair(const Model&& target, const Model& draft, const AnyRule& rule) = delete;
+  FastPair(const Model& target, const Model&& draft, const AnyRule& rule) = delete;
+  FastPair(const Model&& target, const Model&& draft, const AnyRule& rule) = delete;
 
-  /// plan.trials sequences of plan.length rounds, as decode_speculatively. The tally's overlaps are the
-  /// rule's acceptance rates for stored tables; for n-grams each is the acceptance probability of one token
-  /// drafted in that context, whose mean is the same. The result does not depend on `lanes`, threads or
-  /// instruction set.
-  Outcome decode(std::int32_t gamma, const Plan& plan, const Control& control = {},
-                 std::size_t lanes = default_lanes) const;
+  /// simulation.trials sequences of simulation.length rounds, as decode_speculatively. The tally's overlaps
+  /// are the rule's acceptance rates for stored tables; for n-grams each is the acceptance probability of one
+  /// token drafted in that context, whose mean is the same. The result does not depend on `streams`, threads
+  /// or instruction set.
+  Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control = {},
+                 std::size_t streams = default_streams) const;
 
   /// The prepared tables, when both models are stored ones; what they were prepared for.
-  const StepTable* stored() const { return std::get_if<StepTable>(&table_); }
+  const PreparedPair* stored() const { return std::get_if<PreparedPair>(&table_); }
   const std::variant<TokenRule, LenienceRule>& rule() const { return rule_; }
 
   std::size_t bytes() const;
@@ -51,7 +54,7 @@ class QuickPair {
 
  private:
   std::variant<TokenRule, LenienceRule> rule_;
-  std::variant<StepTable, NgramTable> table_;
+  std::variant<PreparedPair, NgramTable> table_;
 };
 
 }  // namespace speclab

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/round/iid_lengths.hpp"
-#include "sim/parallel.hpp"
 #include "sim/fast/length_tally.hpp"
 #include "sim/fast/philox_blocks.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
 constexpr std::uint32_t rounds_at_once = 2 * width;
 
-/// How many rounds keep 0, 1, ... gamma tokens.
+/// How many rounds accept 0, 1, ... gamma tokens.
 class Counter {
  public:
   Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
@@ -35,7 +35,7 @@ class Counter {
       for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
         word(i - from) = ~std::uint64_t{0};
       }
-      // Thresholds never rise, so that a word keeps as many tokens as it has thresholds above it
+      // Thresholds never rise, so that a word accepts as many tokens as it has thresholds above it
       // (iid_accepted); here threshold by threshold, for all words at once.
       std::uint64_t before =
           std::min<std::uint64_t>(last, from + rounds_at_once) - std::max<std::uint64_t>(first, from);
@@ -79,8 +79,9 @@ class Counter {
 
 }  // namespace
 
-Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control) {
-  const BatchCut cut = plan.cut();
+Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simulation,
+                   const Control& control) {
+  const BatchCut cut = simulation.cut();
   const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
   Outcome outcome;
   outcome.batches.resize(cut.count());
@@ -90,11 +91,11 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Con
   for_each_index(piece_count(cut), [&](std::size_t index) {
     if (stopped) return;
     const Piece piece = piece_at(cut, index);
-    Counter counter(thresholds, plan.seed);
+    Counter counter(thresholds, simulation.seed);
     for (std::uint64_t at = piece.begin; at < piece.end;) {
-      const auto trial = static_cast<std::uint32_t>(at / plan.length);
-      const auto first = static_cast<std::uint32_t>(at % plan.length);
-      const std::uint64_t rounds = std::min(piece.end - at, std::uint64_t{plan.length} - first);
+      const auto trial = static_cast<std::uint32_t>(at / simulation.length);
+      const auto first = static_cast<std::uint32_t>(at % simulation.length);
+      const std::uint64_t rounds = std::min(piece.end - at, std::uint64_t{simulation.length} - first);
       counter.count(trial, first, static_cast<std::uint32_t>(first + rounds));
       at += rounds;
     }
@@ -102,7 +103,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Con
     if (control.stop()) stopped = true;
     const std::scoped_lock lock(mutex);
     outcome.batches[piece.batch] += iid_tally(counter.lengths(), alpha);
-    outcome.work.blocks += iid_blocks(piece, plan.length);
+    outcome.work.blocks += iid_blocks(piece, simulation.length);
   });
   outcome.partial = stopped;
   return outcome;

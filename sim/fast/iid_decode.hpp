@@ -1,5 +1,6 @@
-// Rounds whose acceptances are independent coins of one probability: no models, only how many drafted tokens
-// each round keeps, which is a geometric law cut off at gamma (Leviathan et al. 2023, section 3.1).
+// Rounds whose acceptances are independent with one probability: no models, only the number of drafted tokens
+// that each round accepts, which has a geometric distribution cut off at gamma (Leviathan et al. 2023,
+// section 3.1).
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,10 @@
 
 namespace speclab {
 
-/// plan.trials times plan.length rounds of gamma drafted tokens; a token is accepted with probability
-/// `alpha`. core/iid_rounds.hpp says which number decides a round. The tally's overlaps are alpha.
-Outcome decode_iid(double alpha, std::int32_t gamma, const Plan& plan, const Control& control = {});
+/// simulation.trials times simulation.length rounds of gamma drafted tokens; a token is accepted with
+/// probability `alpha`. core/round/iid_lengths.hpp says which number decides a round. The tally's overlaps
+/// are alpha.
+Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simulation,
+                   const Control& control = {});
 
 }  // namespace speclab

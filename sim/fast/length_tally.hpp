@@ -10,8 +10,8 @@
 
 namespace speclab {
 
-/// Of quick rounds of gamma drafts: lengths[k] of them kept k tokens, k = 0..gamma. `overlap` is the sum of
-/// the acceptance rates over all emitted tokens' contexts, in units of Tally::quantum.
+/// Of fast rounds of gamma drafts: lengths[k] of them accepted k tokens, k = 0..gamma. `overlap` is the sum
+/// of the acceptance rates over all emitted tokens' contexts, in units of Tally::quantum.
 inline Tally length_tally(std::span<const std::uint64_t> lengths, WideCount overlap) {
   const auto gamma = static_cast<std::int32_t>(lengths.size()) - 1;
   Tally tally;
@@ -24,7 +24,7 @@ inline Tally length_tally(std::span<const std::uint64_t> lengths, WideCount over
   return tally;
 }
 
-/// Of independent coins of one probability.
+/// Of rounds with independent acceptances of one probability.
 inline Tally iid_tally(std::span<const std::uint64_t> lengths, double alpha) {
   Tally tally = length_tally(lengths, 0);
   tally.overlap_quanta = WideCount{tally.emitted} * ContextSum::quanta_of(alpha);

@@ -43,7 +43,7 @@ struct NgramTable::Builder {
   NgramTable& table;
   std::array<const NgramModel*, 2> models;
   std::vector<Level> levels;  ///< levels[k]: contexts of k tokens
-  const Coins& coins;
+  const AcceptanceFunctions& acceptances;
   std::vector<std::array<double, 2>> totals;  ///< sums of the unscaled rows
 
   const NgramPacking& packing() const { return models[0]->packing(); }
@@ -71,7 +71,8 @@ struct NgramTable::Builder {
   }
 
   /// Followers of a context in either model, ascending, with what each lists.
-  void merge_followers(int length, std::size_t index, std::vector<std::pair<Token, Masses>>& out) const {
+  void merge_followers(int length, std::size_t index,
+                       std::vector<std::pair<Token, Probabilities>>& out) const {
     out.clear();
     const auto& where = levels[static_cast<std::size_t>(length)].known[index];
     std::array<NgramModel::Known, 2> sides{};
@@ -86,10 +87,10 @@ struct NgramTable::Builder {
       const Token a = more_target ? sides[0].tokens[at[0]] : std::numeric_limits<Token>::max();
       const Token b = more_draft ? sides[1].tokens[at[1]] : std::numeric_limits<Token>::max();
       const Token token = std::min(a, b);
-      Masses masses{unlisted, unlisted};
-      if (a == token) masses[0] = sides[0].probabilities[at[0]++];
-      if (b == token) masses[1] = sides[1].probabilities[at[1]++];
-      out.emplace_back(token, masses);
+      Probabilities probabilities{unlisted, unlisted};
+      if (a == token) probabilities[0] = sides[0].probabilities[at[0]++];
+      if (b == token) probabilities[1] = sides[1].probabilities[at[1]++];
+      out.emplace_back(token, probabilities);
     }
   }
 
@@ -138,7 +139,7 @@ struct NgramTable::Builder {
     std::vector<std::uint32_t> next;
     std::vector<AliasSlot> alias;
     AliasScratch scratch;
-    std::vector<std::pair<Token, Masses>> followers;
+    std::vector<std::pair<Token, Probabilities>> followers;
 
     void clear(std::size_t size) {
       for (auto& of_side : weights) of_side.assign(size, 0.0);
@@ -147,13 +148,13 @@ struct NgramTable::Builder {
     }
   };
 
-  void place(std::size_t at, Block& block, Token token, std::uint32_t next, const Masses& masses,
-             const Masses& weights) {
+  void place(std::size_t at, Block& block, Token token, std::uint32_t next,
+             const Probabilities& probabilities, const Probabilities& weights) {
     const Context& context = table.contexts_[at];
     std::uint32_t free = token == shorter ? 0 : home_of(context, token);
     while (table.tokens_[context.first + free] != empty) free = (free + 1) & mask(context);
     table.tokens_[context.first + free] = token;
-    table.masses_[context.first + free] = masses;
+    table.probabilities_[context.first + free] = probabilities;
     block.next[free] = next;
     for (const Side side : {target_side, draft_side}) {
       block.weights[side][free] = weights[side];
@@ -169,10 +170,10 @@ struct NgramTable::Builder {
                                      &table.slots_[draft_side][context.first]};
     for (std::uint32_t i = 0; i < size; ++i) {
       const Token token = table.tokens_[context.first + i];
-      const Masses mass = token >= 0 ? table.find(at, token).mass : Masses{};
+      const Probabilities found = token >= 0 ? table.find(at, token).probabilities : Probabilities{};
       for (const Side side : {target_side, draft_side}) {
-        const double coin = coins.probability[side](mass[target_side], mass[draft_side]);
-        slots[side][i].own = {token, block.next[i], token >= 0 ? coin_bits(coin) : 0};
+        const double acceptance = acceptances.probability[side](found[target_side], found[draft_side]);
+        slots[side][i].own = {token, block.next[i], token >= 0 ? bernoulli_bits(acceptance) : 0};
       }
     }
     for (const Side side : {target_side, draft_side}) {
@@ -193,12 +194,12 @@ struct NgramTable::Builder {
     for (const Side side : {target_side, draft_side}) root.scale[side] = models[side]->unigram_scale();
     block.clear(std::size_t{1} << root.bits);
     for (Token token = 0; token < table.vocab_; ++token) {
-      Masses masses;
+      Probabilities probabilities;
       for (const Side side : {target_side, draft_side}) {
-        masses[side] = models[side]->unigrams()[static_cast<std::size_t>(token)];
+        probabilities[side] = models[side]->unigrams()[static_cast<std::size_t>(token)];
       }
       const auto next = levels.size() > 1 ? find(1, static_cast<PackedNgram>(token)) : std::nullopt;
-      place(0, block, token, next.value_or(0), masses, masses);
+      place(0, block, token, next.value_or(0), probabilities, probabilities);
     }
     set_slots(0, block);
   }
@@ -233,16 +234,17 @@ struct NgramTable::Builder {
     block.clear(std::size_t{1} << context.bits);
     const PackedNgram key = key_of(length, index);
     const bool longer = static_cast<std::size_t>(length) + 1 < levels.size();
-    for (const auto& [token, masses] : block.followers) {
+    for (const auto& [token, probabilities] : block.followers) {
       const Found below = table.find(context.suffix, token);
-      Masses own{};
+      Probabilities own{};
       for (const Side side : {target_side, draft_side}) {
-        if (masses[side] != unlisted) own[side] = bracket(context, side, masses[side], below.mass[side]);
+        if (probabilities[side] != unlisted)
+          own[side] = bracket(context, side, probabilities[side], below.probabilities[side]);
       }
       const auto next = longer ? find(length + 1, packing().append(key, token)) : std::nullopt;
-      place(at, block, token, next.value_or(below.next), masses, own);
+      place(at, block, token, next.value_or(below.next), probabilities, own);
     }
-    Masses rest{};
+    Probabilities rest{};
     for (const Side side : {target_side, draft_side}) {
       rest[side] = context.backoff[side] * totals[context.suffix][side];
     }
@@ -250,7 +252,7 @@ struct NgramTable::Builder {
     set_slots(at, block);
   }
 
-  /// `lower` is the token's mass in the row of the suffix, whose scale is taken out: it stands here as
+  /// `lower` is the token's probability in the row of the suffix, whose scale is taken out: it stands here as
   /// listed.
   double bracket(const Context& context, Side side, double listed, double lower) const {
     const double own = listed - context.backoff[side] * (lower / table.contexts_[context.suffix].scale[side]);
@@ -261,11 +263,12 @@ struct NgramTable::Builder {
   }
 };
 
-NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft, const Coins& coins)
+NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft,
+                       const AcceptanceFunctions& acceptances)
     : vocab_(target.vocab()) {
   assert(target.vocab() == draft.vocab());
   const int order = std::max(target.order(), draft.order());
-  Builder builder{*this, {&target, &draft}, {}, coins, {}};
+  Builder builder{*this, {&target, &draft}, {}, acceptances, {}};
   builder.levels.resize(static_cast<std::size_t>(order));
   builder.levels[0].known.resize(1);
   std::size_t contexts = 1;
@@ -274,7 +277,7 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft, const 
   contexts_.resize(contexts);
   builder.totals.resize(contexts);
   std::uint64_t slots = std::uint64_t{1} << alias_bits(static_cast<std::size_t>(vocab_));
-  std::vector<std::pair<Token, Masses>> followers;
+  std::vector<std::pair<Token, Probabilities>> followers;
   for (int length = 1; length < order; ++length) {
     const Builder::Level& level = builder.levels[static_cast<std::size_t>(length)];
     for (std::size_t i = 0; i < level.size(); ++i) {
@@ -286,7 +289,7 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft, const 
     }
   }
   tokens_.resize(slots, empty);
-  masses_.resize(slots, Masses{unlisted, unlisted});
+  probabilities_.resize(slots, Probabilities{unlisted, unlisted});
   for (auto& of_side : slots_) of_side.resize(slots);
 
   Builder::Block block;
@@ -301,26 +304,27 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft, const 
   }
 }
 
-NgramTable::Found NgramTable::find_below(std::uint32_t at, Token token, Masses weight) const {
+NgramTable::Found NgramTable::find_below(std::uint32_t at, Token token, Probabilities weight) const {
   Found found{{unlisted, unlisted}, nowhere};
   for (; at != 0; at = contexts_[at].suffix) {
     const Context& here = contexts_[at];
     const std::uint32_t where = place(here, token);
     if (where != nowhere) {
-      const Masses& listed = masses(here, where);
+      const Probabilities& listed = probabilities(here, where);
       for (const Side side : {target_side, draft_side}) {
-        if (found.mass[side] == unlisted && listed[side] != unlisted) {
-          found.mass[side] = weight[side] * listed[side];
+        if (found.probabilities[side] == unlisted && listed[side] != unlisted) {
+          found.probabilities[side] = weight[side] * listed[side];
         }
       }
       if (found.next == nowhere) found.next = block(here, target_side)[where].own.next;
-      if (found.mass[0] != unlisted && found.mass[1] != unlisted) return found;
+      if (found.probabilities[0] != unlisted && found.probabilities[1] != unlisted) return found;
     }
     for (const Side side : {target_side, draft_side}) weight[side] *= here.backoff[side];
   }
   const std::uint32_t home = home_of(contexts_[0], token);
   for (const Side side : {target_side, draft_side}) {
-    if (found.mass[side] == unlisted) found.mass[side] = weight[side] * masses_[home][side];
+    if (found.probabilities[side] == unlisted)
+      found.probabilities[side] = weight[side] * probabilities_[home][side];
   }
   if (found.next == nowhere) found.next = block(contexts_[0], target_side)[home].own.next;
   return found;
@@ -346,7 +350,7 @@ void NgramTable::fill_row(std::uint32_t at, Side side, std::span<double> row) co
     const auto& [context, scale] = *level;
     for (std::uint32_t i = 0; i <= mask(*context); ++i) {
       const Token token = tokens_[context->first + i];
-      const double listed = masses(*context, i)[side];
+      const double listed = probabilities(*context, i)[side];
       if (token >= 0 && listed != unlisted) row[static_cast<std::size_t>(token)] = scale * listed;
     }
   }

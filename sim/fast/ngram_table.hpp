@@ -1,4 +1,4 @@
-// A pair of back-off n-gram models, prepared so that a step of a quick round reads one or two slots of 32
+// A pair of back-off n-gram models, prepared so that a step of a fast round reads one or two slots of 32
 // bytes at any vocabulary, in memory proportional to the n-grams.
 //
 // The row of a context c is a mixture: with P(w | c) = listed(w) for followers w of c and backoff(c) P(w |
@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "core/random/alias.hpp"
-#include "core/random/bernoulli_threshold.hpp"
 #include "core/random/bernoulli_bits.hpp"
+#include "core/random/bernoulli_threshold.hpp"
 #include "core/rules/pointwise_rules.hpp"
-#include "sim/models/ngram_model.hpp"
 #include "sim/fast/huge_pages.hpp"
+#include "sim/models/ngram_model.hpp"
 
 namespace speclab {
 
@@ -35,9 +35,10 @@ class NgramTable {
  public:
   /// What a draw comes to.
   struct Outcome {
-    Token token;         ///< `shorter` (go on in the suffix), or a follower in either model
-    std::uint32_t next;  ///< the context after it
-    std::uint32_t coin;  ///< coin_bits of residual_kept, for the target's side, or kept, for the draft's
+    Token token;               ///< `shorter` (go on in the suffix), or a follower in either model
+    std::uint32_t next;        ///< the context after it
+    std::uint32_t acceptance;  ///< bernoulli_bits of residual_acceptance (target's side) or
+                               ///< acceptance_probability (draft's)
   };
 
   /// A slot of a context's block: of a model's alias table there, with all that either branch needs. The
@@ -52,7 +53,7 @@ class NgramTable {
   static constexpr Token shorter = -2;
 
   /// What the models list for a follower, negative where they do not.
-  using Masses = std::array<double, 2>;
+  using Probabilities = std::array<double, 2>;
 
   /// Context 0 is the empty one; it lists every token.
   struct Context {
@@ -69,9 +70,10 @@ class NgramTable {
   /// does not list its end, and for 2^32 contexts or more. Vocabularies agree.
   template <PointwiseRule Rule>
   NgramTable(const NgramModel& target, const NgramModel& draft, const Rule& rule)
-      : NgramTable(target, draft,
-                   Coins{[rule](double p, double q) { return residual_kept(rule, p, q); },
-                         [rule](double p, double q) { return rule.kept(p, q); }}) {}
+      : NgramTable(
+            target, draft,
+            AcceptanceFunctions{[rule](double p, double q) { return residual_acceptance(rule, p, q); },
+                                [rule](double p, double q) { return rule.acceptance_probability(p, q); }}) {}
 
   std::int32_t vocab() const { return vocab_; }
   std::size_t contexts() const { return contexts_.size(); }
@@ -79,7 +81,7 @@ class NgramTable {
   /// that hold f + 1, or 5/4 of that when it is more than 8: at most 2.5 f + 5.
   std::size_t bytes() const {
     return contexts_.size() * sizeof(Context) +
-           tokens_.size() * (2 * sizeof(Slot) + sizeof(Masses) + sizeof(Token));
+           tokens_.size() * (2 * sizeof(Slot) + sizeof(Probabilities) + sizeof(Token));
   }
 
   const Context& context(std::uint32_t at) const { return contexts_[at]; }
@@ -105,16 +107,18 @@ class NgramTable {
   }
 
   /// Of a token in a place of a context's block.
-  const Masses& masses(const Context& context, std::uint32_t place) const {
-    return masses_[context.first + place];
+  const Probabilities& probabilities(const Context& context, std::uint32_t place) const {
+    return probabilities_[context.first + place];
   }
   /// The empty context lists every token at home.
-  const Masses& root_masses(Token token) const { return masses_[home_of(contexts_[0], token)]; }
+  const Probabilities& root_probabilities(Token token) const {
+    return probabilities_[home_of(contexts_[0], token)];
+  }
 
-  /// A token's masses in the rows of a context, with the bits that NgramModel::next gives, and the context
-  /// after it.
+  /// A token's probabilities in the rows of a context, with the bits that NgramModel::next gives, and the
+  /// context after it.
   struct Found {
-    Masses mass;
+    Probabilities probabilities;
     std::uint32_t next;
   };
   Found find(std::uint32_t at, Token token) const { return find_below(at, token, contexts_[at].scale); }
@@ -130,12 +134,12 @@ class NgramTable {
   void fill_row(std::uint32_t at, Side side, std::span<double> row) const;
 
  private:
-  struct Coins {
+  struct AcceptanceFunctions {
     std::array<std::function<double(double, double)>, 2> probability;  ///< of (p, q), as by Side
   };
   struct Builder;
 
-  NgramTable(const NgramModel& target, const NgramModel& draft, const Coins& coins);
+  NgramTable(const NgramModel& target, const NgramModel& draft, const AcceptanceFunctions& acceptances);
 
   static std::uint32_t mask(const Context& context) { return (std::uint32_t{1} << context.bits) - 1; }
 
@@ -146,14 +150,14 @@ class NgramTable {
     return (static_cast<std::uint32_t>(token) * golden) & mask(context);
   }
 
-  /// From `at` down, where the two models' masses weigh `weight`.
-  Found find_below(std::uint32_t at, Token token, Masses weight) const;
+  /// From `at` down, where the two models' probabilities weigh `weight`.
+  Found find_below(std::uint32_t at, Token token, Probabilities weight) const;
 
   std::int32_t vocab_;
   BigTable<Context> contexts_;
   BigTable<Token> tokens_;
   std::array<BigTable<Slot>, 2> slots_;
-  BigTable<Masses> masses_;
+  BigTable<Probabilities> probabilities_;
 };
 
 }  // namespace speclab

@@ -10,8 +10,8 @@ namespace speclab {
 inline constexpr std::size_t philox_batch = 16;
 
 /// `width` Philox4x32-10 blocks. Word w of counter i is counters[w * width + i], and likewise for the output.
-/// The key is the seed, low half first, as in core/philox.hpp. `width` is a multiple of `philox_batch`. The
-/// instruction set is chosen at run time.
+/// The key is the seed, low half first, as in core/random/philox.hpp. `width` is a multiple of
+/// `philox_batch`. The instruction set is chosen at run time.
 void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                    std::size_t width);
 

@@ -2,38 +2,38 @@
 
 namespace speclab {
 
-double StepTable::bytes_for(const TableModel& target, const TableModel& draft) {
+double PreparedPair::bytes_for(const TableModel& target, const TableModel& draft) {
   const auto contexts = static_cast<double>(std::max(target.contexts(), draft.contexts()));
   const auto slots =
       static_cast<double>(std::size_t{1} << alias_bits(static_cast<std::size_t>(target.vocab())));
-  return contexts * (step_parts * slots * sizeof(StepSlot) + sizeof(std::uint64_t));
+  return contexts * (slot_parts * slots * sizeof(SamplingSlot) + sizeof(std::uint64_t));
 }
 
-StepTable::StepTable(const TableModel& target, const TableModel& draft)
+PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft)
     : target_(&target),
       draft_(&draft),
       order_(std::max(target.order(), draft.order())),
       bits_(alias_bits(static_cast<std::size_t>(target.vocab()))),
       overlap_(std::max(target.contexts(), draft.contexts())) {
-  slots_.resize((step_parts * overlap_.size()) << bits_);
+  slots_.resize((slot_parts * overlap_.size()) << bits_);
 }
 
-StepTables StepTable::view() const {
+PreparedPairView PreparedPair::view() const {
   const auto vocab_size = static_cast<std::uint32_t>(vocab());
   return {.slots = slots_.data(),
           .overlap = overlap_.data(),
-          .target = target_->row(0).mass,
-          .draft = draft_->row(0).mass,
+          .target = target_->row(0).probabilities,
+          .draft = draft_->row(0).probabilities,
           .contexts = contexts(),
           .target_contexts = static_cast<std::uint32_t>(target_->contexts()),
           .draft_contexts = static_cast<std::uint32_t>(draft_->contexts()),
           .vocab = vocab_size,
-          .kept_contexts = static_cast<std::uint32_t>(contexts() / vocab_size),
+          .suffix_contexts = static_cast<std::uint32_t>(contexts() / vocab_size),
           .bits = bits_};
 }
 
-std::size_t StepTable::bytes() const {
-  return slots_.size() * sizeof(StepSlot) + overlap_.size() * sizeof(std::uint64_t);
+std::size_t PreparedPair::bytes() const {
+  return slots_.size() * sizeof(SamplingSlot) + overlap_.size() * sizeof(std::uint64_t);
 }
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// A pair of stored tables with the slots of all their contexts (core/step_slots.hpp), for
-// core/table_step.hpp.
+// A pair of stored tables with the slots of all their contexts (core/fast/sampling_slots.hpp), for
+// core/fast/prepared_pair_step.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "core/fast/prepared_pair_step.hpp"
-#include "sim/parallel.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/models/table_model.hpp"
+#include "sim/parallel.hpp"
 #include "sim/tally.hpp"
 
 namespace speclab {
 
 /// The models must outlive the table.
-class StepTable {
+class PreparedPair {
  public:
   template <PointwiseRule Rule>
-  StepTable(const TableModel& target, const TableModel& draft, const Rule& rule);
+  PreparedPair(const TableModel& target, const TableModel& draft, const Rule& rule);
 
   /// Memory that a pair needs, in bytes.
   static double bytes_for(const TableModel& target, const TableModel& draft);
@@ -33,7 +33,7 @@ class StepTable {
   std::size_t bytes() const;
 
   /// Views that live as long as the table.
-  StepTables view() const;
+  PreparedPairView view() const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const {
     return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
@@ -42,28 +42,28 @@ class StepTable {
   Row draft_row(std::size_t context) const { return draft_->row(context % draft_->contexts()); }
 
  private:
-  StepTable(const TableModel& target, const TableModel& draft);
+  PreparedPair(const TableModel& target, const TableModel& draft);
 
   const TableModel* target_;
   const TableModel* draft_;
   std::int32_t order_;
   int bits_;
-  BigTable<StepSlot> slots_;
+  BigTable<SamplingSlot> slots_;
   std::vector<std::uint64_t> overlap_;
 };
 
 template <PointwiseRule Rule>
-StepTable::StepTable(const TableModel& target, const TableModel& draft, const Rule& rule)
-    : StepTable(target, draft) {
+PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, const Rule& rule)
+    : PreparedPair(target, draft) {
   constexpr std::size_t chunk = 64;
   for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
-    StepScratch room;
+    SlotScratch scratch;
     const std::size_t slots = std::size_t{1} << bits_;
     for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
       const Row p = target_row(at);
       const Row q = draft_row(at);
-      for (const StepPart part : {drafting_part, replacing_part, bonus_part}) {
-        fill_step_part(part, rule, p, q, {&slots_[(part * contexts() + at) << bits_], slots}, room);
+      for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
+        fill_slot_part(part, rule, p, q, {&slots_[(part * contexts() + at) << bits_], slots}, scratch);
       }
       overlap_[at] = ContextSum::quanta_of(rule.acceptance_rate(p, q));
     }

@@ -1,4 +1,5 @@
-// Steps of quick rounds over a pair of stored tables: core/table_step.hpp for many sequences that take turns.
+// Steps of fast rounds over a pair of stored tables: core/fast/prepared_pair_step.hpp for many sequences that
+// take turns.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +13,41 @@ namespace speclab {
 
 /// `Order` is 0 or 1, or 2 for all others.
 template <PointwiseRule Rule, int Order>
-class TableSteps {
+class PreparedPairDecoder {
  public:
-  struct Place {
+  struct Cursor {
     std::uint32_t context = 0;
     std::uint64_t overlap = 0;
     SlotChoice choice{};  ///< what the next step reads
   };
 
-  static constexpr int looks = 1;
-  static constexpr bool surveys = false;
+  static constexpr int prefetches = 1;
+  static constexpr bool probes = false;
   static constexpr bool repeats = false;
 
-  TableSteps(const StepTable& table, const Rule& rule) : table_(&table), tables_(table.view()), rule_(rule) {}
+  PreparedPairDecoder(const PreparedPair& table, const Rule& rule)
+      : table_(&table), tables_(table.view()), rule_(rule) {}
 
-  Place start(const std::vector<Token>& prompt) const { return {table_->context_of(prompt)}; }
+  Cursor start(const std::vector<Token>& prompt) const { return {table_->context_of(prompt)}; }
 
   template <int>
-  void look(Place& place, const RoundState& state, std::uint64_t pick) const {
-    place.choice = choose_slot(tables_, state, place.context, pick);
-    __builtin_prefetch(place.choice.slot);
+  void prefetch(Cursor& cursor, const RoundState& state, std::uint64_t selector) const {
+    cursor.choice = choose_slot(tables_, state, cursor.context, selector);
+    __builtin_prefetch(cursor.choice.slot);
   }
 
-  Fate step(Place& place, const Step& step, QuickWork& work) const {
+  StepOutcome step(Cursor& cursor, const Step& step, FastWork& work) const {
     ++work.reads;
-    const auto [token, emitted] =
-        take_step(tables_, rule_, step.state, place.context, place.choice, *place.choice.slot, step.coin);
-    place.overlap += tables_.overlap[place.context] & (std::uint64_t{0} - emitted);
-    place.context = select(emitted, next_context<Order>(tables_, place.context, token), place.context);
-    return static_cast<Fate>(emitted);
+    const auto [token, emitted] = take_step(tables_, rule_, step.state, cursor.context, cursor.choice,
+                                            *cursor.choice.slot, step.acceptance_word);
+    cursor.overlap += tables_.overlap[cursor.context] & (std::uint64_t{0} - emitted);
+    cursor.context = select(emitted, next_context<Order>(tables_, cursor.context, token), cursor.context);
+    return static_cast<StepOutcome>(emitted);
   }
 
  private:
-  const StepTable* table_;
-  StepTables tables_;
+  const PreparedPair* table_;
+  PreparedPairView tables_;
   Rule rule_;
 };
 

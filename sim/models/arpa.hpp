@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iosfwd>
 
-#include "sim/text/corpus.hpp"
 #include "sim/models/ngram_model.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 

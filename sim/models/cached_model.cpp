@@ -76,9 +76,9 @@ Row CachedModel::next(std::span<const Token> context, std::vector<double>& scrat
   worth[0] = 0;
   for (std::size_t n = 1; n <= longest; ++n) worth[n] += worth[n - 1];
 
-  if (base.mass != scratch.data()) scratch.resize(static_cast<std::size_t>(base.size));
+  if (base.probabilities != scratch.data()) scratch.resize(static_cast<std::size_t>(base.size));
   double* const row = scratch.data();
-  for (Token id = 0; id < base.size; ++id) row[id] = (1 - weight) * base.mass[id];
+  for (Token id = 0; id < base.size; ++id) row[id] = (1 - weight) * base.probabilities[id];
   for (const Occurrence& occurrence : found) row[occurrence.follower] += worth[occurrence.match];
   const double each = left / static_cast<double>(text.size());
   for (const Token token : text) row[token] += each;

@@ -14,7 +14,7 @@
 namespace speclab {
 
 /// Satisfies LanguageModel. Finds the longest suffix of the context, between `min_match` and `max_match`
-/// tokens, that also occurs earlier; all mass goes to the token that followed its most recent earlier
+/// tokens, that also occurs earlier; all probability goes to the token that followed its most recent earlier
 /// occurrence. The uniform row when there is none. Time: vocab + context length, times the length of the
 /// matches met.
 class CopyDrafter {

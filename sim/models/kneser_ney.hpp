@@ -18,7 +18,7 @@ namespace speclab {
 /// n1 and n2 are the numbers of n-grams with a count of 1 and 2; D_n is 1/2 when either is 0. The highest
 /// order counts occurrences, also when it is order 1. Lower orders count the distinct tokens seen before the
 /// n-gram, and the start of the stream is one such token, so that every n-gram of the stream has a count at
-/// every order. Order 1 is interpolated with the uniform law: every token has positive probability
+/// every order. Order 1 is interpolated with the uniform distribution: every token has positive probability
 /// everywhere.
 ///
 /// `order` is 1..max_ngram_order and `vocab` 1..max_ngram_vocab. Throws ModelError for other values, for

@@ -18,7 +18,7 @@ const T& direct(const std::shared_ptr<const T>& model) {
 
 /// Copies a row into `scratch` unless it lives there already.
 std::span<double> own(Row row, std::vector<double>& scratch) {
-  if (row.mass != scratch.data()) scratch.assign(row.mass, row.mass + row.size);
+  if (row.probabilities != scratch.data()) scratch.assign(row.probabilities, row.probabilities + row.size);
   return {scratch.data(), static_cast<std::size_t>(row.size)};
 }
 }  // namespace
@@ -27,10 +27,10 @@ std::int32_t MixtureModel::vocab() const { return base->vocab(); }
 
 Row MixtureModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
   const std::span<double> row = own(base->next(context, scratch), scratch);
-  std::vector<double> room;
-  const Row second = other->next(context, room);
+  std::vector<double> other_scratch;
+  const Row second = other->next(context, other_scratch);
   for (std::size_t id = 0; id < row.size(); ++id)
-    row[id] = (1 - epsilon) * row[id] + epsilon * second.mass[id];
+    row[id] = (1 - epsilon) * row[id] + epsilon * second.probabilities[id];
   return {row.data(), static_cast<std::int32_t>(row.size())};
 }
 

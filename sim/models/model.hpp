@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/round/round.hpp"
 #include "core/distribution/transforms.hpp"
+#include "core/round/round.hpp"
 #include "sim/models/cached_model.hpp"
 #include "sim/models/copy_drafter.hpp"
 #include "sim/models/ngram_model.hpp"

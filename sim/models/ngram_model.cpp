@@ -118,10 +118,10 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
 }
 
 /// Sums follow from those one token shorter, so no row is written out:
-///     sum(a b c) = listed mass after (a b c) + backoff(a b c) * (sum(b c) - mass of the same tokens after (b
-///     c)).
+///     sum(a b c) = listed probability after (a b c) + backoff(a b c) * (sum(b c) - probability of the same
+///     tokens after (b c)).
 void NgramModel::renormalise() {
-  unigram_scale_ = 1 / total_mass(Row{unigrams_.data(), vocab()});
+  unigram_scale_ = 1 / total_probability(Row{unigrams_.data(), vocab()});
   if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     NgramLevel& level = levels_[k];
@@ -148,13 +148,13 @@ void NgramModel::renormalise() {
 
 double NgramModel::max_row_error(std::size_t samples) const {
   std::vector<double> scratch;
-  double worst = std::abs(total_mass(next({}, scratch)) - 1);
+  double worst = std::abs(total_probability(next({}, scratch)) - 1);
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     const std::vector<NgramContext>& contexts = levels_[k].contexts;
     const std::size_t taken = std::min(samples, contexts.size());
     for (std::size_t i = 0; i < taken; ++i) {
       const auto tokens = packing_.unpack(contexts[i * contexts.size() / taken].key, static_cast<int>(k) + 1);
-      const double sum = total_mass(next(std::span(tokens).first(k + 1), scratch));
+      const double sum = total_probability(next(std::span(tokens).first(k + 1), scratch));
       worst = std::max(worst, std::abs(sum - 1));
     }
   }

@@ -37,7 +37,7 @@ enum class RowSums { as_listed, renormalised };
 /// Satisfies LanguageModel. Uses the last order - 1 tokens of a context, all of them ids below vocab.
 class NgramModel {
  public:
-  /// Throws ModelError when rows are to be renormalised and one has no mass.
+  /// Throws ModelError when rows are to be renormalised and one sums to 0.
   explicit NgramModel(const NgramList& list, RowSums sums = RowSums::as_listed);
   /// Takes over what was made in place: levels[k - 1] holds the contexts of k tokens, not yet indexed, and
   /// each of them is known for something (followers, or a back-off weight other than 1). At most
@@ -53,7 +53,7 @@ class NgramModel {
   /// stored unigrams themselves.
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// One mass of the same row, found from the longest n-gram down. O(order) look-ups.
+  /// One probability of the same row, found from the longest n-gram down. O(order) look-ups.
   double probability(std::span<const Token> context, Token token) const;
 
   /// Largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts of each

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "core/random/philox.hpp"
 #include "core/distribution/transforms.hpp"
+#include "core/random/philox.hpp"
 
 namespace speclab {
 
@@ -35,8 +35,8 @@ std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, doubl
   for (std::uint32_t index = 0; index < rows; ++index) {
     Philox stream(seed, Site{index, 0, Draw{Use::world, 0}});
     gamma.reset();
-    for (double& log_mass : logs) {
-      log_mass = std::log(gamma(stream)) + std::log(open_unit(stream())) / concentration;
+    for (double& log_probability : logs) {
+      log_probability = std::log(gamma(stream)) + std::log(open_unit(stream())) / concentration;
     }
     softmax(logs, 1, row);
     all.insert(all.end(), row.begin(), row.end());

@@ -1,4 +1,4 @@
-// Synthetic laws for table models. Every row sums to 1.
+// Synthetic distributions for table models. Every row sums to 1.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace speclab {
 
-/// mass(id) proportional to 1 / (id + 1)^exponent; `reversed` counts ids from the other end.
+/// probability(id) proportional to 1 / (id + 1)^exponent; `reversed` counts ids from the other end.
 std::vector<double> zipf_row(std::int32_t vocab, double exponent, bool reversed);
 
 std::vector<double> uniform_row(std::int32_t vocab);
@@ -15,7 +15,7 @@ std::vector<double> uniform_row(std::int32_t vocab);
 std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, double concentration,
                                    std::uint64_t seed);
 
-/// All mass on one id.
+/// All probability on one id.
 std::vector<double> point_row(std::int32_t vocab, std::int32_t id);
 
 }  // namespace speclab

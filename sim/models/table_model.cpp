@@ -19,42 +19,43 @@ std::int32_t table_order(std::size_t rows, std::size_t vocab) {
     if (vocab == 1) break;
   }
   throw ModelError(fmt::format(
-      "{} rows of {} masses; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
+      "{} rows of {} probabilities; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
       "power of {}",
       rows, vocab, vocab, vocab));
 }
 
-TableModel::TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> mass)
-    : vocab_(vocab), order_(order), mass_(std::move(mass)) {
-  assert(vocab > 0 && order >= 0 && mass_.size() % static_cast<std::size_t>(vocab) == 0);
+TableModel::TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> probabilities)
+    : vocab_(vocab), order_(order), probabilities_(std::move(probabilities)) {
+  assert(vocab > 0 && order >= 0 && probabilities_.size() % static_cast<std::size_t>(vocab) == 0);
   for (std::size_t context = 0; context < contexts(); ++context) {
-    const std::span<double> masses(mass_.data() + context * static_cast<std::size_t>(vocab_),
+    const std::span<double> stored(probabilities_.data() + context * static_cast<std::size_t>(vocab_),
                                    static_cast<std::size_t>(vocab_));
-    for (std::size_t id = 0; id < masses.size(); ++id) {
-      if (!(masses[id] >= 0) || !std::isfinite(masses[id])) {
-        throw ModelError(
-            fmt::format("row {}, token {}: mass {} is not a finite number >= 0", context, id, masses[id]));
+    for (std::size_t id = 0; id < stored.size(); ++id) {
+      if (!(stored[id] >= 0) || !std::isfinite(stored[id])) {
+        throw ModelError(fmt::format("row {}, token {}: probability {} is not a finite number >= 0", context,
+                                     id, stored[id]));
       }
     }
-    const double total = total_mass(row(context));
+    const double total = total_probability(row(context));
     if (!(total > 0) || !std::isfinite(total)) {
-      throw ModelError(fmt::format("row {}: masses sum to {}, which cannot be normalised", context, total));
+      throw ModelError(
+          fmt::format("row {}: probabilities sum to {}, which cannot be normalised", context, total));
     }
-    normalise(masses);
+    normalise(stored);
   }
 }
 
 TableModel adjusted(const TableModel& model, const Adjustment& how) {
-  std::vector<double> mass;
+  std::vector<double> probabilities;
   std::vector<double> one;
   std::vector<Token> order;
   for (std::size_t context = 0; context < model.contexts(); ++context) {
     const Row row = model.row(context);
-    one.assign(row.mass, row.mass + row.size);
+    one.assign(row.probabilities, row.probabilities + row.size);
     adjust(one, how, order);
-    mass.insert(mass.end(), one.begin(), one.end());
+    probabilities.insert(probabilities.end(), one.begin(), one.end());
   }
-  return {model.vocab(), model.order(), std::move(mass)};
+  return {model.vocab(), model.order(), std::move(probabilities)};
 }
 
 namespace {
@@ -65,16 +66,17 @@ template <class EpsilonOf>
 TableModel mix(const TableModel& base, const TableModel& other, const EpsilonOf& epsilon_of) {
   assert(base.vocab() == other.vocab());
   const TableModel& longer = base.order() >= other.order() ? base : other;
-  std::vector<double> mass;
-  mass.reserve(longer.contexts() * static_cast<std::size_t>(longer.vocab()));
+  std::vector<double> probabilities;
+  probabilities.reserve(longer.contexts() * static_cast<std::size_t>(longer.vocab()));
   for (std::size_t context = 0; context < longer.contexts(); ++context) {
     // The most recent token is the lowest digit, so the shorter model's context is the remainder.
     const Row a = base.row(context % base.contexts());
     const Row b = other.row(context % other.contexts());
     const double epsilon = epsilon_of(a, b);
-    for (Token id = 0; id < longer.vocab(); ++id) mass.push_back((1 - epsilon) * a[id] + epsilon * b[id]);
+    for (Token id = 0; id < longer.vocab(); ++id)
+      probabilities.push_back((1 - epsilon) * a[id] + epsilon * b[id]);
   }
-  return {longer.vocab(), longer.order(), std::move(mass)};
+  return {longer.vocab(), longer.order(), std::move(probabilities)};
 }
 
 }  // namespace

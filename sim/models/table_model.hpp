@@ -28,17 +28,18 @@ inline std::size_t table_context(std::span<const Token> tokens, std::int32_t ord
 
 class TableModel {
  public:
-  /// `mass` holds vocab^order rows of `vocab` masses each, contexts counted in base `vocab` with the most
-  /// recent token as the lowest digit. Rows must be non-negative with a positive total and are normalised
-  /// here. Throws ModelError, naming the row, when a mass is negative or not finite, or a row has no mass.
-  TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> mass);
+  /// `probabilities` holds vocab^order rows of `vocab` probabilities each, contexts counted in base `vocab`
+  /// with the most recent token as the lowest digit. Rows must be non-negative with a positive total and are
+  /// normalised here. Throws ModelError, naming the row, when a probability is negative or not finite, or a
+  /// row sums to 0.
+  TableModel(std::int32_t vocab, std::int32_t order, std::vector<double> probabilities);
 
   std::int32_t vocab() const { return vocab_; }
   std::int32_t order() const { return order_; }
-  std::size_t contexts() const { return mass_.size() / static_cast<std::size_t>(vocab_); }
+  std::size_t contexts() const { return probabilities_.size() / static_cast<std::size_t>(vocab_); }
 
   Row row(std::size_t context) const {
-    return {mass_.data() + context * static_cast<std::size_t>(vocab_), vocab_};
+    return {probabilities_.data() + context * static_cast<std::size_t>(vocab_), vocab_};
   }
 
   Row next(std::span<const Token> context, std::vector<double>&) const {
@@ -48,7 +49,7 @@ class TableModel {
  private:
   std::int32_t vocab_;
   std::int32_t order_;
-  std::vector<double> mass_;
+  std::vector<double> probabilities_;
 };
 
 /// Every row adjusted (temperature, top-k, top-p, argmax), once.

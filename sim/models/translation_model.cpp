@@ -78,14 +78,15 @@ std::vector<double> TranslationModel::lexical(std::span<const Token> source,
   std::vector<double> weights;
   double total = 0;
   for (const double share : covered) total += weights.emplace_back(1 / (1 + options_.coverage * share));
-  std::vector<double> law(index(vocab()));
+  std::vector<double> distribution(index(vocab()));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::span<const Token> targets = lexicon_->targets(words[i]);
     const std::span<const double> probabilities = lexicon_->probabilities(words[i]);
     const double weight = weights[i] / total;
-    for (std::size_t k = 0; k < targets.size(); ++k) law[index(targets[k])] += weight * probabilities[k];
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      distribution[index(targets[k])] += weight * probabilities[k];
   }
-  return law;
+  return distribution;
 }
 
 Row TranslationModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
@@ -96,20 +97,20 @@ Row TranslationModel::next(std::span<const Token> context, std::vector<double>& 
   if (options_.lift == 0) return row;
 
   const auto last = std::find(context.rbegin(), context.rend(), separator_);
-  const std::vector<double> law =
+  const std::vector<double> distribution =
       lexical(context.first(length), context.last(static_cast<std::size_t>(last - context.rbegin())));
-  if (row.mass != scratch.data()) scratch.resize(index(row.size));
+  if (row.probabilities != scratch.data()) scratch.resize(index(row.size));
   const double rest = 1 - options_.smoothing;
   const double untranslated = std::pow(options_.smoothing, options_.lift);
   for (Token id = 0; id < row.size; ++id) {
-    const double share = law[index(id)];
+    const double share = distribution[index(id)];
     const double factor =
         share == 0 ? untranslated
                    : std::pow(options_.smoothing + rest * share / frequencies_[index(id)], options_.lift);
-    scratch[index(id)] = row.mass[id] * factor;
+    scratch[index(id)] = row.probabilities[id] * factor;
   }
-  const double scale = 1 / total_mass(Row{scratch.data(), row.size});
-  for (double& mass : scratch) mass *= scale;
+  const double scale = 1 / total_probability(Row{scratch.data(), row.size});
+  for (double& probability : scratch) probability *= scale;
   return {scratch.data(), row.size};
 }
 

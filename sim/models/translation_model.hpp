@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/distribution/row.hpp"
+#include "sim/models/ngram_model.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/lexicon.hpp"
-#include "sim/models/ngram_model.hpp"
 
 namespace speclab {
 

@@ -12,18 +12,18 @@ namespace speclab {
 template <class Real>
 double entropy(BasicRow<Real> row) {
   return -sum_terms<double>(0, row.size, [&](Token id) {
-    const auto mass = static_cast<double>(row[id]);
-    return mass > 0 ? mass * std::log(mass) : 0.0;
+    const auto probability = static_cast<double>(row[id]);
+    return probability > 0 ? probability * std::log(probability) : 0.0;
   });
 }
 
 /// Stops after a token whose row's bound lies below `least`; that token is still verified.
-struct EntropyPolicy : Forgetful {
+struct AdaEdlPolicy : Forgetful {
   double kappa;
   double least;
   std::int32_t cap;
 
-  EntropyPolicy(double factor, double bound, std::int32_t largest)
+  AdaEdlPolicy(double factor, double bound, std::int32_t largest)
       : kappa(factor), least(bound), cap(largest) {}
 
   std::int32_t most() const { return cap; }

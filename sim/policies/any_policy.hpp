@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "sim/policies/adaedl.hpp"
 #include "sim/policies/bandit.hpp"
 #include "sim/policies/confidence.hpp"
-#include "sim/policies/adaedl.hpp"
 #include "sim/policies/fixed.hpp"
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
@@ -20,10 +20,10 @@ namespace speclab {
 /// Satisfies GammaPolicy. Visited at every question: a row costs far more.
 class AnyPolicy {
  public:
-  using Kind = std::variant<FixedPolicy, HeuristicPolicy, ConfidencePolicy, EntropyPolicy, ProductPolicy,
+  using Kind = std::variant<FixedPolicy, HeuristicPolicy, ConfidencePolicy, AdaEdlPolicy, SpecDecPpPolicy,
                             GoodputPolicy, BanditPolicy, OraclePolicy>;
   /// Of all kinds; the one in use fills its own.
-  using Memory = std::tuple<Forgetful::Memory, HeuristicPolicy::Memory, ProductPolicy::Memory,
+  using Memory = std::tuple<Forgetful::Memory, HeuristicPolicy::Memory, SpecDecPpPolicy::Memory,
                             GoodputPolicy::Memory, BanditPolicy::Memory>;
 
   template <class Policy>

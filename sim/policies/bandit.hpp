@@ -1,6 +1,6 @@
 // Each gamma an arm of a bandit, tokens per time its reward: upper confidence bounds (UCB1, Auer et al. 2002;
 // for speculative decoding Hou et al. 2025, "BanditSpec"). For one gamma the time of a round is fixed, so
-// that the mean of its rewards is its speed.
+// that the mean of its rewards is its speedup.
 #pragma once
 
 #include <cmath>

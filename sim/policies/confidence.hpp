@@ -5,10 +5,11 @@
 
 namespace speclab {
 
-/// Whose mass counts as confidence.
+/// Whose probability counts as confidence.
 enum class Confidence {
-  top,   ///< the row's largest mass
-  drawn  ///< the mass of the token that was drawn, as Hugging Face's assistant_confidence_threshold has it
+  top,   ///< the row's largest probability
+  drawn  ///< the probability of the token that was drawn, as Hugging Face's assistant_confidence_threshold
+         ///< has it
 };
 
 /// Stops after a token whose row was not confident; that token is still verified.

@@ -44,8 +44,8 @@ struct GoodputPolicy {
 
  private:
   /// Each position's rate starts from `prior` observations at the rate of all positions together, so that
-  /// those seldom or never reached do not end the draft by chance; that rate starts from two, one kept. At
-  /// least one token is drafted: a policy that stopped drafting would never learn that it was wrong.
+  /// those seldom or never reached do not end the draft by chance; that rate starts from two, one accepted.
+  /// At least one token is drafted: a policy that stopped drafting would never learn that it was wrong.
   void choose(Memory& memory) const {
     double reach = 1;
     double tokens = 1;

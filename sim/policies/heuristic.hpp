@@ -1,5 +1,5 @@
-// Two more after a round that kept everything, one fewer after any other: the schedule "heuristic" of Hugging
-// Face's assisted generation (num_assistant_tokens_schedule).
+// Two more after a round that accepted everything, one fewer after any other: the schedule "heuristic" of
+// Hugging Face's assisted generation (num_assistant_tokens_schedule).
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The bound on every policy: an oracle that knows how many of the tokens to come will be kept, and drafts
+// The bound on every policy: an oracle that knows how many of the tokens to come will be accepted, and drafts
 // exactly those (Leviathan et al. 2023, section 3.4). No program can; the simulator can, by drafting far and
-// charging only for what was kept. Charged, it pays for what it drafts; uncharged, it drafts for free: both
-// are times of the same rounds.
+// charging only for what was accepted. Charged, it pays for what it drafts; uncharged, it drafts for free:
+// both are times of the same rounds.
 #pragma once
 
 #include "sim/policies/policy.hpp"
@@ -19,7 +19,7 @@ struct OraclePolicy : Forgetful {
     return true;
   }
   bool foresees() const { return true; }
-  /// The round as the oracle would have played it, given the draft runs that its kept tokens take.
+  /// The round as the oracle would have played it, given the draft runs that its accepted tokens take.
   static Round foreseen(Round round, std::int32_t runs_of_kept) {
     round.drafted = round.examined = round.accepted;
     round.draft_runs = runs_of_kept;

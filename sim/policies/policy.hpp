@@ -1,6 +1,7 @@
 // How many tokens to draft. A policy is asked before every drafted token whether to go on, and is told how
 // each round ended. It decides by what was drafted so far and by earlier rounds, never by a token that it
-// could still drop: so the output law stays the target's whatever it decides (tests/analysis/policies_test).
+// could still drop: so the output distribution stays the target's whatever it decides
+// (tests/analysis/exact/policies_lossless_test).
 #pragma once
 
 #include <concepts>
@@ -26,7 +27,7 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
   policy.learn(memory, round);
 };
 
-/// What policies have in common that do not look back.
+/// Shared by policies that do not use earlier rounds.
 struct Forgetful {
   struct Memory {};
   void learn(Memory&, const Round&) const {}

@@ -1,6 +1,6 @@
-// SpecDec++ (Huang et al. 2024): draft while the chance that something drafted so far is rejected stays below
-// a threshold. There a trained head predicts each token's acceptance; here its frequency among earlier tokens
-// of about the same draft mass does.
+// SpecDec++ (Huang et al. 2024): draft while the probability that something drafted so far is rejected stays
+// below a threshold. There a trained head predicts each token's acceptance; here its frequency among earlier
+// tokens of about the same draft probability does.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-struct ProductPolicy {
+struct SpecDecPpPolicy {
   double risk;
   std::int32_t cap;
 
@@ -22,10 +22,10 @@ struct ProductPolicy {
     std::array<std::int64_t, buckets> examined{};
     std::array<std::int64_t, buckets> accepted{};
     std::vector<std::size_t> round;  ///< buckets of the tokens drafted in this round
-    double all_kept = 1;             ///< predicted chance that all of them are kept
+    double all_accepted = 1;         ///< predicted probability that all of them are accepted
   };
 
-  ProductPolicy(double largest_risk, std::int32_t largest) : risk(largest_risk), cap(largest) {}
+  SpecDecPpPolicy(double largest_risk, std::int32_t largest) : risk(largest_risk), cap(largest) {}
 
   std::int32_t most() const { return cap; }
 
@@ -33,12 +33,12 @@ struct ProductPolicy {
   bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>& last) const {
     if (drafted == 0) {
       memory.round.clear();
-      memory.all_kept = 1;
+      memory.all_accepted = 1;
       return true;
     }
     memory.round.push_back(bucket(static_cast<double>(last.row[last.token])));
-    memory.all_kept *= predicted(memory, memory.round.back());
-    return 1 - memory.all_kept <= risk;
+    memory.all_accepted *= predicted(memory, memory.round.back());
+    return 1 - memory.all_accepted <= risk;
   }
 
   void learn(Memory& memory, const Round& round) const {
@@ -51,13 +51,14 @@ struct ProductPolicy {
   }
 
  private:
-  /// By halvings of the mass: the last bucket holds everything below 2^-15.
-  static std::size_t bucket(double mass) {
-    return mass > 0
-               ? std::min<std::size_t>(buckets - 1, static_cast<std::size_t>(-std::log2(std::min(1.0, mass))))
+  /// By halvings of the probability: the last bucket holds everything below 2^-15.
+  static std::size_t bucket(double probability) {
+    return probability > 0
+               ? std::min<std::size_t>(buckets - 1,
+                                       static_cast<std::size_t>(-std::log2(std::min(1.0, probability))))
                : buckets - 1;
   }
-  /// Laplace's rule of succession, from two observations, both kept: a new policy drafts on.
+  /// Laplace's rule of succession, from two observations, both accepted: a new policy drafts on.
   static double predicted(const Memory& memory, std::size_t at) {
     return static_cast<double>(memory.accepted[at] + 2) / static_cast<double>(memory.examined[at] + 2);
   }

@@ -1,5 +1,5 @@
-// Many sequences decoded in lockstep. They accept different numbers of tokens, and nobody waits for anybody
-// inside a round; what differs is what becomes of the place of a sequence that is finished.
+// Many sequences decoded in lockstep. They accept different numbers of tokens, and no sequence waits for
+// another inside a round; what differs is what becomes of the place of a sequence that is finished.
 #pragma once
 
 #include <algorithm>
@@ -60,13 +60,13 @@ Elapsed run_schedule(const BatchedOver<Cost>& schedule, const Acceptances& text,
     }
     if (active.empty() || (schedule.replaced && active.size() < schedule.sequences)) break;
     const auto count = static_cast<double>(active.size());
-    std::uint64_t accepted = 0;
-    for (Place& place : active) {
-      const std::uint64_t kept = text.leading(place.first + place.emitted, schedule.gamma);
-      const std::uint64_t emitted = std::min(kept + 1, schedule.goal - place.emitted);
-      place.emitted += emitted;
+    std::uint64_t accepted_in_batch = 0;
+    for (Place& cursor : active) {
+      const std::uint64_t accepted = text.leading(cursor.first + cursor.emitted, schedule.gamma);
+      const std::uint64_t emitted = std::min(accepted + 1, schedule.goal - cursor.emitted);
+      cursor.emitted += emitted;
       elapsed.tokens += emitted;
-      accepted += kept;
+      accepted_in_batch += accepted;
     }
     const double draft_run = schedule.c * schedule.cost(count);
     const double verification = schedule.cost(count * (gamma + 1));
@@ -74,18 +74,18 @@ Elapsed run_schedule(const BatchedOver<Cost>& schedule, const Acceptances& text,
       const auto drafts = static_cast<std::int64_t>(active.size());
       for (std::uint64_t i = 0; i < schedule.gamma; ++i) {
         const double at = elapsed.time + draft_run * static_cast<double>(i);
-        events.add({at, at + draft_run, {LaneKind::draft}, EventKind::draft_run, drafts});
+        events.add({at, at + draft_run, {TrackKind::draft}, EventKind::draft_run, drafts});
       }
       const double at = elapsed.time + draft_run * gamma;
       events.add({at,
                   at + verification,
-                  {LaneKind::target},
+                  {TrackKind::target},
                   EventKind::target_run,
                   drafts * static_cast<std::int64_t>(schedule.gamma),
-                  static_cast<std::int64_t>(accepted)});
+                  static_cast<std::int64_t>(accepted_in_batch)});
     }
     elapsed.time += draft_run * gamma + verification;
-    std::erase_if(active, [&](const Place& place) { return place.emitted == schedule.goal; });
+    std::erase_if(active, [&](const Place& cursor) { return cursor.emitted == schedule.goal; });
   }
   const auto width = static_cast<double>(schedule.sequences);
   elapsed.plain_time = static_cast<double>(elapsed.tokens) * schedule.cost(width) / width;

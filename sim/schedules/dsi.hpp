@@ -90,7 +90,7 @@ class DsiCycle {
     if constexpr (Events::wanted) {
       events_.add({start_ + run.start,
                    start_ + end,
-                   {LaneKind::target, run.server},
+                   {TrackKind::target, run.server},
                    kind,
                    static_cast<std::int64_t>(run.tokens)});
     }
@@ -106,7 +106,7 @@ class DsiCycle {
         const double from = schedule_.c * static_cast<double>(i);
         const double to = std::min(from + schedule_.c, now_);
         const EventKind kind = i < accepted ? EventKind::draft_run : EventKind::dropped_run;
-        events_.add({start_ + from, start_ + to, {LaneKind::draft}, kind, 1});
+        events_.add({start_ + from, start_ + to, {TrackKind::draft}, kind, 1});
       }
     }
   }

@@ -13,14 +13,14 @@ struct Elapsed {
   double plain_time = 0;  ///< what plain decoding takes for the same tokens
 };
 
-/// Where a run takes place. Runs of one lane never overlap.
-enum class LaneKind : std::uint8_t { draft, target, function_f, function_g, draft_of_f };
+/// Where a run takes place. Runs of one track never overlap.
+enum class TrackKind : std::uint8_t { draft, target, function_f, function_g, draft_of_f };
 
-struct Lane {
-  LaneKind kind;
+struct Track {
+  TrackKind kind;
   int number = 0;  ///< of several servers, or of the level of a draft
 
-  bool operator==(const Lane&) const = default;
+  bool operator==(const Track&) const = default;
 };
 
 /// `dropped`: the run's result was not used, and it was stopped where it was.
@@ -37,13 +37,13 @@ enum class EventKind : std::uint8_t {
 struct Event {
   double start;
   double end;
-  Lane lane;
+  Track track;
   EventKind kind;
-  std::int64_t tokens = -1;    ///< drafted, or looked at
+  std::int64_t tokens = -1;    ///< drafted, or verified
   std::int64_t accepted = -1;  ///< of these
 };
 
-/// Looks away, and costs nothing: schedules make no events for it.
+/// Wants no events; schedules then make none.
 struct NoEvents {
   static constexpr bool wanted = false;
 };

@@ -12,7 +12,7 @@ namespace speclab {
 /// One draft model. `alpha` is the acceptance of its tokens by the model above it; for the first level, whose
 /// model above is the target, the sequence's bits stand instead.
 struct DraftLevel {
-  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above looks at them
+  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above verifies them
   double c;             ///< one run of it, in target runs
   double alpha;
 };
@@ -20,9 +20,9 @@ struct DraftLevel {
 /// The last level drafts exactly its gamma tokens, one a run. A level above runs rounds of its own (the level
 /// below drafts, then one run of this level verifies) until at least gamma tokens are there: a round's last
 /// tokens may exceed gamma, and these surplus tokens are not thrown away, but verified with the others.
-/// What a level drafted is gone when the level above has looked: nothing is kept for the next round.
-/// Acceptances below the first level are independent coins, each used once: a draft's own text differs from
-/// the output after its first rejection, so that bits by position would be those of another text.
+/// What a level drafted is gone when the level above has verified it: nothing is accepted for the next round.
+/// Acceptances below the first level are independent acceptances, each used once: a draft's own text differs
+/// from the output after its first rejection, so that bits by position would be those of another text.
 struct Hierarchical {
   std::vector<DraftLevel> levels;
 };
@@ -35,7 +35,7 @@ class HierarchicalDrafts {
       : levels_(schedule.levels), events_(events) {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       const auto slot = static_cast<std::uint16_t>(iid_stream_slot + 1 + level);
-      coins_.emplace_back(text.seed, text.trial, slot, levels_[level].alpha);
+      bernoulli_streams_.emplace_back(text.seed, text.trial, slot, levels_[level].alpha);
     }
   }
 
@@ -49,10 +49,10 @@ class HierarchicalDrafts {
     std::uint64_t drafted = 0;
     while (drafted < here.gamma) {
       const std::uint64_t proposed = draft(level + 1, now);
-      std::uint64_t kept = 0;
-      while (kept < proposed && coins_[level + 1].flip()) ++kept;
-      run(level, now, static_cast<std::int64_t>(proposed), static_cast<std::int64_t>(kept));
-      drafted += kept + 1;
+      std::uint64_t accepted = 0;
+      while (accepted < proposed && bernoulli_streams_[level + 1].bernoulli()) ++accepted;
+      run(level, now, static_cast<std::int64_t>(proposed), static_cast<std::int64_t>(accepted));
+      drafted += accepted + 1;
     }
     return drafted;
   }
@@ -63,13 +63,13 @@ class HierarchicalDrafts {
     now += levels_[level].c;
     if constexpr (Events::wanted) {
       events_.add(
-          {start, now, {LaneKind::draft, static_cast<int>(level)}, EventKind::draft_run, tokens, accepted});
+          {start, now, {TrackKind::draft, static_cast<int>(level)}, EventKind::draft_run, tokens, accepted});
     }
   }
 
   const std::vector<DraftLevel>& levels_;
   Events& events_;
-  std::vector<CoinStream> coins_;
+  std::vector<BernoulliStream> bernoulli_streams_;
 };
 
 template <class Events>
@@ -79,10 +79,10 @@ Elapsed run_schedule(const Hierarchical& schedule, const Acceptances& text, Even
   double now = 0;
   while (emitted < text.tokens) {
     const std::uint64_t drafted = drafts.draft(0, now);
-    const std::uint64_t kept = text.leading(emitted, drafted);
-    target_run(events, now, drafted, kept);
+    const std::uint64_t accepted = text.leading(emitted, drafted);
+    target_run(events, now, drafted, accepted);
     now += 1;
-    emitted += kept + 1;
+    emitted += accepted + 1;
   }
   return {emitted, now, static_cast<double>(emitted)};
 }

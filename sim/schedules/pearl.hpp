@@ -40,7 +40,7 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
         const double at = start + schedule.c * static_cast<double>(i);
         const EventKind kind = accepted < looked_at ? EventKind::dropped_run : EventKind::draft_run;
         // A rejected first token of pre-verify is among the dropped.
-        events.add({at, at + schedule.c, {LaneKind::draft}, kind, 1});
+        events.add({at, at + schedule.c, {TrackKind::draft}, kind, 1});
       }
       target_run(events, start, looked_at, accepted);
     }
@@ -50,13 +50,13 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
     const std::uint64_t first = text.leading(emitted, 1);
     report(1, first);
     emitted += first;
-    bool accepted = first == 1;
+    bool all_accepted = first == 1;
     std::uint64_t unsettled = schedule.next_row ? schedule.gamma : schedule.gamma - 1;
-    while (accepted) {
-      const std::uint64_t kept = text.leading(emitted, unsettled);
-      report(unsettled, kept);
-      emitted += kept;
-      accepted = kept == unsettled;
+    while (all_accepted) {
+      const std::uint64_t accepted = text.leading(emitted, unsettled);
+      report(unsettled, accepted);
+      emitted += accepted;
+      all_accepted = accepted == unsettled;
       unsettled = schedule.gamma;
     }
     emitted += 1;

@@ -41,7 +41,7 @@ void target_run(Events& events, double start, std::uint64_t drafted, std::uint64
   if constexpr (Events::wanted) {
     events.add({start,
                 start + 1,
-                {LaneKind::target},
+                {TrackKind::target},
                 EventKind::target_run,
                 static_cast<std::int64_t>(drafted),
                 static_cast<std::int64_t>(accepted)});
@@ -57,17 +57,17 @@ Elapsed run_rounds(const Acceptances& text, double c, const Drafted& drafted, co
   std::uint64_t draft_runs = 0;
   while (emitted < text.tokens) {
     const std::uint64_t count = drafted(emitted);
-    const std::uint64_t kept = text.leading(emitted, count);
+    const std::uint64_t accepted = text.leading(emitted, count);
     if constexpr (Events::wanted) {
       const double start = static_cast<double>(rounds) + c * static_cast<double>(draft_runs);
       const auto each = static_cast<std::int64_t>(count / std::max<std::uint64_t>(runs(count), 1));
       for (std::uint64_t i = 0; i < runs(count); ++i) {
         const double at = start + c * static_cast<double>(i);
-        events.add({at, at + c, {LaneKind::draft}, EventKind::draft_run, each});
+        events.add({at, at + c, {TrackKind::draft}, EventKind::draft_run, each});
       }
-      target_run(events, start + c * static_cast<double>(runs(count)), count, kept);
+      target_run(events, start + c * static_cast<double>(runs(count)), count, accepted);
     }
-    emitted += kept + 1;
+    emitted += accepted + 1;
     rounds += 1;
     draft_runs += runs(count);
   }

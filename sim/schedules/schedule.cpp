@@ -8,27 +8,27 @@
 
 namespace speclab {
 
-ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Plan& plan, const MakeBits& bits,
-                           const Control& control) {
+ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const SimulationSize& simulation,
+                           const MakeBits& bits, const Control& control) {
   ScheduleRuns runs;
-  runs.trials.resize(plan.trials);
-  runs.accepted.resize(plan.trials);
+  runs.trials.resize(simulation.trials);
+  runs.accepted.resize(simulation.trials);
   std::atomic<bool> stopped{false};
-  for_each_index(plan.trials, [&](std::size_t index) {
+  for_each_index(simulation.trials, [&](std::size_t index) {
     if (stopped || control.stop()) {
       stopped = true;
       return;
     }
     const auto trial = static_cast<std::uint32_t>(index);
     const AcceptanceBits positions = bits(trial);
-    const Acceptances text{positions, plan.length, plan.seed, trial};
+    const Acceptances text{positions, simulation.length, simulation.seed, trial};
     NoEvents nobody;
     for (const AnySchedule& schedule : schedules) {
       runs.trials[index].push_back(run_schedule(schedule, text, nobody));
     }
     runs.accepted[index] =
-        std::accumulate(positions.begin(), positions.begin() + plan.length, std::uint64_t{0});
-    control.progress(std::uint64_t{plan.length} * schedules.size());
+        std::accumulate(positions.begin(), positions.begin() + simulation.length, std::uint64_t{0});
+    control.progress(std::uint64_t{simulation.length} * schedules.size());
   });
   if (stopped) runs = {};
   return runs;

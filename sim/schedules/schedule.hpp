@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-using AnySchedule =
-    std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl, TwoFunctions, Batched>;
+using AnySchedule = std::variant<Plain, Speculative, Oracle, Heads, Hierarchical, Dsi, Pearl,
+                                 SpeculativeFunctionExecution, Batched>;
 
 /// Plays a schedule over one sequence until it has text.tokens tokens. `events` is NoEvents or an EventLog.
 template <class Events>
@@ -28,16 +28,16 @@ Elapsed run_schedule(const AnySchedule& schedule, const Acceptances& text, Event
 /// What all schedules did, trial by trial.
 struct ScheduleRuns {
   std::vector<std::vector<Elapsed>> trials;  ///< trials[trial][schedule]; empty when stopped
-  std::vector<std::uint64_t> accepted;       ///< of each trial's first plan.length positions
+  std::vector<std::uint64_t> accepted;       ///< of each trial's first simulation.length positions
 };
 
 /// The acceptances of one trial, by position.
 using MakeBits = std::function<AcceptanceBits(std::uint32_t trial)>;
 
-/// Every schedule over the same plan.trials sequences of plan.length tokens, in parallel over trials. `bits`
-/// gives at least plan.length positions; what schedules read beyond them counts as rejected. Progress counts
-/// tokens times schedules.
-ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Plan& plan, const MakeBits& bits,
-                           const Control& control = {});
+/// Every schedule over the same simulation.trials sequences of simulation.length tokens, in parallel over
+/// trials. `bits` gives at least simulation.length positions; what schedules read beyond them counts as
+/// rejected. Progress counts tokens times schedules.
+ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const SimulationSize& simulation,
+                           const MakeBits& bits, const Control& control = {});
 
 }  // namespace speclab

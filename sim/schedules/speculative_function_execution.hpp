@@ -10,10 +10,11 @@
 
 namespace speclab {
 
-/// A call takes f, whose law the input of g is drawn from, then g. A cheap stand-in of f (t_q) draws that
-/// input in advance, and g starts on it while f computes. When f is done the input is accepted or replaced;
-/// replaced, g runs again. Each call waits for the one before. One position of the sequence is one call.
-struct TwoFunctions {
+/// A call takes f, whose distribution the input of g is drawn from, then g. A cheap stand-in of f (t_q) draws
+/// that input in advance, and g starts on it while f computes. When f is done the input is accepted or
+/// replaced; replaced, g runs again. Each call waits for the one before. One position of the sequence is one
+/// call.
+struct SpeculativeFunctionExecution {
   double f;
   double g;
   double q;         ///< the stand-in
@@ -21,7 +22,7 @@ struct TwoFunctions {
 };
 
 template <class Events>
-Elapsed run_schedule(const TwoFunctions& schedule, const Acceptances& text, Events& events) {
+Elapsed run_schedule(const SpeculativeFunctionExecution& schedule, const Acceptances& text, Events& events) {
   double now = 0;
   for (std::uint64_t call = 0; call < text.tokens; ++call) {
     const double f_end = now + schedule.f;
@@ -39,13 +40,13 @@ Elapsed run_schedule(const TwoFunctions& schedule, const Acceptances& text, Even
       end = again + schedule.g;
     }
     if constexpr (Events::wanted) {
-      events.add({now, f_end, {LaneKind::function_f}, EventKind::function_f});
-      events.add({now, g_start, {LaneKind::draft_of_f}, EventKind::draft_of_f});
+      events.add({now, f_end, {TrackKind::function_f}, EventKind::function_f});
+      events.add({now, g_start, {TrackKind::draft_of_f}, EventKind::draft_of_f});
       events.add({g_start,
                   stopped,
-                  {LaneKind::function_g},
+                  {TrackKind::function_g},
                   accepted ? EventKind::function_g : EventKind::dropped_run});
-      if (!accepted) events.add({again, end, {LaneKind::function_g}, EventKind::function_g});
+      if (!accepted) events.add({again, end, {TrackKind::function_g}, EventKind::function_g});
     }
     now = end;
   }

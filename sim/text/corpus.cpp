@@ -214,21 +214,21 @@ Vocabulary Vocabulary::bytes() {
     const bool visible = '!' <= byte && byte <= '~';
     texts.push_back(visible ? std::string(1, static_cast<char>(byte)) : fmt::format("<0x{:02X}>", byte));
   }
-  return {Units::bytes, std::move(texts)};
+  return {Tokenization::bytes, std::move(texts)};
 }
 
 Vocabulary Vocabulary::words(std::vector<std::string> list) {
-  Vocabulary vocabulary(Units::words, std::move(list));
+  Vocabulary vocabulary(Tokenization::words, std::move(list));
   for (Token id = 0; id < vocabulary.size(); ++id) vocabulary.ids_.emplace(vocabulary.text(id), id);
   assert(vocabulary.ids_.size() == vocabulary.texts_.size());
   return vocabulary;
 }
 
-Vocabulary Vocabulary::pieces(Pieces coder) {
+Vocabulary Vocabulary::pieces(Subword coder) {
   std::vector<std::string> texts;
   texts.reserve(static_cast<std::size_t>(coder.size()));
   for (Token id = 0; id < coder.size(); ++id) texts.push_back(coder.text(id));
-  Vocabulary vocabulary(Units::pieces, std::move(texts));
+  Vocabulary vocabulary(Tokenization::pieces, std::move(texts));
   vocabulary.pieces_ = std::move(coder);
   return vocabulary;
 }
@@ -239,9 +239,9 @@ std::optional<Token> Vocabulary::find(std::string_view word) const {
 }
 
 std::vector<Token> Vocabulary::tokens(std::string_view text) const {
-  if (units_ == Units::pieces) return pieces_->tokens(text);
+  if (tokenization_ == Tokenization::pieces) return pieces_->tokens(text);
   std::vector<Token> tokens;
-  if (units_ == Units::bytes) {
+  if (tokenization_ == Tokenization::bytes) {
     tokens.reserve(text.size());
     for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
     return tokens;
@@ -263,8 +263,8 @@ std::vector<Token> Vocabulary::tokens(std::string_view text) const {
 }
 
 std::string Vocabulary::join(std::span<const Token> tokens) const {
-  if (units_ == Units::pieces) return pieces_->join(tokens);
-  if (units_ == Units::bytes) {
+  if (tokenization_ == Tokenization::pieces) return pieces_->join(tokens);
+  if (tokenization_ == Tokenization::bytes) {
     std::string raw;
     for (const Token token : tokens) raw += static_cast<char>(token);
     return escape_invalid_utf8(raw);
@@ -274,19 +274,21 @@ std::string Vocabulary::join(std::span<const Token> tokens) const {
   return joiner.take();
 }
 
-Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_cap) {
+Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
   if (std::all_of(text.begin(), text.end(), is_space)) throw ModelError("the text is empty; expected words");
-  if (units == Units::words) return frequent_words(text, vocabulary_cap);
-  Vocabulary vocabulary =
-      units == Units::pieces ? Vocabulary::pieces(Pieces::train(text, vocabulary_cap)) : Vocabulary::bytes();
+  if (tokenization == Tokenization::words) return frequent_words(text, vocabulary_cap);
+  Vocabulary vocabulary = tokenization == Tokenization::pieces
+                              ? Vocabulary::pieces(Subword::train(text, vocabulary_cap))
+                              : Vocabulary::bytes();
   std::vector<Token> tokens = vocabulary.tokens(text);
   return {std::move(vocabulary), std::move(tokens)};
 }
 
-Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
+Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization,
+                   std::int32_t vocabulary_cap) {
   const std::string text = load_text(file);
   try {
-    return make_corpus(text, units, vocabulary_cap);
+    return make_corpus(text, tokenization, vocabulary_cap);
   } catch (const ModelError& error) {
     throw ModelError(fmt::format("{}: {}", file.string(), error.what()));
   }

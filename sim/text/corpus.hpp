@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-enum class Units { bytes, words, pieces };
+enum class Tokenization { bytes, words, pieces };
 
 /// Cuts text into words. White space separates; a run of one ASCII punctuation character is a word ("--",
 /// "..."), but an apostrophe or hyphen between letters or digits stays inside ("don't", "well-bred"). Views
@@ -31,9 +31,9 @@ class Vocabulary {
   /// The strings given, distinct and not empty, in their order. Words outside the list are "<unk>", when it
   /// is in the list.
   static Vocabulary words(std::vector<std::string> list);
-  static Vocabulary pieces(Pieces coder);
+  static Vocabulary pieces(Subword coder);
 
-  Units units() const { return units_; }
+  Tokenization tokenization() const { return tokenization_; }
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
 
   /// One token as printed, never with white space in it: bytes other than visible ASCII are "<0xNN>".
@@ -52,13 +52,14 @@ class Vocabulary {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
-  Vocabulary(Units units, std::vector<std::string> texts) : units_(units), texts_(std::move(texts)) {}
+  Vocabulary(Tokenization tokenization, std::vector<std::string> texts)
+      : tokenization_(tokenization), texts_(std::move(texts)) {}
   std::optional<Token> find(std::string_view word) const;
 
-  Units units_;
+  Tokenization tokenization_;
   std::vector<std::string> texts_;
   std::unordered_map<std::string, Token, Hash, std::equal_to<>> ids_;  // words only
-  std::optional<Pieces> pieces_;
+  std::optional<Subword> pieces_;
 };
 
 struct Corpus {
@@ -69,9 +70,9 @@ struct Corpus {
 /// Words: id 0 is "<unk>", then the vocabulary_cap - 1 most frequent words, ties in byte order; cap 0 keeps
 /// every word. Pieces: at most vocabulary_cap pieces. Bytes: the cap is ignored. Throws ModelError when the
 /// text has no tokens, or a cap is too small (below 2 for words).
-Corpus make_corpus(std::string_view text, Units units, std::int32_t vocabulary_cap);
+Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap);
 
 /// Reads a text file. Errors are those of `make_corpus`, or about reading, and name the file.
-Corpus load_corpus(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap);
+Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization, std::int32_t vocabulary_cap);
 
 }  // namespace speclab

@@ -45,20 +45,21 @@ auto naming(const std::string& where, const Make& make) {
 
 }  // namespace
 
-Documents make_documents(std::string_view text, Units units, std::int32_t vocabulary_cap) {
+Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
   // Form feeds separate; they shall not become a piece.
   std::string whole(text);
   std::replace(whole.begin(), whole.end(), '\f', '\n');
-  Documents made{make_corpus(whole, units, vocabulary_cap).vocabulary, {}};
+  Documents made{make_corpus(whole, tokenization, vocabulary_cap).vocabulary, {}};
   for (const std::string_view part : parts(text, '\f')) {
     if (!blank(part)) made.documents.push_back(made.vocabulary.tokens(part));
   }
   return made;
 }
 
-Documents load_documents(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap) {
+Documents load_documents(const std::filesystem::path& file, Tokenization tokenization,
+                         std::int32_t vocabulary_cap) {
   const std::string text = load_text(file);
-  return naming(file.string(), [&] { return make_documents(text, units, vocabulary_cap); });
+  return naming(file.string(), [&] { return make_documents(text, tokenization, vocabulary_cap); });
 }
 
 ParallelDocuments make_parallel_documents(std::string_view source, std::string_view target,
@@ -71,7 +72,7 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
         sources.size(), targets.size()));
   }
   const Vocabulary words =
-      make_corpus(fmt::format("{}\n{}", source, target), Units::words, vocabulary_cap).vocabulary;
+      make_corpus(fmt::format("{}\n{}", source, target), Tokenization::words, vocabulary_cap).vocabulary;
   std::vector<std::string> list;
   list.reserve(static_cast<std::size_t>(words.size()) + 1);
   for (Token id = 0; id < words.size(); ++id) list.push_back(words.text(id));

@@ -1,5 +1,5 @@
 // Texts of many documents, each a sequence of tokens: what is decoded starts from the front of a document,
-// and models are never judged on documents that they were trained on.
+// and models are never evaluated on documents that they were trained on.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ struct Documents {
 
 /// Splits at form feeds, wherever they stand; documents of white space alone are left out. The vocabulary is
 /// that of `make_corpus` over the whole text. Throws ModelError as `make_corpus` does.
-Documents make_documents(std::string_view text, Units units, std::int32_t vocabulary_cap);
+Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap);
 
 /// Reads a text file. Errors are those of `make_documents`, or about reading, and name the file.
-Documents load_documents(const std::filesystem::path& file, Units units, std::int32_t vocabulary_cap);
+Documents load_documents(const std::filesystem::path& file, Tokenization tokenization,
+                         std::int32_t vocabulary_cap);
 
 /// Sentences or paragraphs in two languages: each document holds source tokens, `separator`, target tokens.
 struct ParallelDocuments {

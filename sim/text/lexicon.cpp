@@ -56,15 +56,15 @@ class Cells {
   std::size_t start(std::size_t pair) const { return starts_[pair]; }
   std::uint32_t entry(std::size_t cell) const { return entries_[cell]; }
 
-  /// body(source, room) for every source word, in parallel; `room` holds a zero for each word of the
+  /// body(source, room) for every source word, in parallel; `scratch` holds a zero for each word of the
   /// vocabulary, and must again when the body returns.
   template <class Body>
   void for_each_source(const Body& body) const {
     const std::size_t strides = std::min<std::size_t>(sources(), 128);
     for_each_index(strides, [&](std::size_t stride) {
-      std::vector<std::uint32_t> room(static_cast<std::size_t>(vocab_));
+      std::vector<std::uint32_t> scratch(static_cast<std::size_t>(vocab_));
       // From the back, since NULL takes longest.
-      for (std::size_t i = stride; i < sources(); i += strides) body(sources() - 1 - i, room);
+      for (std::size_t i = stride; i < sources(); i += strides) body(sources() - 1 - i, scratch);
     });
   }
 
@@ -140,14 +140,14 @@ Lexicon pruned(const Cells& cells, std::span<const double> table, double least) 
     const std::uint32_t begin = cells.first_entry()[source];
     const std::uint32_t end = cells.first_entry()[source + 1];
     const double largest = begin == end ? 0 : *std::max_element(table.begin() + begin, table.begin() + end);
-    double kept = 0;
+    double retained = 0;
     for (std::uint32_t entry = begin; entry < end; ++entry) {
       if (table[entry] < std::min(least, largest)) continue;
       targets.push_back(cells.targets()[entry]);
       probabilities.push_back(table[entry]);
-      kept += table[entry];
+      retained += table[entry];
     }
-    for (std::size_t i = first.back(); i < probabilities.size(); ++i) probabilities[i] /= kept;
+    for (std::size_t i = first.back(); i < probabilities.size(); ++i) probabilities[i] /= retained;
     first.push_back(static_cast<std::uint32_t>(targets.size()));
   }
   return {std::move(first), std::move(targets), std::move(probabilities)};

@@ -16,8 +16,8 @@ struct SentencePair {
   std::vector<Token> target;
 };
 
-/// The table t(target | source): one law over target words for each source word, and one for NULL, the word
-/// that is in every source sentence.
+/// The table t(target | source): one distribution over target words for each source word, and one for NULL,
+/// the word that is in every source sentence.
 class Lexicon {
  public:
   /// `first` has one more entry than there are source words with NULL, which is the last: where the entries
@@ -50,10 +50,11 @@ struct FittedLexicon {
   std::vector<double> log_likelihoods;
 };
 
-/// Expectation maximisation from uniform laws over what occurs together. Entries below `least` are dropped in
-/// the end, and what is left of a law is made to sum to 1; a law always keeps its largest entry. The same
-/// bits at any number of threads. Memory: 4 bytes for each source token (and NULL) times each target token of
-/// a pair. Tokens are 0 <= token < vocab. Throws ModelError for tokens that are not.
+/// Expectation maximisation from uniform distributions over what occurs together. Entries below `least` are
+/// dropped in the end, and what is left of a distribution is made to sum to 1; a distribution always keeps
+/// its largest entry. The same bits at any number of threads. Memory: 4 bytes for each source token (and
+/// NULL) times each target token of a pair. Tokens are 0 <= token < vocab. Throws ModelError for tokens that
+/// are not.
 FittedLexicon fit_lexicon(std::span<const SentencePair> pairs, std::int32_t vocab, int iterations,
                           double least);
 

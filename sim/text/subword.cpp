@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-Pieces::Pieces(std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder)
+Subword::Subword(std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder)
     : coder_(std::move(coder)) {}
 
 #ifdef SPECLAB_HAS_SENTENCEPIECE
@@ -51,7 +51,7 @@ class Lines : public sentencepiece::SentenceIterator {
 
 }  // namespace
 
-Pieces Pieces::train(std::string_view text, std::int32_t vocabulary_cap) {
+Subword Subword::train(std::string_view text, std::int32_t vocabulary_cap) {
   const std::size_t longest =
       std::min<std::size_t>(text.size() + 1, std::numeric_limits<std::int32_t>::max());
   const std::unordered_map<std::string, std::string> options{
@@ -73,14 +73,14 @@ Pieces Pieces::train(std::string_view text, std::int32_t vocabulary_cap) {
   auto coder = std::make_shared<sentencepiece::SentencePieceProcessor>();
   const auto loaded = coder->LoadFromSerializedProto(model);
   if (!loaded.ok()) throw ModelError(fmt::format("SentencePiece model: {}", loaded.ToString()));
-  return Pieces(std::move(coder));
+  return Subword(std::move(coder));
 }
 
-std::int32_t Pieces::size() const { return coder_->GetPieceSize(); }
+std::int32_t Subword::size() const { return coder_->GetPieceSize(); }
 
-std::string Pieces::text(Token token) const { return coder_->IdToPiece(token); }
+std::string Subword::text(Token token) const { return coder_->IdToPiece(token); }
 
-std::vector<Token> Pieces::tokens(std::string_view text) const {
+std::vector<Token> Subword::tokens(std::string_view text) const {
   std::vector<Token> all;
   std::vector<int> ids;
   while (!text.empty()) {
@@ -92,7 +92,7 @@ std::vector<Token> Pieces::tokens(std::string_view text) const {
   return all;
 }
 
-std::string Pieces::join(std::span<const Token> tokens) const {
+std::string Subword::join(std::span<const Token> tokens) const {
   std::string text;
   if (!coder_->Decode(std::vector<int>(tokens.begin(), tokens.end()), &text).ok()) {
     throw ModelError("SentencePiece could not decode the tokens");
@@ -110,11 +110,11 @@ namespace {
 }
 }  // namespace
 
-Pieces Pieces::train(std::string_view, std::int32_t) { missing(); }
-std::int32_t Pieces::size() const { missing(); }
-std::string Pieces::text(Token) const { missing(); }
-std::vector<Token> Pieces::tokens(std::string_view) const { missing(); }
-std::string Pieces::join(std::span<const Token>) const { missing(); }
+Subword Subword::train(std::string_view, std::int32_t) { missing(); }
+std::int32_t Subword::size() const { missing(); }
+std::string Subword::text(Token) const { missing(); }
+std::vector<Token> Subword::tokens(std::string_view) const { missing(); }
+std::string Subword::join(std::span<const Token>) const { missing(); }
 
 #endif
 

@@ -18,11 +18,11 @@ class SentencePieceProcessor;
 namespace speclab {
 
 /// A trained coder. Id 0 is "<unk>". Copies share it.
-class Pieces {
+class Subword {
  public:
   /// Trains a BPE coder of up to `vocabulary_cap` pieces on the lines of `text`, in memory. The same text
   /// gives the same pieces. Throws ModelError with the library's reason, or when built without it.
-  static Pieces train(std::string_view text, std::int32_t vocabulary_cap);
+  static Subword train(std::string_view text, std::int32_t vocabulary_cap);
 
   std::int32_t size() const;
   /// The piece, with U+2581 for the space before a word.
@@ -32,7 +32,7 @@ class Pieces {
   std::string join(std::span<const Token> tokens) const;
 
  private:
-  explicit Pieces(std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder);
+  explicit Subword(std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder);
 
   std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder_;
 };

@@ -10,9 +10,9 @@
 
 namespace speclab {
 
-/// Satisfies LanguageModel. A context is the text's own beginning, as far as its length: all mass goes to the
-/// token that comes next, and past the end to the last token again. `text` is not empty; it and `rows` must
-/// outlive the target.
+/// Satisfies LanguageModel. A context is the text's own beginning, as far as its length: all probability goes
+/// to the token that comes next, and past the end to the last token again. `text` is not empty; it and `rows`
+/// must outlive the target.
 struct TextTarget {
   std::span<const Token> text;
   const PointRows* rows;

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <string>
 
-#include "tests/sim/random_tokens.hpp"
-#include "tests/sim/temp_file.hpp"
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
 #include "experiments/laboratory.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 

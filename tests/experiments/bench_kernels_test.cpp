@@ -208,14 +208,14 @@ TEST_CASE("noise is found at which target and draft overlap as wanted") {
   for (const double alpha : {0.3, 0.7, 0.9}) {
     MadeLogits how;
     how.noise = noise_for_overlap(how, 20000, alpha);
-    const MadeLaws laws = made_laws(how, 20000, Dtype::bf16, {});
+    const MadeDistributions distributions = made_distributions(how, 20000, Dtype::bf16, {});
     // Other rows, and rounded: rows of 20,000 ids differ in their overlap by about a hundredth.
-    CHECK(std::abs(laws.overlap - alpha) < 0.03);
-    CHECK(laws.sigmoid_distance > 0);
-    CHECK(laws.fused_distance > 0);
-    CHECK(laws.fused_distance < 1e-6);
-    // Nearly everything is kept, so that the draft's law is what comes out.
-    CHECK(laws.sigmoid_distance == doctest::Approx(1 - laws.overlap).epsilon(0.02));
+    CHECK(std::abs(distributions.overlap - alpha) < 0.03);
+    CHECK(distributions.sigmoid_distance > 0);
+    CHECK(distributions.fused_distance > 0);
+    CHECK(distributions.fused_distance < 1e-6);
+    // Nearly everything is accepted, so that the draft's distribution is what comes out.
+    CHECK(distributions.sigmoid_distance == doctest::Approx(1 - distributions.overlap).epsilon(0.02));
   }
 }
 
@@ -281,9 +281,9 @@ TEST_CASE("files that are no results are refused by name") {
   CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
   CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
-  Json damaged = invented_result();
-  damaged["verification"][1].erase("median_us");
-  CHECK(refused(damaged.dump()).find("damaged: ") != std::string::npos);
+  Json invalid = invented_result();
+  invalid["verification"][1].erase("median_us");
+  CHECK(refused(invalid.dump()).find("damaged: ") != std::string::npos);
   CHECK(usage_error_of([] { read_kernel_result("/no/such/file"); }).find("cannot be read") !=
         std::string::npos);
 }

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
 #include "experiments/laboratory.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -100,8 +100,8 @@ TEST_CASE("every repeat has samples of its own") {
 }
 
 TEST_CASE("power: the simulated rate is that of the noncentral law at the enumerated effect") {
-  // Null: rejections are Binomial(400, predicted). Seven sigma (.17 at most), and .04 because the law is a
-  // limit for small effects. Power: twice the samples would be predicted otherwise.
+  // Null: rejections are Binomial(400, predicted). Seven sigma (.17 at most), and .04 because the
+  // distribution is a limit for small effects. Power: twice the samples would be predicted otherwise.
   const Json result = run(config_of(R"({"repeats": 20, "samples": 300, "power_repeats": 400,
     "power_samples": [400, 1600], "faults": [{"kind": "fault-resample-target"}, {"kind": "lenient", "lenience": 0.7}]})"));
   const Json& calibration = result.at("cells")[0].at("calibration");

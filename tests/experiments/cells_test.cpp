@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/made_overlap.hpp"
 #include "experiments/check/kernel_check.hpp"
 #include "experiments/check/kernel_laws.hpp"
 #include "experiments/check/rule_names.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -35,10 +35,12 @@ BatchRunner reference_with(const Fault& fault) {
 
 const BatchRunner reference = reference_with([](const VerifyBatch&, std::int32_t) {});
 
-LawCase law_case(const VerifyRule& rule) { return {8, 3, Dtype::f32, rule, test_seed(20)}; }
+DistributionCase distribution_case(const VerifyRule& rule) { return {8, 3, Dtype::f32, rule, test_seed(20)}; }
 
 double least_p(const BatchRunner& runner, const VerifyRule& rule, bool exact = true) {
-  return test_law(law_case(rule), runner, any_implementation, exact, requests, requests_a_batch).least();
+  return test_distribution(distribution_case(rule), runner, any_implementation, exact, requests,
+                           requests_a_batch)
+      .least();
 }
 
 KernelCheckOptions small_options() {
@@ -62,9 +64,9 @@ bool all_passed(const std::vector<KernelCheckRow>& rows) {
 TEST_CASE("the reference has the laws that it is tested for") {
   for (const VerifyRule& rule : checked_rules()) {
     CAPTURE(rule_name(rule));
-    const LawTests tests =
-        test_law(law_case(rule), reference, any_implementation, true, requests, requests_a_batch);
-    CHECK(tests.p_values.size() == (keeps_law(rule.method) ? 9 : 3));
+    const DistributionTests tests = test_distribution(distribution_case(rule), reference, any_implementation,
+                                                      true, requests, requests_a_batch);
+    CHECK(tests.p_values.size() == (keeps_distribution(rule.method) ? 9 : 3));
     CHECK(tests.least() > p_value_bound);
     CHECK(tests.total_variation == 0);
   }
@@ -75,8 +77,9 @@ TEST_CASE("p-values of tests of laws are uniform") {
   std::vector<double> kept;
   std::vector<double> jointly;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const LawTests tests = test_law({17, 2, Dtype::f32, {}, test_seed(100) + seed}, reference,
-                                    any_implementation, true, 2000, requests_a_batch);
+    const DistributionTests tests =
+        test_distribution({17, 2, Dtype::f32, {}, test_seed(100) + seed}, reference, any_implementation, true,
+                          2000, requests_a_batch);
     jointly.push_back(tests.p_values.front().second);
     kept.push_back(tests.p_values.back().second);
   }
@@ -97,16 +100,16 @@ TEST_CASE("planted faults are found by the tests of laws") {
                   if (i % 16 == 0 && batch.accepted[i] < batch.gamma) ++batch.accepted[i];
                 }),
                 token) < p_value_bound);
-  // Block verification decided by tokens has the target's law, but not its own accepted lengths.
+  // Block verification decided by tokens has the target's distribution, but not its own accepted lengths.
   const auto by_tokens = [](Implementation which, const VerifyBatch& batch) {
     VerifyBatch other = batch;
     other.rule = VerifyRule{};
     reference(which, other);
   };
   VerifyRule block;
-  block.method = VerifyMethod::block;
-  const LawTests tests =
-      test_law(law_case(block), by_tokens, any_implementation, true, requests, requests_a_batch);
+  block.method = RuleKind::block;
+  const DistributionTests tests = test_distribution(distribution_case(block), by_tokens, any_implementation,
+                                                    true, requests, requests_a_batch);
   for (const auto& [name, p] : tests.p_values) {
     CAPTURE(name);
     if (name == "accepted length" || name == "emitted tokens") {
@@ -123,11 +126,11 @@ TEST_CASE("planted faults are found by the tests of laws") {
 }
 
 TEST_CASE("a rule with another law is refuted, and its distance stated") {
-  // What the sigmoid does with the paper's constants: nearly everything is kept.
+  // What the sigmoid does with the paper's constants: nearly everything is accepted.
   const BatchRunner keeps_all =
       reference_with([](const VerifyBatch& batch, std::int32_t i) { batch.accepted[i] = batch.gamma; });
-  const LawTests tests =
-      test_law(law_case({}), keeps_all, any_implementation, false, requests, requests_a_batch);
+  const DistributionTests tests = test_distribution(distribution_case({}), keeps_all, any_implementation,
+                                                    false, requests, requests_a_batch);
   CHECK(tests.least() < p_value_bound);
   CHECK(tests.total_variation > 0.1);
   CHECK(tests.total_variation < 1);
@@ -148,8 +151,9 @@ TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do 
 }
 
 TEST_CASE("laws hold for the fused kernel in the emulator") {
-  const LawTests tests = test_law({8, 2, Dtype::bf16, {}, test_seed(20)}, runner_of(CheckPlace::emulator),
-                                  Implementation::fused, true, 1000, 64);
+  const DistributionTests tests =
+      test_distribution({8, 2, Dtype::bf16, {}, test_seed(20)}, runner_of(CheckPlace::emulator),
+                        Implementation::fused, true, 1000, 64);
   CHECK(tests.least() > p_value_bound);
 }
 

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <string>
 
-#include "tests/sim/temp_file.hpp"
-#include "tests/experiments/config_error_of.hpp"
 #include "core/random/philox.hpp"
 #include "experiments/compare/comparison_report.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/laboratory.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 

@@ -50,16 +50,16 @@ TEST_CASE("auto takes the quick engine where it pays, and results name the engin
 TEST_CASE("both engines find the same: intervals of each metric overlap, at a joint confidence of 1 - 1e-7") {
   for (const char* verifier : {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})"}) {
     const std::string with = std::string(R"("verifier": )") + verifier + "}";
-    const Json quick = run(config_of(R"({"engine": "quick", )" + with));
+    const Json fast = run(config_of(R"({"engine": "quick", )" + with));
     const Json plain = run(config_of(R"({"engine": "plain", )" + with));
-    for (const auto& [metric, interval] : quick.at("simulated").items()) {
+    for (const auto& [metric, interval] : fast.at("simulated").items()) {
       INFO(metric);
       CHECK(overlap_each_other(interval, plain.at("simulated").at(metric)));
     }
     // A rule that accepts otherwise does not pass for the same.
     const Json other =
         run(config_of(R"({"engine": "plain", "verifier": {"kind": "lenient", "lenience": 0.7}})"));
-    CHECK(!overlap_each_other(quick.at("simulated").at("alpha_examined"),
+    CHECK(!overlap_each_other(fast.at("simulated").at("alpha_examined"),
                               other.at("simulated").at("alpha_examined")));
   }
 }

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/format/document.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
@@ -56,7 +56,7 @@ TEST_CASE("an i.i.d. pair: the exact column is Eq. 1, and no error is left") {
     CHECK(std::abs(number(one, "iid_error_percent", name)) < 1e-9);
   }
   CHECK(number(one, "exact", "tokens_per_round") == doctest::Approx(expected_tokens(0.8, 5)).epsilon(1e-13));
-  CHECK(number(one, "exact", "speed") == doctest::Approx(speed(0.8, 5, 0.05)).epsilon(1e-13));
+  CHECK(number(one, "exact", "speed") == doctest::Approx(speedup(0.8, 5, 0.05)).epsilon(1e-13));
   CHECK(number(one, "exact", "operations") == doctest::Approx(operations(0.8, 5, 0.1)).epsilon(1e-13));
   CHECK(std::abs(number(one, "exact", "correlation")) < 1e-12);
   CHECK(one.at("exact").at("optimal_gamma") == one.at("iid").at("optimal_gamma"));
@@ -145,8 +145,8 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
 
 TEST_CASE("rounds that remember their start say so") {
   // Greedy lenience: 0 keeps 1 and comes back (N = 2); 2 rejects and goes to 3, which keeps 4 and comes back
-  // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its law puts 1/3 on the first and 2/3 on
-  // the second.
+  // to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its distribution puts 1/3 on the first and
+  // 2/3 on the second.
   const Json one =
       only_class(exact_of(R"({"gamma": 1, "verifier": {"kind": "lenient-greedy", "lenience": 0.5},
       "sampling": {"temperature": 0}, "plan": {"trials": 16, "length": 200, "prompt": [2]}, "models": {

@@ -7,18 +7,18 @@
 #include <array>
 #include <string>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/laboratory.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
 namespace {
 
-Plan plan_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
-  Plan plan;
+SimulationSize plan_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
+  SimulationSize plan;
   plan.seed = 9;
   plan.trials = trials;
   plan.length = length;
@@ -70,7 +70,7 @@ TEST_CASE("coins: the outcome of decode_iid, with its work") {
        {std::array<std::uint32_t, 3>{1, 1, 2}, {3, 1001, 7}, {64, 33, 64}, {2, 1'500'001, 2}}) {
     for (const double alpha : {0.0, 0.8, 1.0}) {
       for (const std::int32_t gamma : {0, 5, 64}) {
-        const Plan plan = plan_of(trials, length, batches);
+        const SimulationSize plan = plan_of(trials, length, batches);
         const Outcome expected = decode_iid(alpha, gamma, plan);
         CHECK(same(decode_iid_on(Backend::emulated, alpha, gamma, plan, {}), expected));
         CHECK(same(decode_iid_on(Backend::cpu, alpha, gamma, plan, {}), expected));
@@ -86,16 +86,16 @@ TEST_CASE("tables: the outcome of QuickPair::decode, with its work") {
     const Model target(random_table(6, target_order, 1));
     const Model draft(random_table(6, draft_order, 2));
     for (const AnyRule& rule : {AnyRule(TokenRule{}), AnyRule(LenienceRule{0.6, Residual::literal})}) {
-      const QuickPair pair(target, draft, rule);
+      const FastPair pair(target, draft, rule);
       for (const auto& [trials, length, batches] :
            {std::array<std::uint32_t, 3>{1, 1, 2}, {37, 60, 11}, {300, 7, 64}, {1, 501, 8}}) {
         for (const std::int32_t gamma : {0, 1, 5, 20}) {
-          const Plan plan = plan_of(trials, length, batches);
+          const SimulationSize plan = plan_of(trials, length, batches);
           const Outcome expected = pair.decode(gamma, plan);
           CHECK(same(decode_pair_on(Backend::emulated, pair, gamma, plan, {}), expected));
         }
       }
-      Plan other = plan_of(37, 60, 11);
+      SimulationSize other = plan_of(37, 60, 11);
       const Outcome expected = pair.decode(5, other);
       other.prompts = {{1, 0, 2}, {2}, {}};
       const bool matters = std::max(target_order, draft_order) > 0;
@@ -128,9 +128,9 @@ TEST_CASE("a stopped run has whole rounds and is partial") {
   control.progress = [&](std::uint64_t rounds) { told += rounds; };
   control.stop = [&] { return told > 0; };
   const Model target(random_table(6, 1, 1));
-  const QuickPair pair(target, target, AnyRule(TokenRule{}));
+  const FastPair pair(target, target, AnyRule(TokenRule{}));
   // More steps than one launch takes of a sequence.
-  const Plan plan = plan_of(3, 400'000, 2);
+  const SimulationSize plan = plan_of(3, 400'000, 2);
   const Outcome found = decode_pair_on(Backend::emulated, pair, 3, plan, control);
   CHECK(found.partial);
   CHECK(found.total().rounds == told);
@@ -152,7 +152,7 @@ TEST_CASE("what the GPU cannot run is refused, with the place and what can be ru
   says(refused(tables(R"({"experiment": "acceptance"})")), "/experiment",
        "\"acceptance\" does not run on the GPU");
   says(refused(tables(R"({"experiment": "trace"})")), "/experiment", "\"trace\" does not run on the GPU");
-  says(refused(tables(R"({"verifier": {"kind": "block"}})")), "/engine", "looks at whole rows");
+  says(refused(tables(R"({"verifier": {"kind": "block"}})")), "/engine", "reads whole rows");
   says(refused(tables(R"({"engine": "plain"})")), "/engine", "\"plain\" reads whole rows");
   says(refused(tables(R"({"plan": {"trials": 1, "length": 20, "batches": 2}})")), "/plan", "\"quick\"");
   says(refused(tables(R"({"models": {"target": {"kind": "markov", "vocab": 12, "seed": 1},

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string>
 
-#include "tests/bounds.hpp"
 #include "experiments/equality_check.hpp"
 #include "experiments/format/document.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -106,7 +106,7 @@ TEST_CASE("cells of Table 1: the simulated intervals hold the formulas") {
 
 TEST_CASE("a planted fault is caught by the agreement of a decode") {
   // Resampling the target keeps acceptance i.i.d., and so the formulas: this fault is for `check` to find. A
-  // rule that keeps everything changes alpha itself. What the agreement must catch is a wrong alpha, above.
+  // rule that accepts everything changes alpha itself. What the agreement must catch is a wrong alpha, above.
   const Json result = run(config_of(R"({"verifier": {"kind": "fault-accept-all"}})"));
   CHECK(result.at("cells")[0].at("exact_alpha") == doctest::Approx(1));
   CHECK(result.at("cells")[0].at("simulated").at("tokens_per_round")[0] == 4);
@@ -205,7 +205,7 @@ TEST_CASE("progress adds up to the announced total") {
 }
 
 TEST_CASE("check accepts token verification, and rejects each planted fault on the same budget") {
-  // Null: both samples have one law. Level 1e-9 a check. 512 sequences of three tokens.
+  // Null: both samples have one distribution. Level 1e-9 a check. 512 sequences of three tokens.
   CHECK_FALSE(checked(R"({"kind": "token"})").different());
   CHECK_FALSE(
       checked(R"({"kind": "token"})", R"({"sampling": {"temperature": 0.7, "top_p": 0.9}})").different());

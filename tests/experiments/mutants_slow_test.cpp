@@ -1,6 +1,7 @@
-// Every planted fault must be refuted by `prove` and rejected by `check`, at the power that the exact law of
-// the fault gives the test. A fault that survives either fails the build. Null: the first three tokens have
-// the target's law. Level 1e-9; every fault is planned to be found with probability 1 - 1e-9 or more.
+// Every planted fault must be refuted by `prove` and rejected by `check`, at the power that the exact
+// distribution of the fault gives the test. A fault that survives either fails the build. Null: the first
+// three tokens have the target's distribution. Level 1e-9; every fault is planned to be found with
+// probability 1 - 1e-9 or more.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -36,8 +37,8 @@ Json config_for(const Json& verifier) {
               {"check", {{"tokens", tokens}, {"samples", samples}, {"level", level}, {"power", 0.99}}}};
 }
 
-/// The faults that configs can name, and the approximation that is one. `check` cannot see a coin that is
-/// wrong by 2^-24; it gets a coarser one.
+/// The faults that configs can name, and the approximation that is one. `check` cannot see an acceptance draw
+/// that is wrong by 2^-24; it gets a coarser one.
 std::vector<Json> mutants() {
   std::vector<Json> all;
   for (const std::string& name : verifier_family().names()) {
@@ -51,27 +52,27 @@ Json coarse(Json verifier) {
   return verifier;
 }
 
-/// P(the joint test rejects at its share of the level), from the fault's exact law.
+/// P(the joint test rejects at its share of the level), from the fault's exact distribution.
 double planned(const Json& verifier) {
   const ProofTask task = proof_task(resolve(config_for(verifier)));
   const auto converted = [](const ExactRows& rows) {
     std::vector<std::vector<double>> out;
     for (const auto& row : rows) {
       out.emplace_back();
-      for (const Rational& mass : row) out.back().push_back(static_cast<double>(mass));
+      for (const Rational& probability : row) out.back().push_back(static_cast<double>(probability));
     }
     return ExactTable<double>(out);
   };
   const ExactTable<double> target = converted(task.target);
   const ExactTable<double> draft = converted(task.draft);
-  const Law<double> null = plain_law<double>(target, task.context, tokens);
-  const Law<double> law = std::visit(
+  const SequenceDistribution<double> null = plain_distribution<double>(target, task.context, tokens);
+  const SequenceDistribution<double> distribution = std::visit(
       [&](const auto& rule) {
-        return sequence_law<double>(target, draft, rule, gamma, task.context, tokens);
+        return sequence_distribution<double>(target, draft, rule, gamma, task.context, tokens);
       },
       make_rule(task.verifier, gamma));
   constexpr int tests = 2 + tokens;
-  return planned_power(ExactSequenceTests(null, 3, tokens, samples).plan(law), level / tests);
+  return planned_power(ExactSequenceTests(null, 3, tokens, samples).plan(distribution), level / tests);
 }
 
 }  // namespace

@@ -127,11 +127,11 @@ TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
     const Json plan = make_plan(given(alpha, 0.02), {});
     const OptimalGamma best = optimal_gamma(alpha, 0.02);
     CHECK(plan.at("best").at("gamma") == *best.gamma);
-    CHECK(plan.at("best").at("speed")[0].get<double>() == doctest::Approx(*best.speed));
+    CHECK(plan.at("best").at("speed")[0].get<double>() == doctest::Approx(*best.speedup));
     CHECK(plan.at("bounds").at("guaranteed").get<double>() == doctest::Approx((1 + alpha) / 1.02));
     const double oracle = 1 / (1 - alpha + 0.02 * alpha);
     CHECK(plan.at("bounds").at("oracle_charged").get<double>() == doctest::Approx(oracle));
-    CHECK(plan.at("bounds").at("adaptive_gain").get<double>() == doctest::Approx(oracle / *best.speed - 1));
+    CHECK(plan.at("bounds").at("adaptive_gain").get<double>() == doctest::Approx(oracle / *best.speedup - 1));
     CHECK(plan.at("batches").is_null());
     CHECK(plan.at("device").is_null());
     CHECK(plan_text(plan).find("expected speed") != std::string::npos);
@@ -154,8 +154,8 @@ TEST_CASE("the oracle that pays for verifying is the closed form's when verifyin
 TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at the largest considered") {
   const Json free = make_plan(given(0.8, 0), {});
   const int gamma = free.at("best").at("gamma");
-  CHECK(speed(0.8, gamma, 0) >= 0.99 * 5);
-  CHECK(speed(0.8, gamma - 1, 0) < 0.99 * 5);
+  CHECK(speedup(0.8, gamma, 0) >= 0.99 * 5);
+  CHECK(speedup(0.8, gamma - 1, 0) < 0.99 * 5);
   CHECK(make_plan(given(1, 0), {}).at("best").at("gamma") == 64);
   const Json beyond = make_plan(given(0.999, 0.0001), {});
   CHECK(beyond.at("best").at("gamma") == 64);
@@ -173,7 +173,7 @@ TEST_CASE("a gamma that was asked about is held against the best") {
   PlanSettings settings;
   settings.asked_gamma = 7;
   const Json asked = make_plan(given(0.75, 0.02), settings).at("asked");
-  CHECK(asked.at("speed")[0].get<double>() == doctest::Approx(speed(0.75, 7, 0.02)));
+  CHECK(asked.at("speed")[0].get<double>() == doctest::Approx(speedup(0.75, 7, 0.02)));
   CHECK(asked.at("loss_percent").get<double>() == doctest::Approx(1.3).epsilon(0.03));
   CHECK(asked.at("batch_limit").is_null());
   const Json served_plan = make_plan(served(0.5, 4), settings);
@@ -186,24 +186,24 @@ TEST_CASE("an interval of alpha becomes one of the speed") {
   drafter.acceptance.alpha = {0.75, 0.7, 0.8};
   const Json best = make_plan(drafter, {}).at("best");
   const int gamma = best.at("gamma");
-  CHECK(best.at("speed")[1].get<double>() == doctest::Approx(speed(0.7, gamma, 0.02)));
-  CHECK(best.at("speed")[2].get<double>() == doctest::Approx(speed(0.8, gamma, 0.02)));
+  CHECK(best.at("speed")[1].get<double>() == doctest::Approx(speedup(0.7, gamma, 0.02)));
+  CHECK(best.at("speed")[2].get<double>() == doctest::Approx(speedup(0.8, gamma, 0.02)));
 }
 
 TEST_CASE("a log whose acceptance decays is planned by its positions, a geometric one by the formula") {
   // Exact expectations as counts: 10,000 rounds of 6, of which each position keeps its share.
-  const auto totals = [](const std::vector<double>& chance) {
+  const auto totals = [](const std::vector<double>& random) {
     std::string text = "position,drafted,accepted\n";
     double reached = 10000;
-    for (std::size_t i = 0; i < chance.size(); ++i) {
-      reached = std::round(reached * chance[i]);
+    for (std::size_t i = 0; i < random.size(); ++i) {
+      reached = std::round(reached * random[i]);
       text += std::to_string(i + 1) + ",10000," + std::to_string(std::lround(reached)) + "\n";
     }
     return text;
   };
-  const auto plan_of = [&](const std::vector<double>& chance) {
+  const auto plan_of = [&](const std::vector<double>& random) {
     Drafter drafter = given(0, 0.02);
-    AcceptanceFile log = read(totals(chance));
+    AcceptanceFile log = read(totals(random));
     drafter.acceptance = {
         *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95), "log", log};
     return make_plan(drafter, {});
@@ -234,7 +234,7 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
     const auto best_by_search = [](double alpha, double c) {
       int best = 0;
       for (int gamma = 1; gamma <= 200; ++gamma) {
-        if (speed(alpha, gamma, c) > speed(alpha, best, c)) best = gamma;
+        if (speedup(alpha, gamma, c) > speedup(alpha, best, c)) best = gamma;
       }
       return best;
     };

@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(prove(written, true).at("lossless") == true);
   const ProofTask computed = from_config(R"({"kind": "zipf", "vocab": 3})", R"({"kind": "uniform"})");
   Rational total(0);
-  for (const Rational& mass : computed.target.front()) total += mass;
+  for (const Rational& probability : computed.target.front()) total += probability;
   CHECK(total == 1);
   CHECK(prove(computed, true).at("lossless") == true);
   CHECK_THROWS_AS(from_config(R"({"kind": "uniform", "vocab": 4})", R"({"kind": "copy"})"), ConfigError);

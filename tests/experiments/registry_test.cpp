@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
@@ -31,7 +31,7 @@ std::string error_of(const Json& resolved) {
   return config_error_of([&] { Registry().build(resolved); });
 }
 
-double mass(const Model& model, Token token) {
+double probability(const Model& model, Token token) {
   std::vector<double> scratch;
   return model.next({}, scratch)[token];
 }
@@ -78,7 +78,7 @@ TEST_CASE("a mixture by epsilon: 1 - epsilon * TV(base, other)") {
   const Setup setup = build(skewed, R"({"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}})");
   REQUIRE(setup.exact_alpha);
   CHECK(*setup.exact_alpha == doctest::Approx(1 - 0.5 / 6).epsilon(1e-12));
-  CHECK(mass(setup.draft, 0) == doctest::Approx(0.5 * 0.5 + 0.5 / 3).epsilon(1e-12));
+  CHECK(probability(setup.draft, 0) == doctest::Approx(0.5 * 0.5 + 0.5 / 3).epsilon(1e-12));
 }
 
 TEST_CASE("a Markov target: one alpha in every context, or none at all") {
@@ -103,8 +103,8 @@ TEST_CASE("an alpha below the overlap with the other model cannot be reached, an
 TEST_CASE("temperature 0 makes point masses; alpha is then 0 or 1") {
   const std::string zero = R"("sampling": {"temperature": 0})";
   const Setup agree = build(skewed, R"({"kind": "table", "rows": [[0.4, 0.3, 0.3]]})", zero);
-  CHECK(mass(agree.target, 0) == 1);
-  CHECK(mass(agree.target, 1) == 0);
+  CHECK(probability(agree.target, 0) == 1);
+  CHECK(probability(agree.target, 1) == 0);
   REQUIRE(agree.exact_alpha);
   CHECK(*agree.exact_alpha == 1);
   const Setup differ = build(skewed, R"({"kind": "table", "rows": [[0.2, 0.5, 0.3]]})", zero);
@@ -116,21 +116,21 @@ TEST_CASE("a model's own sampling stands instead of the config's") {
   const Setup setup =
       build(skewed, R"({"kind": "table", "rows": [[0.4, 0.3, 0.3]], "sampling": {"temperature": 1}})",
             R"("sampling": {"temperature": 0})");
-  CHECK(mass(setup.target, 0) == 1);
-  CHECK(mass(setup.draft, 0) == doctest::Approx(0.4).epsilon(1e-12));
+  CHECK(probability(setup.target, 0) == 1);
+  CHECK(probability(setup.draft, 0) == doctest::Approx(0.4).epsilon(1e-12));
   CHECK(*setup.exact_alpha == doctest::Approx(0.4).epsilon(1e-12));
   // The draft mixes the target before its sampling options, and then has its own.
   const Setup mixture =
       build(R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]], "sampling": {"temperature": 0}})",
             R"({"kind": "mixture", "alpha": 1, "other": {"kind": "uniform"}})");
-  CHECK(mass(mixture.draft, 1) == doctest::Approx(0.3).epsilon(1e-12));
+  CHECK(probability(mixture.draft, 1) == doctest::Approx(0.3).epsilon(1e-12));
   CHECK(*mixture.exact_alpha == doctest::Approx(0.5).epsilon(1e-12));
 }
 
 TEST_CASE("top-k and top-p") {
-  CHECK(mass(build(skewed, R"({"kind": "uniform"})", R"("sampling": {"top_k": 2})").target, 0) ==
+  CHECK(probability(build(skewed, R"({"kind": "uniform"})", R"("sampling": {"top_k": 2})").target, 0) ==
         doctest::Approx(0.625).epsilon(1e-12));
-  CHECK(mass(build(skewed, R"({"kind": "uniform"})", R"("sampling": {"top_p": 0.4})").target, 0) == 1);
+  CHECK(probability(build(skewed, R"({"kind": "uniform"})", R"("sampling": {"top_p": 0.4})").target, 0) == 1);
 }
 
 TEST_CASE("the acceptance rate is that of the rule") {
@@ -151,7 +151,7 @@ TEST_CASE("tables: orders by the number of rows, and from a file") {
   const Setup chain = build(R"({"kind": "table", "rows": [[1, 3], [1, 1]]})", R"({"kind": "uniform"})");
   REQUIRE(chain.target.table() != nullptr);
   CHECK(chain.target.table()->order() == 1);
-  CHECK(mass(chain.target, 1) == 0.75);
+  CHECK(probability(chain.target, 1) == 0.75);
   const Setup second =
       build(R"({"kind": "table", "rows": [[1, 0], [0, 1], [1, 1], [2, 1]]})", R"({"kind": "uniform"})");
   CHECK(second.target.table()->order() == 2);

@@ -14,16 +14,16 @@
 #include <sstream>
 #include <string>
 
-#include "tests/bounds.hpp"
-#include "tests/sim/random_tokens.hpp"
-#include "tests/sim/temp_file.hpp"
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
 #include "experiments/laboratory.hpp"
 #include "experiments/output.hpp"
 #include "experiments/presentation.hpp"
 #include "experiments/schedule_report.hpp"
+#include "tests/bounds.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/temp_file.hpp"
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
 #include "experiments/format/validate.hpp"
 #include "experiments/registry.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
@@ -21,7 +21,7 @@ Json config(const std::string& target, const std::string& draft, const std::stri
                             "}" + rest + "}"));
 }
 
-double mass(const Model& model, std::span<const Token> context, Token token) {
+double probability(const Model& model, std::span<const Token> context, Token token) {
   std::vector<double> scratch;
   return model.next(context, scratch)[token];
 }
@@ -35,10 +35,10 @@ TEST_CASE("cached: the constants of the config are the model's") {
           base + "}",
       R"({"kind": "cached", "max_match": 2, "window": 3, "base": )" + base + "}"));
   const std::vector<Token> text{0, 1, 0};
-  CHECK(mass(setup.target, text, 1) == doctest::Approx(0.7 * 0.25 + 0.3 * 2 / 3));
-  CHECK(mass(setup.target, std::span(text).first(2), 0) == doctest::Approx(0.8 * 0.25 + 0.1));
+  CHECK(probability(setup.target, text, 1) == doctest::Approx(0.7 * 0.25 + 0.3 * 2 / 3));
+  CHECK(probability(setup.target, std::span(text).first(2), 0) == doctest::Approx(0.8 * 0.25 + 0.1));
   // Defaults: u = 0.95 / 5, smoothing 2; pointer_1(1) = (1 + 2/3) / 3.
-  CHECK(mass(setup.draft, text, 1) == doctest::Approx(0.81 * 0.25 + 0.19 * 5 / 9));
+  CHECK(probability(setup.draft, text, 1) == doctest::Approx(0.81 * 0.25 + 0.19 * 5 / 9));
   CHECK(setup.target.memory() == 4096);
   CHECK(setup.draft.memory() == 3);
 }
@@ -66,8 +66,8 @@ TEST_CASE("translation: target and draft share the vocabulary of both languages"
   REQUIRE(prompt.size() == 3);
   CHECK(prompt[2] == 9);
   const Token die = setup.vocabulary->tokens("die")[0];
-  CHECK(mass(setup.target, prompt, die) > 0.8);
-  CHECK(mass(setup.draft, prompt, die) < 0.6);
+  CHECK(probability(setup.target, prompt, die) > 0.8);
+  CHECK(probability(setup.draft, prompt, die) < 0.6);
   CHECK(setup.draft.ngram() != nullptr);
   CHECK(setup.draft.ngram()->order() == 2);
   const std::string alone = R"(, "corpus": {"file": ")" + english.path().string() + R"("})";
@@ -92,7 +92,7 @@ TEST_CASE("sphinx: a file of two words") {
   const std::string model = R"({"kind": "sphinx", "file": ")" + file.path().string() + "\"}";
   const Setup setup = Registry().build(config(model, model));
   CHECK(setup.vocabulary->text(1) == "two");
-  CHECK(mass(setup.target, {}, 0) == doctest::Approx(0.75).epsilon(1e-5));
+  CHECK(probability(setup.target, {}, 0) == doctest::Approx(0.75).epsilon(1e-5));
   const std::string missing = R"({"kind": "sphinx", "file": "no/such.bin"})";
   CHECK(config_error_of([&] { Registry().build(config(missing, model)); }).find("setup.sh pocketsphinx") !=
         std::string::npos);

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tests/experiments/config_error_of.hpp"
 #include "experiments/format/document.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 

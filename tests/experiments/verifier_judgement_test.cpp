@@ -53,7 +53,7 @@ TEST_CASE("the golden vector: acceptance, optimum, distance and regret of each r
   struct Known {
     std::string verifier;
     double first;
-    double optimum;
+    double optimal_transport_bound;
     double distance;
     double regret;
   };
@@ -83,7 +83,7 @@ TEST_CASE("the golden vector: acceptance, optimum, distance and regret of each r
     const Known& one = known.at(cell.at("label").get<std::string>());
     const Json& simulated = cell.at("simulated");
     CHECK(contains(simulated.at("first_acceptance"), one.first));
-    CHECK(std::abs(simulated.at("optimum")[0].get<double>() - one.optimum) < 1e-9);
+    CHECK(std::abs(simulated.at("optimum")[0].get<double>() - one.optimal_transport_bound) < 1e-9);
     CHECK(std::abs(simulated.at("tv_to_target")[0].get<double>() - one.distance) < 1e-9);
     CHECK(cell.at("lossless").get<bool>() == (one.distance == 0));
     CHECK(cell.contains("proved") == (one.distance == 0));
@@ -193,11 +193,11 @@ TEST_CASE("the figure of rules: few drafts first, then by acceptance, with the o
   for (const Series& one : figure.series) series[one.name] = one;
   CHECK(series.at("lossless").x == std::vector<double>{1, 2});
   CHECK(series.at("lossy").x == std::vector<double>{0});
-  const Series& optimum = series.at("optimum for as many i.i.d. drafts");
-  CHECK(optimum.style == SeriesStyle::levels);
-  CHECK(optimum.x == std::vector<double>{0, 1, 2});
-  CHECK(optimum.y[2] == doctest::Approx(0.69).epsilon(1e-9));
-  for (const double y : series.at("lossless").low) CHECK(y < optimum.y[2]);
+  const Series& optimal_transport_bound = series.at("optimum for as many i.i.d. drafts");
+  CHECK(optimal_transport_bound.style == SeriesStyle::levels);
+  CHECK(optimal_transport_bound.x == std::vector<double>{0, 1, 2});
+  CHECK(optimal_transport_bound.y[2] == doctest::Approx(0.69).epsilon(1e-9));
+  for (const double y : series.at("lossless").low) CHECK(y < optimal_transport_bound.y[2]);
   // Not of a sweep, and not when the config says what to draw.
   Json other = result;
   other["config"]["figures"] = Json::array();

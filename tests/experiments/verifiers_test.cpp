@@ -16,9 +16,10 @@ using namespace speclab;
 namespace {
 
 ExactTable<double> exact_chain(std::uint64_t seed) {
-  const std::vector<double> mass = dirichlet_rows(3, 3, 1, seed);
+  const std::vector<double> probability = dirichlet_rows(3, 3, 1, seed);
   std::vector<std::vector<double>> rows;
-  for (std::size_t i = 0; i < 9; i += 3) rows.push_back({mass[i], mass[i + 1], mass[i + 2]});
+  for (std::size_t i = 0; i < 9; i += 3)
+    rows.push_back({probability[i], probability[i + 1], probability[i + 2]});
   return ExactTable<double>(rows);
 }
 
@@ -31,16 +32,17 @@ ExactTable<double> argmax_chain(std::uint64_t seed) {
   return ExactTable<double>(rows);
 }
 
-/// The largest total variation, over instances, of the first three tokens' law from plain sampling.
+/// The largest total variation, over instances, of the first three tokens' distribution from plain sampling.
 double largest_distance(const AnyRule& rule, double temperature) {
   double largest = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const ExactTable<double> target = temperature == 0 ? argmax_chain(seed) : exact_chain(seed);
     const ExactTable<double> draft = exact_chain(100 + seed);
     const std::vector<Token> context{static_cast<Token>(seed % 3)};
-    const Law<double> law =
-        std::visit([&](const auto& r) { return examine<double>(target, draft, r, 2, context).law; }, rule);
-    largest = std::max(largest, law_distance(law, plain_law<double>(target, context, 3)));
+    const SequenceDistribution<double> distribution = std::visit(
+        [&](const auto& r) { return examine<double>(target, draft, r, 2, context).distribution; }, rule);
+    largest = std::max(largest,
+                       distribution_distance(distribution, plain_distribution<double>(target, context, 3)));
   }
   return largest;
 }

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -21,14 +21,14 @@ double ones(const AcceptanceBits& bits) { return std::accumulate(bits.begin(), b
 TableModel chain() { return {3, 1, {0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.25, 0.25, 0.5}}; }
 TableModel other() { return {3, 1, {0.2, 0.4, 0.4, 0.3, 0.4, 0.3, 0.6, 0.2, 0.2}}; }
 
-Plan plan_of(std::uint64_t seed) {
-  Plan plan;
-  plan.seed = test_seed(seed);
-  plan.prompts = {{0}};
-  return plan;
+SimulationSize simulation_of(std::uint64_t seed) {
+  SimulationSize simulation;
+  simulation.seed = test_seed(seed);
+  simulation.prompts = {{0}};
+  return simulation;
 }
 
-/// Keeps every draft: its text has the draft's law.
+/// Accepts every draft: its text has the draft's distribution.
 struct AcceptAll : TokenRule {
   template <class Real>
   Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
@@ -37,7 +37,7 @@ struct AcceptAll : TokenRule {
 };
 
 /// Null: the text is the target chain from token 0. Each transition's count is binomial given its origin.
-bool has_law(const std::vector<Token>& text, const TableModel& target) {
+bool has_distribution(const std::vector<Token>& text, const TableModel& target) {
   std::map<Token, double> from;
   std::map<std::pair<Token, Token>, double> steps;
   Token before = 0;
@@ -69,17 +69,17 @@ TEST_CASE("independent acceptances: frequency alpha, no correlation, one stream 
     double pairs = 0;
     for (std::size_t t = 0; t + 1 < positions; t += 2) pairs += bits[t] * bits[t + 1];
     CHECK(count_agrees(pairs, positions / 2.0, alpha * alpha));
-    // Of another trial, and of another stream of coins in the same one.
+    // Of another trial, and of another stream of acceptance draws in the same one.
     const AcceptanceBits trial = iid_acceptances(alpha, seed, 4, positions);
-    CoinStream coins(seed, 3, iid_stream_slot + 1, alpha);
+    BernoulliStream coins(seed, 3, iid_stream_slot + 1, alpha);
     double with_trial = 0;
-    double with_coins = 0;
+    double with_acceptances = 0;
     for (std::size_t t = 0; t < positions; ++t) {
       with_trial += bits[t] * trial[t];
-      with_coins += bits[t] * (coins.flip() ? 1 : 0);
+      with_acceptances += bits[t] * (coins.bernoulli() ? 1 : 0);
     }
     CHECK(count_agrees(with_trial, positions, alpha * alpha));
-    CHECK(count_agrees(with_coins, positions, alpha * alpha));
+    CHECK(count_agrees(with_acceptances, positions, alpha * alpha));
   }
   CHECK(ones(iid_acceptances(0, seed, 0, 100)) == 0);
   CHECK(ones(iid_acceptances(1, seed, 0, 100)) == 100);
@@ -88,29 +88,31 @@ TEST_CASE("independent acceptances: frequency alpha, no correlation, one stream 
   CHECK(std::equal(shorter.begin(), shorter.end(), longer.begin()));
 }
 
-TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's law") {
+TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's distribution") {
   constexpr std::size_t positions = 200'000;
   SUBCASE("an overlap that is the same everywhere") {
     const TableModel target(12, 0, zipf_row(12, 2, false));
     const Model draft(mixed_to_alpha(target, TableModel(12, 0, zipf_row(12, 2, true)), 0.8));
-    const AcceptanceBits bits = pair_acceptances(Model(target), draft, TokenRule{}, plan_of(1), 0, positions);
+    const AcceptanceBits bits =
+        pair_acceptances(Model(target), draft, TokenRule{}, simulation_of(1), 0, positions);
     CHECK(count_agrees(ones(bits), positions, 0.8));
     CHECK_FALSE(count_agrees(ones(bits), positions, 0.81));
   }
   SUBCASE("chains") {
     std::vector<Token> text;
-    pair_acceptances(chain(), other(), TokenRule{}, plan_of(2), 1, positions, &text);
+    pair_acceptances(chain(), other(), TokenRule{}, simulation_of(2), 1, positions, &text);
     CHECK(text.size() == positions);
-    CHECK(has_law(text, chain()));
-    pair_acceptances(chain(), other(), AcceptAll{}, plan_of(2), 1, positions, &text);
-    CHECK_FALSE(has_law(text, chain()));
-    CHECK(has_law(text, other()));
+    CHECK(has_distribution(text, chain()));
+    pair_acceptances(chain(), other(), AcceptAll{}, simulation_of(2), 1, positions, &text);
+    CHECK_FALSE(has_distribution(text, chain()));
+    CHECK(has_distribution(text, other()));
   }
-  SUBCASE("a bit and its token: kept tokens are the draft's") {
+  SUBCASE("a bit and its token: accepted tokens are the draft's") {
     const TableModel target(2, 0, {1, 0});
     const TableModel draft(2, 0, {0.5, 0.5});
     std::vector<Token> text;
-    const AcceptanceBits bits = pair_acceptances(target, draft, TokenRule{}, plan_of(3), 0, 1000, &text);
+    const AcceptanceBits bits =
+        pair_acceptances(target, draft, TokenRule{}, simulation_of(3), 0, 1000, &text);
     CHECK(count_agrees(ones(bits), 1000, 0.5));
     CHECK(text == std::vector<Token>(1000, 0));
   }

@@ -9,25 +9,25 @@
 #include <span>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
 namespace {
 
-/// Rows of few distinct masses: zeros and ties abound.
+/// Rows of few distinct probabilities: zeros and ties abound.
 Model table_with_ties(std::uint64_t seed, std::int32_t vocab, std::int32_t order) {
   Philox stream = world(seed);
-  std::vector<double> mass;
+  std::vector<double> probability;
   for (std::int32_t contexts = static_cast<std::int32_t>(std::pow(vocab, order)); contexts > 0; --contexts) {
-    const std::size_t start = mass.size();
-    for (Token id = 0; id < vocab; ++id) mass.push_back(static_cast<double>(stream() % 4));
+    const std::size_t start = probability.size();
+    for (Token id = 0; id < vocab; ++id) probability.push_back(static_cast<double>(stream() % 4));
     const auto sure = static_cast<std::size_t>(stream() % static_cast<std::uint64_t>(vocab));
-    mass[start + sure] += 1;
+    probability[start + sure] += 1;
   }
-  return Model(TableModel(vocab, order, std::move(mass)));
+  return Model(TableModel(vocab, order, std::move(probability)));
 }
 
 /// Rows nearly those of `base`, so that drafts are good but not perfect.
@@ -41,7 +41,7 @@ Beam exhaustive_beam(const Model& model, const std::vector<Token>& prompt, std::
   struct Candidate {
     Hypothesis hypothesis;
     std::size_t parent;
-    double mass;
+    double probability;
   };
   std::vector<double> scratch;
   Beam beam{{prompt, 0.0}};
@@ -60,7 +60,7 @@ Beam exhaustive_beam(const Model& model, const std::vector<Token>& prompt, std::
     // Ids ascend within a parent, so that a stable sort leaves the last tie as stated.
     std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       if (a.hypothesis.score != b.hypothesis.score) return a.hypothesis.score > b.hypothesis.score;
-      return a.parent != b.parent ? a.parent < b.parent : a.mass > b.mass;
+      return a.parent != b.parent ? a.parent < b.parent : a.probability > b.probability;
     });
     beam.clear();
     for (std::size_t i = 0; i < std::min(width, all.size()); ++i) beam.push_back(all[i].hypothesis);
@@ -255,12 +255,12 @@ TEST_CASE("the last round drafts only what is left") {
   CHECK(search.beam.front().tokens.size() == 7);
 }
 
-TEST_CASE("damaged rows are refused, whichever model has them") {
+TEST_CASE("invalid rows are refused, whichever model has them") {
   const Model sound(TableModel(2, 0, {1, 1}));
   // (1 - inf) * p + inf * q: a row of NaN or infinity.
-  const Model damaged(MixtureModel{std::make_shared<const Model>(sound), std::make_shared<const Model>(sound),
+  const Model invalid(MixtureModel{std::make_shared<const Model>(sound), std::make_shared<const Model>(sound),
                                    std::numeric_limits<double>::infinity()});
-  CHECK_THROWS_AS(plain_beam_search(damaged, {}, 2, 3), ModelError);
-  CHECK_THROWS_AS(speculative_beam_search(damaged, sound, {}, 2, 2, 2, 3), ModelError);
-  CHECK_THROWS_AS(speculative_beam_search(sound, damaged, {}, 2, 2, 2, 3), ModelError);
+  CHECK_THROWS_AS(plain_beam_search(invalid, {}, 2, 3), ModelError);
+  CHECK_THROWS_AS(speculative_beam_search(invalid, sound, {}, 2, 2, 2, 3), ModelError);
+  CHECK_THROWS_AS(speculative_beam_search(sound, invalid, {}, 2, 2, 2, 3), ModelError);
 }

@@ -8,21 +8,21 @@
 #include <limits>
 #include <vector>
 
-#include "tests/bounds.hpp"
-#include "sim/models/model.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
 namespace {
 
-Plan plan_of(std::uint32_t trials, std::uint32_t length, std::uint64_t seed = 20230202) {
-  Plan plan;
-  plan.seed = test_seed(seed);
-  plan.trials = trials;
-  plan.length = length;
-  return plan;
+SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length, std::uint64_t seed = 20230202) {
+  SimulationSize simulation;
+  simulation.seed = test_seed(seed);
+  simulation.trials = trials;
+  simulation.length = length;
+  return simulation;
 }
 
 template <class Run>
@@ -44,7 +44,8 @@ Pair iid_pair(double alpha) {
 
 double eq1(double alpha, int gamma) { return (1 - std::pow(alpha, gamma + 1)) / (1 - alpha); }
 
-/// Variance of the tokens of a round, from their law: alpha^(n-1) (1 - alpha), and alpha^gamma at gamma + 1.
+/// Variance of the tokens of a round, from their distribution: alpha^(n-1) (1 - alpha), and alpha^gamma at
+/// gamma + 1.
 double tokens_variance(double alpha, int gamma) {
   double square = std::pow(alpha, gamma) * (gamma + 1) * (gamma + 1);
   for (int n = 1; n <= gamma; ++n) square += std::pow(alpha, n - 1) * (1 - alpha) * n * n;
@@ -83,28 +84,28 @@ struct Stationary {
 
 Stationary stationary(const TableModel& walk, const std::vector<double>& f) {
   const auto size = static_cast<std::size_t>(walk.vocab());
-  const auto step = [&](const std::vector<double>& law) {
+  const auto step = [&](const std::vector<double>& distribution) {
     std::vector<double> after(size, 0.0);
     for (std::size_t from = 0; from < size; ++from) {
       for (std::size_t to = 0; to < size; ++to)
-        after[to] += law[from] * walk.row(from)[static_cast<Token>(to)];
+        after[to] += distribution[from] * walk.row(from)[static_cast<Token>(to)];
     }
     return after;
   };
-  const auto mean_of = [&](const std::vector<double>& law, const std::vector<double>& values) {
+  const auto mean_of = [&](const std::vector<double>& distribution, const std::vector<double>& values) {
     double mean = 0;
-    for (std::size_t i = 0; i < size; ++i) mean += law[i] * values[i];
+    for (std::size_t i = 0; i < size; ++i) mean += distribution[i] * values[i];
     return mean;
   };
   constexpr int forever = 2000;
-  std::vector<double> law(size, 1.0 / static_cast<double>(size));
-  for (int k = 0; k < forever; ++k) law = step(law);
+  std::vector<double> distribution(size, 1.0 / static_cast<double>(size));
+  for (int k = 0; k < forever; ++k) distribution = step(distribution);
 
   Stationary result;
-  result.mean = mean_of(law, f);
-  // Covariances through the signed measure law * (f - mean), which the chain carries along.
+  result.mean = mean_of(distribution, f);
+  // Covariances through the signed measure distribution * (f - mean), which the chain carries along.
   std::vector<double> carried(size);
-  for (std::size_t i = 0; i < size; ++i) carried[i] = law[i] * (f[i] - result.mean);
+  for (std::size_t i = 0; i < size; ++i) carried[i] = distribution[i] * (f[i] - result.mean);
   double variance = mean_of(carried, f);
   std::vector<double> early(size, 0.0);
   early[0] = 1;  // an empty context counts as token 0
@@ -136,7 +137,7 @@ bool has_alpha(const Tally& tally, std::uint32_t trials, const Stationary& exact
   return std::abs(tally.overlap_sum() / contexts - exact.mean) <= bound;
 }
 
-/// A context-free model of one given row, damaged or not.
+/// A context-free model of one given row, valid or not.
 struct Raw {
   std::vector<double> row;
   bool context_free() const { return false; }
@@ -150,9 +151,9 @@ TEST_CASE("the same result at one thread and at two, batch by batch") {
   const Chain chain;
   const Model target(chain.target);
   const Model draft(chain.draft);
-  const Plan plan = plan_of(37, 300);
-  const auto decode = [&] { return decode_speculatively(target, draft, TokenRule{}, 4, plan).batches; };
-  const auto measure = [&] { return measure_acceptance(target, draft, TokenRule{}, plan).batches; };
+  const SimulationSize simulation = simulation_of(37, 300);
+  const auto decode = [&] { return decode_speculatively(target, draft, TokenRule{}, 4, simulation).batches; };
+  const auto measure = [&] { return measure_acceptance(target, draft, TokenRule{}, simulation).batches; };
   CHECK(with_threads(1, decode) == with_threads(2, decode));
   CHECK(with_threads(1, measure) == with_threads(2, measure));
 }
@@ -160,10 +161,10 @@ TEST_CASE("the same result at one thread and at two, batch by batch") {
 TEST_CASE(
     "batches are only bookkeeping: totals do not depend on them, and coarser ones are sums of finer ones") {
   const Chain chain;
-  Plan plan = plan_of(16, 400);
+  SimulationSize simulation = simulation_of(16, 400);
   const auto decode = [&](std::uint32_t batches) {
-    plan.batches = batches;
-    return decode_speculatively(Model(chain.target), Model(chain.draft), TokenRule{}, 3, plan);
+    simulation.batches = batches;
+    return decode_speculatively(Model(chain.target), Model(chain.draft), TokenRule{}, 3, simulation);
   };
   const Outcome fine = decode(64);
   const Outcome coarse = decode(32);
@@ -179,8 +180,8 @@ TEST_CASE(
 
 TEST_CASE("a trial does not depend on how many trials there are") {
   const Pair pair = iid_pair(0.7);
-  Plan few = plan_of(3, 200);
-  Plan many = plan_of(9, 200);
+  SimulationSize few = simulation_of(3, 200);
+  SimulationSize many = simulation_of(9, 200);
   few.batches = 3;
   many.batches = 9;
   const Outcome first = decode_speculatively(pair.target, pair.draft, TokenRule{}, 3, few);
@@ -193,35 +194,36 @@ TEST_CASE("a trial does not depend on how many trials there are") {
 }
 
 TEST_CASE("tokens per round and accepted lengths follow Eq. 1 at the exact alpha") {
-  const Plan plan = plan_of(64, 1500);
+  const SimulationSize simulation = simulation_of(64, 1500);
   for (const double alpha : {0.3, 0.6, 0.8, 0.95}) {
     for (const int gamma : {1, 3, 7}) {
       CAPTURE(alpha);
       CAPTURE(gamma);
       const Pair pair = iid_pair(alpha);
-      const Tally tally = decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, plan).total();
+      const Tally tally =
+          decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, simulation).total();
       CHECK(follows_eq1(tally, alpha, gamma));
       CHECK(tally.emitted == tally.accepted + tally.rounds);
       CHECK(tally.drafted == tally.rounds * static_cast<std::uint64_t>(gamma));
       CHECK(tally.overlap_contexts == tally.emitted);
       CHECK(tally.overlap_sum() / static_cast<double>(tally.overlap_contexts) ==
             doctest::Approx(alpha).epsilon(1e-9));
-      // Power on the same budget: a wrong alpha by .02 and a rule that keeps everything are rejected.
+      // Power on the same budget: a wrong alpha by .02 and a rule that accepts everything are rejected.
       CHECK_FALSE(follows_eq1(tally, alpha + 0.02, gamma));
-      CHECK_FALSE(
-          follows_eq1(decode_speculatively(pair.target, pair.draft, AcceptAllFault{}, gamma, plan).total(),
-                      alpha, gamma));
+      CHECK_FALSE(follows_eq1(
+          decode_speculatively(pair.target, pair.draft, AcceptAllFault{}, gamma, simulation).total(), alpha,
+          gamma));
     }
   }
 }
 
 TEST_CASE("gamma = 0 and alpha = 1 are exact") {
-  const Plan plan = plan_of(4, 100);
+  const SimulationSize simulation = simulation_of(4, 100);
   const Pair pair = iid_pair(0.6);
-  const Tally plain = decode_speculatively(pair.target, pair.draft, TokenRule{}, 0, plan).total();
+  const Tally plain = decode_speculatively(pair.target, pair.draft, TokenRule{}, 0, simulation).total();
   CHECK(plain.emitted == plain.rounds);
   CHECK(plain.drafted == 0);
-  const Tally same = decode_speculatively(pair.target, pair.target, TokenRule{}, 5, plan).total();
+  const Tally same = decode_speculatively(pair.target, pair.target, TokenRule{}, 5, simulation).total();
   CHECK(same.accepted == same.drafted);
   CHECK(same.overlap_sum() == doctest::Approx(static_cast<double>(same.overlap_contexts)));
 }
@@ -229,21 +231,23 @@ TEST_CASE("gamma = 0 and alpha = 1 are exact") {
 TEST_CASE("alpha of a Markov pair is the overlap's stationary mean, while decoding and by section 4.2") {
   const Chain chain;
   const Stationary exact = stationary(chain.target, chain.overlaps());
-  const Plan plan = plan_of(64, 3000);
+  const SimulationSize simulation = simulation_of(64, 3000);
   const Model target(chain.target);
   const Model draft(chain.draft);
   for (const std::int32_t gamma : {0, 1, 4}) {
     CAPTURE(gamma);
-    CHECK(
-        has_alpha(decode_speculatively(target, draft, TokenRule{}, gamma, plan).total(), plan.trials, exact));
+    CHECK(has_alpha(decode_speculatively(target, draft, TokenRule{}, gamma, simulation).total(),
+                    simulation.trials, exact));
   }
-  CHECK(has_alpha(measure_acceptance(target, draft, TokenRule{}, plan).total(), plan.trials, exact));
+  CHECK(has_alpha(measure_acceptance(target, draft, TokenRule{}, simulation).total(), simulation.trials,
+                  exact));
 
   // Power on the same budget. The fault changes which contexts are visited; so does measuring over contexts
   // that the draft generates.
-  CHECK_FALSE(has_alpha(decode_speculatively(target, draft, ResampleTargetFault{}, 4, plan).total(),
-                        plan.trials, exact));
-  CHECK_FALSE(has_alpha(measure_acceptance(draft, target, TokenRule{}, plan).total(), plan.trials, exact));
+  CHECK_FALSE(has_alpha(decode_speculatively(target, draft, ResampleTargetFault{}, 4, simulation).total(),
+                        simulation.trials, exact));
+  CHECK_FALSE(has_alpha(measure_acceptance(draft, target, TokenRule{}, simulation).total(), simulation.trials,
+                        exact));
   // The witness is no constant: an unweighted mean over tokens is another number.
   double flat = 0;
   for (const double f : chain.overlaps()) flat += f / 4;
@@ -254,47 +258,47 @@ TEST_CASE("with two prompts, trials start in turn from each") {
   // Absorbing: a trial stays where its prompt put it, and only token 1 is drafted well.
   const Model target(TableModel(2, 1, {1, 0, 0, 1}));
   const Model draft(TableModel(2, 0, {0, 1}));
-  Plan plan = plan_of(4, 50);
-  plan.batches = 4;
-  plan.prompts = {{0}, {0, 1}};
-  const Outcome outcome = decode_speculatively(target, draft, TokenRule{}, 3, plan);
+  SimulationSize simulation = simulation_of(4, 50);
+  simulation.batches = 4;
+  simulation.prompts = {{0}, {0, 1}};
+  const Outcome outcome = decode_speculatively(target, draft, TokenRule{}, 3, simulation);
   for (const std::size_t trial : {0, 2}) CHECK(outcome.batches[trial].accepted == 0);
   for (const std::size_t trial : {1, 3}) CHECK(outcome.batches[trial].accepted == 150);
 }
 
 TEST_CASE("stopping leaves a partial outcome, progress adds up to the plan") {
   const Pair pair = iid_pair(0.8);
-  const Plan plan = plan_of(8, 1000);
+  const SimulationSize simulation = simulation_of(8, 1000);
   std::atomic<std::uint64_t> done{0};
   Control control;
   control.progress = [&](std::uint64_t more) { done += more; };
-  const Outcome whole = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, plan, control);
+  const Outcome whole = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, simulation, control);
   CHECK_FALSE(whole.partial);
-  CHECK(done == plan.total());
+  CHECK(done == simulation.total());
 
   control.stop = [] { return true; };
-  const Outcome none = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, plan, control);
+  const Outcome none = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, simulation, control);
   CHECK(none.partial);
   CHECK(none.total() == Tally{});
 
   std::atomic<int> looks{0};
   control.stop = [&] { return ++looks > 3; };
-  const Outcome some = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, plan, control);
+  const Outcome some = decode_speculatively(pair.target, pair.draft, TokenRule{}, 2, simulation, control);
   CHECK(some.partial);
   CHECK(some.total().rounds == 3 * steps_between_checks);
 }
 
-TEST_CASE("a damaged row is an error, whoever made it") {
+TEST_CASE("an invalid row is an error, whoever made it") {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
   const Raw sound{{0.5, 0.5}};
-  const Plan plan = plan_of(4, 10);
+  const SimulationSize simulation = simulation_of(4, 10);
   for (const std::vector<double>& row : {std::vector<double>{0.5, nan}, std::vector<double>{nan, nan},
                                          std::vector<double>{0.5, infinity}, std::vector<double>{0, 0}}) {
-    const Raw damaged{row};
-    CHECK_THROWS_AS(decode_speculatively(damaged, sound, TokenRule{}, 3, plan), ModelError);
-    CHECK_THROWS_AS(decode_speculatively(sound, damaged, TokenRule{}, 3, plan), ModelError);
-    CHECK_THROWS_AS(decode_speculatively(damaged, damaged, AcceptAllFault{}, 3, plan), ModelError);
-    CHECK_THROWS_AS(measure_acceptance(damaged, sound, TokenRule{}, plan), ModelError);
+    const Raw invalid{row};
+    CHECK_THROWS_AS(decode_speculatively(invalid, sound, TokenRule{}, 3, simulation), ModelError);
+    CHECK_THROWS_AS(decode_speculatively(sound, invalid, TokenRule{}, 3, simulation), ModelError);
+    CHECK_THROWS_AS(decode_speculatively(invalid, invalid, AcceptAllFault{}, 3, simulation), ModelError);
+    CHECK_THROWS_AS(measure_acceptance(invalid, sound, TokenRule{}, simulation), ModelError);
   }
 }

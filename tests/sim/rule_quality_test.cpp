@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/random/enumerated_random_source.hpp"
 #include "core/distribution/ratio_order.hpp"
+#include "core/random/enumerated_random_source.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 
@@ -19,53 +19,53 @@ namespace {
 const std::vector<double> golden_target{0.5, 0.3, 0.2};
 const std::vector<double> golden_draft{0.1, 0.3, 0.6};
 
-Row row_of(const std::vector<double>& masses) {
-  return {masses.data(), static_cast<std::int32_t>(masses.size())};
+Row row_of(const std::vector<double>& probabilities) {
+  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
 }
 
-Plan plan_of(std::uint32_t trials, std::uint32_t length) {
-  Plan plan;
-  plan.seed = 20240;
-  plan.trials = trials;
-  plan.length = length;
-  plan.batches = 16;
-  return plan;
+SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length) {
+  SimulationSize simulation;
+  simulation.seed = 20240;
+  simulation.trials = trials;
+  simulation.length = length;
+  simulation.batches = 16;
+  return simulation;
 }
 
-/// The law of the first token of a round with one draft, by following every branch of the program.
+/// The distribution of the first token of a round with one draft, by following every branch of the program.
 template <class Rule>
-std::vector<double> first_token_law(const Rule& rule, const std::vector<double>& target,
-                                    const std::vector<double>& draft) {
+std::vector<double> first_token_distribution(const Rule& rule, const std::vector<double>& target,
+                                             const std::vector<double>& draft) {
   const auto vocab = static_cast<std::int32_t>(target.size());
   const TableModel p(vocab, 0, target);
   const TableModel q(vocab, 0, draft);
-  std::vector<double> law(target.size());
+  std::vector<double> distribution(target.size());
   RoundScratch<double> scratch;
   enumerate<double>(
-      [&](EnumeratedChance<double>& chance) {
+      [&](EnumeratedRandomSource<double>& random) {
         std::vector<Token> context;
-        speculative_round(p, q, rule, 1, context, chance, scratch, NoWatch{});
+        speculative_round(p, q, rule, 1, context, random, scratch, NoWatch{});
         return context.front();
       },
-      [&](Token token, double probability) { law[static_cast<std::size_t>(token)] += probability; });
-  return law;
+      [&](Token token, double probability) { distribution[static_cast<std::size_t>(token)] += probability; });
+  return distribution;
 }
 
 template <class Rule>
-void check_law(const Rule& rule) {
+void check_distribution(const Rule& rule) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const std::vector<double> target = dirichlet_rows(6, 1, 0.5, 2 * seed);
     std::vector<double> draft = dirichlet_rows(6, 1, 0.5, 2 * seed + 1);
     if (seed % 3 == 0) draft = target;
     if (seed % 5 == 0) draft = {0.5, 0, 0, 0.5, 0, 0};
-    JudgeScratch scratch;
-    const Row law = emitted_law(rule, row_of(target), row_of(draft), scratch);
-    const std::vector<double> followed = first_token_law(rule, target, draft);
+    QualityScratch scratch;
+    const Row distribution = emitted_distribution(rule, row_of(target), row_of(draft), scratch);
+    const std::vector<double> followed = first_token_distribution(rule, target, draft);
     for (Token id = 0; id < 6; ++id) {
       CAPTURE(seed);
-      CHECK(std::abs(law[id] - followed[static_cast<std::size_t>(id)]) < 1e-12);
-      const auto coin = coins_of(rule, row_of(target), row_of(draft));
-      CHECK(coin(id) == rule.acceptance(id, row_of(target), row_of(draft)));
+      CHECK(std::abs(distribution[id] - followed[static_cast<std::size_t>(id)]) < 1e-12);
+      const auto acceptance = acceptances_of(rule, row_of(target), row_of(draft));
+      CHECK(acceptance(id) == rule.acceptance(id, row_of(target), row_of(draft)));
     }
   }
 }
@@ -74,34 +74,36 @@ Model chain(std::uint64_t seed) { return Model(TableModel(6, 1, dirichlet_rows(6
 
 /// The same sums from rounds played one after the other, by the definitions.
 template <class Rule>
-Tally by_definition(const Rule& rule, std::int32_t gamma, const Judging& how, const Plan& plan) {
+Tally by_definition(const Rule& rule, std::int32_t gamma, const RuleQualityOptions& how,
+                    const SimulationSize& simulation) {
   const Model target = chain(3);
   const Model draft = chain(4);
   Tally tally;
-  for (std::uint32_t trial = 0; trial < plan.trials; ++trial) {
+  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
     std::vector<Token> context;
     RoundScratch<double> scratch;
-    for (std::uint32_t number = 0; number < plan.length; ++number) {
+    for (std::uint32_t number = 0; number < simulation.length; ++number) {
       const std::size_t start = context.size();
-      SampledChance chance = sampled_chance(plan.seed, trial, number);
+      SampledRandomSource random = sampled_random_source(simulation.seed, trial, number);
       std::vector<Token> emitted = context;
-      const Round round = speculative_round(target, draft, rule, gamma, emitted, chance, scratch, NoWatch{});
+      const Round round = speculative_round(target, draft, rule, gamma, emitted, random, scratch, NoWatch{});
       tally.add_round(round);
       for (std::int32_t i = 0; i < round.examined; ++i) {
         context.assign(emitted.begin(), emitted.begin() + static_cast<std::ptrdiff_t>(start) + i);
-        std::vector<double> room_p;
-        std::vector<double> room_q;
-        const Row p = target.next(context, room_p);
-        const Row q = draft.next(context, room_q);
+        std::vector<double> scratch_p;
+        std::vector<double> scratch_q;
+        const Row p = target.next(context, scratch_p);
+        const Row q = draft.next(context, scratch_q);
         if (i == 0) {
-          tally.judgement.optimum.add(optimal_transport_acceptance(p, q, first_drafts(rule, gamma)));
+          tally.quality.optimal_transport_bound.add(
+              optimal_transport_acceptance(p, q, first_drafts(rule, gamma)));
         }
         if (how.lossless) {
-          tally.judgement.divergence.add(1 - overlap(p, q));
-        } else if constexpr (CoinRule<Rule>) {
-          const std::vector<double> law =
-              first_token_law(rule, {p.mass, p.mass + p.size}, {q.mass, q.mass + q.size});
-          tally.judgement.distance.add(total_variation(row_of(law), p));
+          tally.quality.divergence.add(1 - overlap(p, q));
+        } else if constexpr (AcceptanceRule<Rule>) {
+          const std::vector<double> distribution = first_token_distribution(
+              rule, {p.probabilities, p.probabilities + p.size}, {q.probabilities, q.probabilities + q.size});
+          tally.quality.distance.add(total_variation(row_of(distribution), p));
         }
       }
       context = emitted;
@@ -118,54 +120,54 @@ bool agree(const ContextSum& a, const ContextSum& b) {
 template <class Rule>
 void check_sums(const char* name, const Rule& rule, std::int32_t gamma, bool lossless) {
   CAPTURE(std::string(name));
-  const Plan plan = plan_of(6, 40);
-  const Judging how{.lossless = lossless};
-  const Tally found = judge_rule(chain(3), chain(4), rule, gamma, how, plan).total();
-  const Tally wanted = by_definition(rule, gamma, how, plan);
+  const SimulationSize simulation = simulation_of(6, 40);
+  const RuleQualityOptions how{.lossless = lossless};
+  const Tally found = measure_rule_quality(chain(3), chain(4), rule, gamma, how, simulation).total();
+  const Tally wanted = by_definition(rule, gamma, how, simulation);
   CHECK(found.examined == wanted.examined);
   CHECK(found.accepted_lengths == wanted.accepted_lengths);
-  CHECK(agree(found.judgement.optimum, wanted.judgement.optimum));
-  CHECK(agree(found.judgement.divergence, wanted.judgement.divergence));
-  CHECK(agree(found.judgement.distance, wanted.judgement.distance));
-  CHECK(found.judgement.optimum.contexts == 240);
-  CHECK(found.judgement.divergence.contexts == (lossless ? found.examined : 0));
+  CHECK(agree(found.quality.optimal_transport_bound, wanted.quality.optimal_transport_bound));
+  CHECK(agree(found.quality.divergence, wanted.quality.divergence));
+  CHECK(agree(found.quality.distance, wanted.quality.distance));
+  CHECK(found.quality.optimal_transport_bound.contexts == 240);
+  CHECK(found.quality.divergence.contexts == (lossless ? found.examined : 0));
 }
 
 }  // namespace
 
-TEST_CASE("the emitted law is that of the program, for every rule of coins") {
-  check_law(TokenRule{});
-  check_law(RejectionRule{});
-  check_law(GreedyRule{});
-  check_law(LenienceRule(0.5, Residual::target_minus_draft));
-  check_law(LenienceRule(0.5, Residual::literal));
-  check_law(LenienceRule(0.5, Residual::target));
-  check_law(GreedyLenienceRule{0.5});
-  check_law(TypicalRule{});
-  check_law(CascadeRule(0.3));
-  check_law(SigmoidRule(-10, 10));
-  check_law(AcceptAllFault{});
-  check_law(ResampleTargetFault{});
-  check_law(SwappedResidualFault{});
-  check_law(SharedNoiseFault{});
-  check_law(ClosedCoinFault(4));
+TEST_CASE("the emitted distribution is that of the program, for every rule of acceptance draws") {
+  check_distribution(TokenRule{});
+  check_distribution(RejectionRule{});
+  check_distribution(GreedyRule{});
+  check_distribution(LenienceRule(0.5, Residual::target_minus_draft));
+  check_distribution(LenienceRule(0.5, Residual::literal));
+  check_distribution(LenienceRule(0.5, Residual::target));
+  check_distribution(GreedyLenienceRule{0.5});
+  check_distribution(TypicalRule{});
+  check_distribution(CascadeRule(0.3));
+  check_distribution(SigmoidRule(-10, 10));
+  check_distribution(AcceptAllFault{});
+  check_distribution(ResampleTargetFault{});
+  check_distribution(SwappedResidualFault{});
+  check_distribution(SharedNoiseFault{});
+  check_distribution(ClosedComparisonFault(4));
 }
 
-TEST_CASE("rules whose positions do not stand alone have no emitted law") {
-  CHECK_FALSE(CoinRule<BlockRule>);
-  CHECK_FALSE(CoinRule<MatchRule>);
-  CHECK_FALSE(CoinRule<RecursiveRule>);
-  CHECK_FALSE(CoinRule<TreeRule>);
-  CHECK_FALSE(CoinRule<LateContextFault>);
-  CHECK_FALSE(CoinRule<DraftBonusFault>);
+TEST_CASE("rules whose positions do not stand alone have no emitted distribution") {
+  CHECK_FALSE(AcceptanceRule<BlockRule>);
+  CHECK_FALSE(AcceptanceRule<MatchRule>);
+  CHECK_FALSE(AcceptanceRule<RecursiveRule>);
+  CHECK_FALSE(AcceptanceRule<TreeRule>);
+  CHECK_FALSE(AcceptanceRule<LateContextFault>);
+  CHECK_FALSE(AcceptanceRule<DraftBonusFault>);
 }
 
 TEST_CASE("the golden vector: distances of lenience are .20, .25 and .30") {
-  JudgeScratch scratch;
+  QualityScratch scratch;
   const auto distance = [&](Residual residual) {
-    const Row law =
-        emitted_law(LenienceRule(0.5, residual), row_of(golden_target), row_of(golden_draft), scratch);
-    return total_variation(law, row_of(golden_target));
+    const Row distribution = emitted_distribution(LenienceRule(0.5, residual), row_of(golden_target),
+                                                  row_of(golden_draft), scratch);
+    return total_variation(distribution, row_of(golden_target));
   };
   CHECK(distance(Residual::target_minus_draft) == doctest::Approx(0.20).epsilon(1e-14));
   CHECK(distance(Residual::literal) == doctest::Approx(0.25).epsilon(1e-14));
@@ -201,20 +203,21 @@ TEST_CASE("drafts at the first position") {
 }
 
 TEST_CASE("judging plays the rounds that decoding plays") {
-  const Plan plan = plan_of(8, 100);
-  Tally judged = judge_rule(chain(3), chain(4), TokenRule{}, 3, {.lossless = true}, plan).total();
-  Tally decoded = decode_speculatively(chain(3), chain(4), TokenRule{}, 3, plan).total();
-  CHECK(decoded.judgement == Judgement{});
+  const SimulationSize simulation = simulation_of(8, 100);
+  Tally judged =
+      measure_rule_quality(chain(3), chain(4), TokenRule{}, 3, {.lossless = true}, simulation).total();
+  Tally decoded = decode_speculatively(chain(3), chain(4), TokenRule{}, 3, simulation).total();
+  CHECK(decoded.quality == RuleQuality{});
   CHECK(judged.overlap_contexts == 0);
-  judged.judgement = {};
+  judged.quality = {};
   decoded.overlap_quanta = decoded.overlap_contexts = 0;
   CHECK(judged == decoded);
 }
 
-TEST_CASE("a judgement is the same at one thread and at two") {
+TEST_CASE("the measured quality is the same at one thread and at two") {
   const auto run = [](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    return judge_rule(chain(3), chain(4), LenienceRule(0.5), 3, {}, plan_of(16, 300)).batches;
+    return measure_rule_quality(chain(3), chain(4), LenienceRule(0.5), 3, {}, simulation_of(16, 300)).batches;
   };
   CHECK(run(1) == run(2));
 }
@@ -222,20 +225,22 @@ TEST_CASE("a judgement is the same at one thread and at two") {
 TEST_CASE("a target that means its argmax is judged as the argmax") {
   // At l = 1 and without ties greedy lenience emits the argmax.
   const GreedyLenienceRule rule{1};
-  const Plan plan = plan_of(4, 50);
-  const Tally argmax_target = judge_rule(chain(3), chain(4), rule, 2, {.argmax_target = true}, plan).total();
-  CHECK(argmax_target.judgement.distance.contexts > 0);
-  CHECK(argmax_target.judgement.distance.quanta == 0);
-  const Tally sampled_target = judge_rule(chain(3), chain(4), rule, 2, {}, plan).total();
-  CHECK(sampled_target.judgement.distance.sum() >
-        0.1 * static_cast<double>(sampled_target.judgement.distance.contexts));
+  const SimulationSize simulation = simulation_of(4, 50);
+  const Tally argmax_target =
+      measure_rule_quality(chain(3), chain(4), rule, 2, {.argmax_target = true}, simulation).total();
+  CHECK(argmax_target.quality.distance.contexts > 0);
+  CHECK(argmax_target.quality.distance.quanta == 0);
+  const Tally sampled_target = measure_rule_quality(chain(3), chain(4), rule, 2, {}, simulation).total();
+  CHECK(sampled_target.quality.distance.sum() >
+        0.1 * static_cast<double>(sampled_target.quality.distance.contexts));
 }
 
 TEST_CASE("without drafts there is nothing to judge") {
   const Tally tally =
-      judge_rule(chain(3), chain(4), TokenRule{}, 0, {.lossless = true}, plan_of(2, 10)).total();
+      measure_rule_quality(chain(3), chain(4), TokenRule{}, 0, {.lossless = true}, simulation_of(2, 10))
+          .total();
   CHECK(tally.rounds == 20);
-  CHECK(tally.judgement == Judgement{});
+  CHECK(tally.quality == RuleQuality{});
 }
 
 TEST_CASE("judgements merge in any order, to half a quantum a value") {
@@ -244,16 +249,16 @@ TEST_CASE("judgements merge in any order, to half a quantum a value") {
   CHECK(a.contexts == 4);
   CHECK(std::abs(a.sum() - (1.1 + 1.0 / 3)) <= 2 * ContextSum::quantum);
   Tally one;
-  one.judgement.optimum.add(0.25);
-  one.judgement.distance.add(0.5);
+  one.quality.optimal_transport_bound.add(0.25);
+  one.quality.distance.add(0.5);
   Tally two;
-  two.judgement.divergence.add(0.75);
+  two.quality.divergence.add(0.75);
   Tally forwards = one;
   Tally backwards = two;
   forwards += two;
   backwards += one;
   CHECK(forwards == backwards);
-  CHECK(forwards.judgement.optimum.sum() == 0.25);
-  CHECK(forwards.judgement.divergence.sum() == 0.75);
-  CHECK(forwards.judgement.distance.sum() == 0.5);
+  CHECK(forwards.quality.optimal_transport_bound.sum() == 0.25);
+  CHECK(forwards.quality.divergence.sum() == 0.75);
+  CHECK(forwards.quality.distance.sum() == 0.5);
 }

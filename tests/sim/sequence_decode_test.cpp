@@ -1,5 +1,5 @@
 // Decoding of given sequences: its counts are those of the rounds one by one, the same at any number of
-// threads, and on independent coins those of the closed forms.
+// threads, and on independent acceptances those of the closed forms.
 #include "sim/sequence_decode.hpp"
 
 #include <doctest/doctest.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/drafters/any_drafter.hpp"
+#include "sim/models/synthetic.hpp"
+#include "sim/policies/any_policy.hpp"
+#include "sim/text/text_target.hpp"
 #include "tests/bounds.hpp"
 #include "tests/sim/random_tokens.hpp"
-#include "sim/drafters/any_drafter.hpp"
-#include "sim/policies/any_policy.hpp"
-#include "sim/models/synthetic.hpp"
-#include "sim/text/text_target.hpp"
 
 using namespace speclab;
 
@@ -23,12 +23,13 @@ Model markov(std::int32_t vocab, std::uint64_t seed) {
   return Model(TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.4, seed)));
 }
 
-SequencePlan plan_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
-  SequencePlan plan;
-  plan.seed = seed;
-  plan.batches = 8;
-  for (std::size_t i = 0; i < sequences; ++i) plan.sequences.push_back({{static_cast<Token>(i % 3)}, tokens});
-  return plan;
+SequenceSet simulation_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
+  SequenceSet simulation;
+  simulation.seed = seed;
+  simulation.batches = 8;
+  for (std::size_t i = 0; i < sequences; ++i)
+    simulation.sequences.push_back({{static_cast<Token>(i % 3)}, tokens});
+  return simulation;
 }
 
 /// A pair whose overlap is alpha in every context.
@@ -40,9 +41,10 @@ struct IidPair {
 };
 
 template <class Drafter, class Policy>
-Outcome decode(const SequencePlan& plan, const Model& target, const Drafter& drafter, const Policy& policy) {
+Outcome decode(const SequenceSet& simulation, const Model& target, const Drafter& drafter,
+               const Policy& policy) {
   return decode_sequences(
-      plan, [&](std::size_t) -> const Model& { return target; }, drafter, policy, TokenRule{});
+      simulation, [&](std::size_t) -> const Model& { return target; }, drafter, policy, TokenRule{});
 }
 
 }  // namespace
@@ -50,16 +52,16 @@ Outcome decode(const SequencePlan& plan, const Model& target, const Drafter& dra
 TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where they start") {
   const Model target = markov(6, 1);
   const Model draft = markov(6, 2);
-  const SequencePlan plan = plan_of(5, 40, 9);
-  const Outcome found = decode(plan, target, ModelDrafter<Model>(draft), FixedPolicy(3));
+  const SequenceSet simulation = simulation_of(5, 40, 9);
+  const Outcome found = decode(simulation, target, ModelDrafter<Model>(draft), FixedPolicy(3));
   Tally wanted;
-  for (std::size_t i = 0; i < plan.sequences.size(); ++i) {
-    std::vector<Token> context = plan.sequences[i].prompt;
+  for (std::size_t i = 0; i < simulation.sequences.size(); ++i) {
+    std::vector<Token> context = simulation.sequences[i].prompt;
     RoundScratch<double> scratch;
-    while (context.size() < plan.sequences[i].prompt.size() + 40) {
-      SampledChance chance =
-          sampled_chance(9, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(context.size() - 1));
-      wanted.add_round(speculative_round(target, draft, TokenRule{}, 3, context, chance, scratch, NoWatch{}));
+    while (context.size() < simulation.sequences[i].prompt.size() + 40) {
+      SampledRandomSource random = sampled_random_source(9, static_cast<std::uint32_t>(i),
+                                                         static_cast<std::uint32_t>(context.size() - 1));
+      wanted.add_round(speculative_round(target, draft, TokenRule{}, 3, context, random, scratch, NoWatch{}));
     }
   }
   CHECK(found.total() == wanted);
@@ -69,7 +71,7 @@ TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where th
 TEST_CASE("the same counts at one thread and at many, for every kind of drafter and policy") {
   const Model target = markov(8, 3);
   const Model draft = markov(8, 4);
-  const SequencePlan plan = plan_of(20, 60, 2);
+  const SequenceSet simulation = simulation_of(20, 60, 2);
   const std::vector<AnyDrafter> drafters{
       ModelDrafter<Model>(draft),
       LookupDrafter(8),
@@ -80,14 +82,14 @@ TEST_CASE("the same counts at one thread and at many, for every kind of drafter 
       std::make_shared<const Hierarchy>(draft, AnyDrafter(LookupDrafter(8)), 2)};
   const RoundTimes times{{1, 1.1, 1.2, 1.3, 1.4}};
   const std::vector<AnyPolicy> policies{
-      FixedPolicy(3),        HeuristicPolicy(2, 4),   EntropyPolicy(0.3, 0.3, 4),
-      ProductPolicy(0.4, 4), GoodputPolicy(times, 4), BanditPolicy(times, 4, 0.5)};
+      FixedPolicy(3),          HeuristicPolicy(2, 4),   AdaEdlPolicy(0.3, 0.3, 4),
+      SpecDecPpPolicy(0.4, 4), GoodputPolicy(times, 4), BanditPolicy(times, 4, 0.5)};
   for (const AnyDrafter& drafter : drafters) {
     for (const AnyPolicy& policy : policies) {
-      const Outcome found = decode(plan, target, drafter, policy);
+      const Outcome found = decode(simulation, target, drafter, policy);
       CHECK(found.total().emitted >= 20 * 60);
       const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
-      CHECK(decode(plan, target, drafter, policy).batches == found.batches);
+      CHECK(decode(simulation, target, drafter, policy).batches == found.batches);
     }
   }
 }
@@ -96,19 +98,18 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   const Model target = markov(8, 3);
   const Model middle = markov(8, 4);
   const Model small = markov(8, 5);
-  const SequencePlan plan = plan_of(6, 50, 8);
+  const SequenceSet simulation = simulation_of(6, 50, 8);
   const FixedPolicy policy(4);
-  CHECK(decode(plan, target, AnyDrafter(LookupDrafter(8)), policy).batches ==
-        decode(plan, target, LookupDrafter(8), policy).batches);
-  CHECK(decode(plan, target, AnyDrafter(SuffixDrafter(8)), policy).batches ==
-        decode(plan, target, SuffixDrafter(8), policy).batches);
+  CHECK(decode(simulation, target, AnyDrafter(LookupDrafter(8)), policy).batches ==
+        decode(simulation, target, LookupDrafter(8), policy).batches);
+  CHECK(decode(simulation, target, AnyDrafter(SuffixDrafter(8)), policy).batches ==
+        decode(simulation, target, SuffixDrafter(8), policy).batches);
   using Two = HierarchicalDrafter<Model, ModelDrafter<Model>>;
   const Two two(middle, ModelDrafter<Model>(small), 2);
-  const Outcome found = decode(plan, target, two, policy);
+  const Outcome found = decode(simulation, target, two, policy);
   const AnyDrafter inner = ModelDrafter<Model>(small);
-  CHECK(
-      decode(plan, target, AnyDrafter(std::make_shared<const Hierarchy>(middle, inner, 2)), policy).batches ==
-      found.batches);
+  CHECK(decode(simulation, target, AnyDrafter(std::make_shared<const Hierarchy>(middle, inner, 2)), policy)
+            .batches == found.batches);
   // Every round of the middle model drafts up to two tokens for it, and emits at least one.
   const Tally total = found.total();
   CHECK(total.inner_runs[0] == 2 * total.draft_runs);
@@ -116,30 +117,31 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   CHECK(total.inner_runs[1] == 0);
   const AnyDrafter three =
       std::make_shared<const Hierarchy>(middle, std::make_shared<const Hierarchy>(middle, inner, 1), 2);
-  CHECK(decode(plan, target, three, policy).total().inner_runs[1] > 0);
+  CHECK(decode(simulation, target, three, policy).total().inner_runs[1] > 0);
 }
 
 TEST_CASE(
     "runs are counted as drafters count them: lookahead's step in every round, a look-up where it found") {
   const Model target = markov(8, 3);
-  const SequencePlan plan = plan_of(6, 50, 8);
+  const SequenceSet simulation = simulation_of(6, 50, 8);
   const Tally ahead =
-      decode(plan, target, AnyDrafter(LookaheadDrafter<Model>(target, {.window = 2, .ngram = 3})),
+      decode(simulation, target, AnyDrafter(LookaheadDrafter<Model>(target, {.window = 2, .ngram = 3})),
              FixedPolicy(4))
           .total();
   CHECK(ahead.draft_runs == ahead.rounds);
   CHECK(ahead.drafted < 4 * ahead.rounds);
-  const Tally looked = decode(plan, target, AnyDrafter(LookupDrafter(8)), FixedPolicy(4)).total();
+  const Tally looked = decode(simulation, target, AnyDrafter(LookupDrafter(8)), FixedPolicy(4)).total();
   CHECK(looked.draft_runs < looked.rounds);
   CHECK(looked.draft_runs > 0);
 }
 
-TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong alpha shows") {
+TEST_CASE("independent acceptances: Eq. 1, both oracles and alpha, 7 sigma; a wrong alpha shows") {
   const double alpha = 0.7;
   const double c = 0.1;
   const IidPair pair(alpha);
-  const SequencePlan plan = plan_of(200, 500, test_seed(21));
-  const Tally fixed = decode(plan, pair.target, ModelDrafter<Model>(pair.draft), FixedPolicy(4)).total();
+  const SequenceSet simulation = simulation_of(200, 500, test_seed(21));
+  const Tally fixed =
+      decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), FixedPolicy(4)).total();
   const auto rounds = static_cast<double>(fixed.rounds);
   const auto tokens_agree = [&](double a) {
     const double mean = (1 - std::pow(a, 5)) / (1 - a);
@@ -149,7 +151,8 @@ TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong al
   CHECK(!tokens_agree(alpha - 0.03));
 
   // Geometric: mean 1 / (1 - alpha), standard deviation sqrt(alpha) / (1 - alpha).
-  const Tally oracle = decode(plan, pair.target, ModelDrafter<Model>(pair.draft), OraclePolicy(60)).total();
+  const Tally oracle =
+      decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), OraclePolicy(60)).total();
   const auto runs = static_cast<double>(oracle.rounds);
   CHECK(mean_agrees(static_cast<double>(oracle.emitted) / runs, 1 / (1 - alpha),
                     std::sqrt(alpha) / (1 - alpha), runs));
@@ -159,7 +162,7 @@ TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong al
   CHECK(speed == doctest::Approx(1 / (1 - alpha + c * alpha)).epsilon(0.02));
 
   const Outcome overlaps = measure_first_overlap(
-      plan, [&](std::size_t) -> const Model& { return pair.target; }, ModelDrafter<Model>(pair.draft),
+      simulation, [&](std::size_t) -> const Model& { return pair.target; }, ModelDrafter<Model>(pair.draft),
       TokenRule{});
   const Tally measured = overlaps.total();
   CHECK(measured.overlap_contexts == 200 * 500);
@@ -170,25 +173,26 @@ TEST_CASE("independent coins: Eq. 1, both oracles and alpha, 7 sigma; a wrong al
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {
   const Model target = markov(10, 3);
   const Model draft = markov(10, 4);
-  const SequencePlan plan = plan_of(16, 100, 4);
+  const SequenceSet simulation = simulation_of(16, 100, 4);
   const ModelDrafter<Model> drafter(draft);
-  CHECK(decode(plan, target, drafter, FixedPolicy(3)).batches ==
-        decode(plan, target, drafter, AnyPolicy(FixedPolicy(3))).batches);
-  CHECK(decode(plan, target, drafter, FixedPolicy(3)).batches !=
-        decode(plan, target, drafter, FixedPolicy(4)).batches);
+  CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches ==
+        decode(simulation, target, drafter, AnyPolicy(FixedPolicy(3))).batches);
+  CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches !=
+        decode(simulation, target, drafter, FixedPolicy(4)).batches);
 }
 
 TEST_CASE("a text as the target: lookup accepts what the text repeats, counted by hand") {
   const std::vector<Token> text{5, 1, 2, 3, 4, 1, 2, 3, 4, 1, 0, 0};
   const PointRows rows(6);
-  SequencePlan plan;
-  plan.batches = 1;
-  plan.sequences = {{{5, 1, 2, 3, 4, 1}, 6}};
+  SequenceSet simulation;
+  simulation.batches = 1;
+  simulation.sequences = {{{5, 1, 2, 3, 4, 1}, 6}};
   const auto target_of = [&](std::size_t) { return TextTarget{text, &rows}; };
   const Tally tally =
-      decode_sequences(plan, target_of, LookupDrafter(6, {.length = 3}), FixedPolicy(8), TokenRule{}).total();
-  // "1" last stood before 2 3 4: three kept and 1. Then "2 3 4 1" is followed by 2: rejected for 0. Then 0
-  // was never followed by anything.
+      decode_sequences(simulation, target_of, LookupDrafter(6, {.length = 3}), FixedPolicy(8), TokenRule{})
+          .total();
+  // "1" last stood before 2 3 4: three accepted and 1. Then "2 3 4 1" is followed by 2: rejected for 0. Then
+  // 0 was never followed by anything.
   CHECK(tally.rounds == 3);
   CHECK(tally.accepted == 3);
   CHECK(tally.examined == 4);

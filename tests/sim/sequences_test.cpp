@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "sim/models/model.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 
-// Whether these sequences have the right law: tests/analysis/losslessness_slow_test.cpp.
+// Whether these sequences have the right distribution: tests/analysis/exact/losslessness_slow_test.cpp.
 
 using namespace speclab;
 
@@ -18,12 +18,12 @@ namespace {
 const TableModel target(6, 1, dirichlet_rows(6, 6, 0.7, 1));
 const TableModel draft(6, 1, dirichlet_rows(6, 6, 0.7, 2));
 
-Plan plan_of(std::uint32_t trials) {
-  Plan plan;
-  plan.seed = 99;
-  plan.trials = trials;
-  plan.prompts = {{3}, {1, 5}};
-  return plan;
+SimulationSize simulation_of(std::uint32_t trials) {
+  SimulationSize simulation;
+  simulation.seed = 99;
+  simulation.trials = trials;
+  simulation.prompts = {{3}, {1, 5}};
+  return simulation;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("records, joined, are the context: the sequence that decoding emits un
     }
     REQUIRE(joined.size() >= length);
     joined.resize(length);
-    CHECK(joined == speculative_sequences(target, draft, TokenRule{}, gamma, plan_of(1), length));
+    CHECK(joined == speculative_sequences(target, draft, TokenRule{}, gamma, simulation_of(1), length));
   }
 }
 
@@ -66,10 +66,10 @@ TEST_CASE("a correction never repeats the rejected token, whose residual is zero
 
 TEST_CASE("sequences are addressed by trial: neither threads nor the number of trials change them") {
   const auto speculative = [&](std::uint32_t trials) {
-    return speculative_sequences(target, draft, TokenRule{}, 3, plan_of(trials), 5);
+    return speculative_sequences(target, draft, TokenRule{}, 3, simulation_of(trials), 5);
   };
   const auto plain = [&](std::uint32_t trials) {
-    return plain_sequences(target, TokenRule{}, plan_of(trials), 5);
+    return plain_sequences(target, TokenRule{}, simulation_of(trials), 5);
   };
   const auto check = [](const auto& sequences) {
     std::vector<Token> alone;
@@ -84,18 +84,18 @@ TEST_CASE("sequences are addressed by trial: neither threads nor the number of t
   };
   check(speculative);
   check(plain);
-  // Independent samples of one law: another stream for plain decoding.
+  // Independent samples of one distribution: another stream for plain decoding.
   CHECK(speculative(50) != plain(50));
-  CHECK(speculative_sequences(target, target, TokenRule{}, 0, plan_of(50), 5) != plain(50));
+  CHECK(speculative_sequences(target, target, TokenRule{}, 0, simulation_of(50), 5) != plain(50));
 }
 
 TEST_CASE("sequences start after each trial's own prompt") {
   // Every token is followed by the next one.
   const TableModel cycle(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0});
-  Plan plan;
-  plan.trials = 2;
-  plan.prompts = {{0}, {0, 2}};
+  SimulationSize simulation;
+  simulation.trials = 2;
+  simulation.prompts = {{0}, {0, 2}};
   const std::vector<Token> expected{1, 2, 0, 0, 1, 2};
-  CHECK(plain_sequences(cycle, TokenRule{}, plan, 3) == expected);
-  CHECK(speculative_sequences(cycle, TableModel(3, 0, {1, 1, 1}), TokenRule{}, 4, plan, 3) == expected);
+  CHECK(plain_sequences(cycle, TokenRule{}, simulation, 3) == expected);
+  CHECK(speculative_sequences(cycle, TableModel(3, 0, {1, 1, 1}), TokenRule{}, 4, simulation, 3) == expected);
 }

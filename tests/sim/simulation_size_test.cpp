@@ -9,12 +9,12 @@ using namespace speclab;
 
 namespace {
 
-Plan plan_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
-  Plan plan;
-  plan.trials = trials;
-  plan.length = length;
-  plan.batches = batches;
-  return plan;
+SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
+  SimulationSize simulation;
+  simulation.trials = trials;
+  simulation.length = length;
+  simulation.batches = batches;
+  return simulation;
 }
 
 }  // namespace
@@ -26,13 +26,13 @@ TEST_CASE("batches are consecutive stretches of (trial, round): none empty, size
         CAPTURE(trials);
         CAPTURE(length);
         CAPTURE(batches);
-        const Plan plan = plan_of(trials, length, batches);
-        std::vector<std::uint64_t> sizes(std::min<std::uint64_t>(batches, plan.total()));
+        const SimulationSize simulation = simulation_of(trials, length, batches);
+        std::vector<std::uint64_t> sizes(std::min<std::uint64_t>(batches, simulation.total()));
         std::uint32_t last = 0;
         bool ordered = true;
         for (std::uint32_t trial = 0; trial < trials; ++trial) {
           for (std::uint32_t round = 0; round < length; ++round) {
-            const std::uint32_t batch = plan.batch_of(trial, round);
+            const std::uint32_t batch = simulation.batch_of(trial, round);
             ordered = ordered && (batch == last || batch == last + 1) && batch < sizes.size();
             last = batch;
             if (batch < sizes.size()) ++sizes[batch];
@@ -48,26 +48,26 @@ TEST_CASE("batches are consecutive stretches of (trial, round): none empty, size
 }
 
 TEST_CASE("the largest plan does not overflow") {
-  const Plan plan = plan_of(~0U, ~0U, 64);
-  CHECK(plan.batch_of(0, 0) == 0);
-  CHECK(plan.batch_of(~0U - 1, ~0U - 1) == 63);
+  const SimulationSize simulation = simulation_of(~0U, ~0U, 64);
+  CHECK(simulation.batch_of(0, 0) == 0);
+  CHECK(simulation.batch_of(~0U - 1, ~0U - 1) == 63);
 }
 
 TEST_CASE("trials take turns at the prompts") {
-  Plan plan;
-  plan.prompts = {{1}, {2, 3}};
-  CHECK(plan.prompt(0) == std::vector<Token>{1});
-  CHECK(plan.prompt(5) == std::vector<Token>{2, 3});
-  CHECK(Plan{}.prompt(9).empty());
+  SimulationSize simulation;
+  simulation.prompts = {{1}, {2, 3}};
+  CHECK(simulation.prompt(0) == std::vector<Token>{1});
+  CHECK(simulation.prompt(5) == std::vector<Token>{2, 3});
+  CHECK(SimulationSize{}.prompt(9).empty());
 }
 
 TEST_CASE("a writer hands each tally to its batch, also across trials") {
-  const Plan plan = plan_of(4, 5, 3);
+  const SimulationSize simulation = simulation_of(4, 5, 3);
   Outcome outcome;
   outcome.batches.resize(3);
   std::mutex mutex;
   for (const std::uint32_t trial : {2U, 0U, 3U, 1U}) {
-    BatchWriter writer(plan, outcome, mutex);
+    BatchWriter writer(simulation, outcome, mutex);
     for (std::uint32_t round = 0; round < 5; ++round) writer.at(trial, round).add_round(Round{1, 1, 1, 0, 0});
   }
   CHECK(outcome.batches[0].rounds == 7);

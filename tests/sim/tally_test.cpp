@@ -23,7 +23,7 @@ TEST_CASE("a round is counted in the design's words") {
   CHECK(tally.accepted_lengths == std::vector<std::uint64_t>{0, 0, 1, 0, 0, 1});
 }
 
-TEST_CASE("overlaps are kept to half a quantum, ends exactly") {
+TEST_CASE("overlaps are stored to half a quantum, ends exactly") {
   Tally tally;
   for (const double overlap : {0.0, 1.0, 0.1, 1.0 / 3}) tally.add_overlap(overlap);
   CHECK(tally.overlap_contexts == 4);

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/bounds.hpp"
 
 // Durations depend on the machine and what else it does, so nothing here holds one against another.
 
@@ -37,7 +37,7 @@ TEST_CASE("the timed decode is a decode: tokens per round follow Eq. 1 and repea
     CHECK(seconds > 0);
     CHECK(std::isfinite(seconds));
   }
-  CHECK(once.speed() == doctest::Approx(once.plain_seconds_per_token / once.speculative_seconds_per_token));
+  CHECK(once.speedup() == doctest::Approx(once.plain_seconds_per_token / once.speculative_seconds_per_token));
   CHECK(once.c() == doctest::Approx(once.draft_run_seconds / once.target_run_seconds));
   // Null: Eq. 1 at alpha = .8. Tokens a round are 1..4, so their deviation is at most 1.5; 20000 tokens are
   // at least 5000 rounds. Power: an alpha of .7 is .42 tokens away, against a bound of .15.

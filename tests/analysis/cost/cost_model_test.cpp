@@ -257,9 +257,9 @@ TEST_CASE("with constant costs the speed is Theorem 3.8's, and its best gamma op
   for (const double alpha : {0.3, 0.62, 0.9}) {
     for (const double c : {0.01, 0.05, 0.4}) {
       const CostPair costs{ConstantCost{1}, ConstantCost{c}};
-      const auto found = speeds(iid_tokens(alpha, 60), costs, {});
+      const auto found = speedups(iid_tokens(alpha, 60), costs, {});
       for (int gamma = 0; gamma <= 60; ++gamma) {
-        CHECK(found[static_cast<std::size_t>(gamma)] == doctest::Approx(speed(alpha, gamma, c)));
+        CHECK(found[static_cast<std::size_t>(gamma)] == doctest::Approx(speedup(alpha, gamma, c)));
       }
       const auto best = std::max_element(found.begin(), found.end()) - found.begin();
       CHECK(best == optimal_gamma(alpha, c).gamma.value());
@@ -283,17 +283,17 @@ TEST_CASE("the best gamma by batch is that of each batch alone, and falls to not
     CHECK(range.first == next);
     next = range.last + 1;
     for (const int batch : {range.first, range.last}) {
-      const auto here = speeds(tokens, costs, {double(batch), 1024});
+      const auto here = speedups(tokens, costs, {double(batch), 1024});
       CHECK(std::max_element(here.begin(), here.end()) - here.begin() == range.gamma);
-      CHECK(here[static_cast<std::size_t>(range.gamma)] >= range.least_speed);
+      CHECK(here[static_cast<std::size_t>(range.gamma)] >= range.least_speedup);
     }
   }
   CHECK(gamma_by_batch(iid_tokens(0.4, 16), costs, 16, 4000).back().gamma == 0);
   const int limit = batch_limit(tokens[7], 7, costs, 1024, 600);
   CHECK(limit > 1);
   CHECK(limit < 600);
-  CHECK(speeds(tokens, costs, {double(limit), 1024})[7] > 1);
-  CHECK(speeds(tokens, costs, {limit + 1.0, 1024})[7] <= 1);
+  CHECK(speedups(tokens, costs, {double(limit), 1024})[7] > 1);
+  CHECK(speedups(tokens, costs, {limit + 1.0, 1024})[7] <= 1);
   CHECK(batch_limit(tokens[1], 1, costs, 1024, 20) == 20);
   CHECK(batch_limit(1.0, 1, costs, 1024, 20) == 0);
 }

@@ -8,14 +8,14 @@
 #include <string>
 #include <variant>
 
-#include "tests/bounds.hpp"
 #include "analysis/exact/chain_distributions.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "sim/decode.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/decode.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -57,12 +57,12 @@ ContextChain chain_of(const TableModel& target, const TableModel& draft, const R
 }
 
 std::vector<double> point(const ContextChain& chain, std::int32_t context) {
-  std::vector<double> law(chain.contexts.size());
-  law[static_cast<std::size_t>(context)] = 1;
-  return law;
+  std::vector<double> distribution(chain.contexts.size());
+  distribution[static_cast<std::size_t>(context)] = 1;
+  return distribution;
 }
 
-StationaryLaw rounds_from_start(const ContextChain& chain, int gamma) {
+StationaryDistribution rounds_from_start(const ContextChain& chain, int gamma) {
   return stationary_rounds(chain, gamma, point(chain, 0));
 }
 
@@ -75,9 +75,9 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 
 /// What enumeration says about one round from every context.
 struct Enumerated {
-  std::vector<double> tokens;                  // E[N | x]
-  std::vector<std::vector<double>> law;        // law[x][n - 1] = P(N = n | x)
-  std::vector<std::vector<double>> successor;  // row x of K
+  std::vector<double> tokens;                     // E[N | x]
+  std::vector<std::vector<double>> distribution;  // distribution[x][n - 1] = P(N = n | x)
+  std::vector<std::vector<double>> successor;     // row x of K
 };
 
 template <class Rule>
@@ -85,11 +85,12 @@ Enumerated enumerated(const ContextChain& chain, const Pair& pair, const Rule& r
   const auto memory = static_cast<std::size_t>(std::max(pair.target.order(), pair.draft.order()));
   Enumerated out;
   for (const std::vector<Token>& context : chain.contexts) {
-    const RoundLaw<double> law = round_law<double>(pair.target, pair.draft, rule, gamma, context);
-    out.tokens.push_back(law.expected_tokens);
-    out.law.push_back(law.accepted);
+    const RoundDistribution<double> distribution =
+        round_distribution<double>(pair.target, pair.draft, rule, gamma, context);
+    out.tokens.push_back(distribution.expected_tokens);
+    out.distribution.push_back(distribution.accepted);
     std::vector<double>& row = out.successor.emplace_back(chain.contexts.size());
-    for (const auto& [emitted, probability] : law.emitted) {
+    for (const auto& [emitted, probability] : distribution.emitted) {
       std::vector<Token> after = context;
       after.insert(after.end(), emitted.begin(), emitted.end());
       if (after.size() > memory)
@@ -114,34 +115,38 @@ void check_against_enumeration(const Pair& pair, const Rule& rule, int gamma) {
   for (std::int32_t x = 0; x < chain.size(); ++x) {
     const auto row = static_cast<std::size_t>(x);
     CHECK(largest_difference(after_round(chain, gamma, point(chain, x)), other.successor[row]) < rounding);
-    CHECK(largest_difference(round_statistics(chain, gamma, point(chain, x)).law, other.law[row]) < rounding);
+    CHECK(largest_difference(round_statistics(chain, gamma, point(chain, x)).distribution,
+                             other.distribution[row]) < rounding);
   }
-  const StationaryLaw stationary = rounds_from_start(chain, gamma);
+  const StationaryDistribution stationary = rounds_from_start(chain, gamma);
   CHECK(stationary.converged);
-  const RoundStatistics found = round_statistics(chain, gamma, stationary.law);
-  CHECK(found.expected_tokens == doctest::Approx(dot(stationary.law, other.tokens)).epsilon(rounding));
-  // The law is stationary by enumeration's own matrix.
-  std::vector<double> after(stationary.law.size());
+  const RoundStatistics found = round_statistics(chain, gamma, stationary.distribution);
+  CHECK(found.expected_tokens ==
+        doctest::Approx(dot(stationary.distribution, other.tokens)).epsilon(rounding));
+  // The distribution is stationary by enumeration's own matrix.
+  std::vector<double> after(stationary.distribution.size());
   for (std::size_t x = 0; x < after.size(); ++x) {
-    for (std::size_t y = 0; y < after.size(); ++y) after[y] += stationary.law[x] * other.successor[x][y];
+    for (std::size_t y = 0; y < after.size(); ++y)
+      after[y] += stationary.distribution[x] * other.successor[x][y];
   }
-  CHECK(largest_difference(after, stationary.law) < rounding);
-  std::vector<double> law(other.law.front().size());
+  CHECK(largest_difference(after, stationary.distribution) < rounding);
+  std::vector<double> distribution(other.distribution.front().size());
   double mean = 0;
   double square = 0;
-  for (std::size_t n = 0; n < law.size(); ++n) {
-    for (std::size_t x = 0; x < after.size(); ++x) law[n] += stationary.law[x] * other.law[x][n];
+  for (std::size_t n = 0; n < distribution.size(); ++n) {
+    for (std::size_t x = 0; x < after.size(); ++x)
+      distribution[n] += stationary.distribution[x] * other.distribution[x][n];
     const auto tokens = static_cast<double>(n + 1);
-    mean += tokens * law[n];
-    square += tokens * tokens * law[n];
+    mean += tokens * distribution[n];
+    square += tokens * tokens * distribution[n];
   }
-  CHECK(largest_difference(found.law, law) < rounding);
+  CHECK(largest_difference(found.distribution, distribution) < rounding);
   CHECK(found.variance == doctest::Approx(square - mean * mean).epsilon(1e-10));
 }
 
 }  // namespace
 
-TEST_CASE("every context's law of N, and every row of K, are those of enumeration") {
+TEST_CASE("every context's distribution of N, and every row of K, are those of enumeration") {
   for (const Pair& pair : pairs()) {
     for (const int gamma : {0, 1, 2, 4}) {
       CAPTURE(gamma);
@@ -188,7 +193,7 @@ TEST_CASE("the third witness: simulation") {
   // so trials are the samples; false alarm 2.6e-12 each. Power: standard errors are below 0.1% of E, so that
   // an error of 1.2% is found with probability 1 - 3e-7; where Eq. 1 is off by so much, it must be refused.
   constexpr int gamma = 3;
-  const Plan plan{.seed = 11, .trials = 2000, .length = 200, .prompts = {{0}}, .batches = 2000};
+  const SimulationSize plan{.seed = 11, .trials = 2000, .length = 200, .prompts = {{0}}, .batches = 2000};
   int far_formulas = 0;
   for (const Pair& pair : pairs()) {
     const Outcome outcome = decode_speculatively(pair.target, pair.draft, TokenRule{}, gamma, plan);
@@ -206,8 +211,8 @@ TEST_CASE("the third witness: simulation") {
     const auto expected = expected_tokens_over(chain, gamma, point(chain, 0), plan.length);
     REQUIRE(expected);
     CHECK(mean_agrees(mean, *expected, deviation, count));
-    const StationaryLaw own = stationary_plain(chain, point(chain, 0));
-    const double formula = expected_tokens(mean_acceptance(chain, own.law), gamma);
+    const StationaryDistribution own = stationary_plain(chain, point(chain, 0));
+    const double formula = expected_tokens(mean_acceptance(chain, own.distribution), gamma);
     if (std::abs(formula / *expected - 1) < 0.012) continue;
     ++far_formulas;
     CHECK(deviation / std::sqrt(count) < 0.001 * *expected);
@@ -220,21 +225,24 @@ TEST_CASE("a faulty rule has another chain, and the difference is visible") {
   const Pair pair = pairs()[1];
   constexpr int gamma = 3;
   const ContextChain token = chain_of(pair.target, pair.draft);
-  const double honest = round_statistics(token, gamma, rounds_from_start(token, gamma).law).expected_tokens;
+  const double honest =
+      round_statistics(token, gamma, rounds_from_start(token, gamma).distribution).expected_tokens;
   const ContextChain all = chain_of(pair.target, pair.draft, AcceptAllFault{});
-  CHECK(round_statistics(all, gamma, rounds_from_start(all, gamma).law).expected_tokens ==
+  CHECK(round_statistics(all, gamma, rounds_from_start(all, gamma).distribution).expected_tokens ==
         doctest::Approx(gamma + 1).epsilon(rounding));
   const ContextChain again = chain_of(pair.target, pair.draft, ResampleTargetFault{});
-  const RoundStatistics resampled = round_statistics(again, gamma, rounds_from_start(again, gamma).law);
+  const RoundStatistics resampled =
+      round_statistics(again, gamma, rounds_from_start(again, gamma).distribution);
   CHECK(std::abs(resampled.expected_tokens - honest) > 1e-3);
 }
 
 TEST_CASE("under token verification alpha over visited contexts is that of plain decoding (Cor. 3.6)") {
   for (const Pair& pair : pairs()) {
     const ContextChain chain = chain_of(pair.target, pair.draft);
-    const double alpha = mean_acceptance(chain, stationary_plain(chain, point(chain, 0)).law);
+    const double alpha = mean_acceptance(chain, stationary_plain(chain, point(chain, 0)).distribution);
     for (const int gamma : {1, 4}) {
-      const RoundStatistics found = round_statistics(chain, gamma, rounds_from_start(chain, gamma).law);
+      const RoundStatistics found =
+          round_statistics(chain, gamma, rounds_from_start(chain, gamma).distribution);
       CHECK(found.alpha_visited == doctest::Approx(alpha).epsilon(1e-11));
       REQUIRE(found.regret());
       CHECK(std::abs(*found.regret()) < rounding);
@@ -251,7 +259,7 @@ TEST_CASE("rules that accept less than token verification regret it; lossy ones 
   };
   const auto regret = [&](const auto& rule) {
     const ContextChain chain = chain_of(pair.target, pair.draft, rule);
-    return *round_statistics(chain, 2, rounds_from_start(chain, 2).law).regret();
+    return *round_statistics(chain, 2, rounds_from_start(chain, 2).distribution).regret();
   };
   CHECK(regret(HalfAcceptance{}) > 0.1);
   CHECK(regret(LenienceRule{0.5, Residual::target_minus_draft}) < -0.01);
@@ -263,18 +271,20 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
   const ContextChain chain = chain_of(target, draft, MatchRule{});
   CHECK(mean_acceptance(chain, std::vector<double>{1}) == doctest::Approx(0.26).epsilon(rounding));
 
-  // With memory: M + J is the target's row, whatever is kept.
+  // With memory: M + J is the target's row, whatever is accepted.
   const Pair pair = pairs()[1];
   const ContextChain with_memory = chain_of(pair.target, pair.draft, MatchRule{});
   for (std::int32_t x = 0; x < with_memory.size(); ++x) {
     CHECK(largest_difference(after_round(with_memory, 1, point(with_memory, x)),
                              after_token(with_memory, point(with_memory, x))) > 1e-3);
-    std::vector<double> room;
+    std::vector<double> scratch;
     const auto& context = with_memory.contexts[static_cast<std::size_t>(x)];
-    PositionLaw law;
-    describe_position(MatchRule{}, pair.target.next(context, room), pair.draft.next(context, room), law);
-    for (std::size_t id = 0; id < law.plain.size(); ++id) {
-      CHECK(law.kept[id] + law.corrected[id] == doctest::Approx(law.plain[id]).epsilon(rounding));
+    PositionDistribution distribution;
+    describe_position(MatchRule{}, pair.target.next(context, scratch), pair.draft.next(context, scratch),
+                      distribution);
+    for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
+      CHECK(distribution.accepted[id] + distribution.corrected[id] ==
+            doctest::Approx(distribution.plain[id]).epsilon(rounding));
     }
   }
 }
@@ -286,9 +296,9 @@ TEST_CASE("without memory the chain is Eq. 1 and its variance") {
   CHECK(chain.size() == 1);
   const double alpha = mean_acceptance(chain, std::vector<double>{1});
   for (const int gamma : {0, 1, 5, 12}) {
-    const StationaryLaw stationary = rounds_from_start(chain, gamma);
+    const StationaryDistribution stationary = rounds_from_start(chain, gamma);
     CHECK(stationary.iterations == 1);
-    const RoundStatistics found = round_statistics(chain, gamma, stationary.law);
+    const RoundStatistics found = round_statistics(chain, gamma, stationary.distribution);
     CHECK(found.expected_tokens == doctest::Approx(expected_tokens(alpha, gamma)).epsilon(1e-14));
     CHECK(found.variance == doctest::Approx(tokens_variance(alpha, gamma)).epsilon(1e-13));
     REQUIRE(found.correlation);
@@ -303,7 +313,8 @@ TEST_CASE("the lag-1 model is exact where acceptance depends on the last accepta
   const TableModel draft(2, 1, {1, 0, 1, 0});
   const ContextChain chain = chain_of(target, draft);
   for (const int gamma : {1, 2, 6}) {
-    const RoundStatistics found = round_statistics(chain, gamma, rounds_from_start(chain, gamma).law);
+    const RoundStatistics found =
+        round_statistics(chain, gamma, rounds_from_start(chain, gamma).distribution);
     REQUIRE(found.correlation);
     CHECK(*found.second_accepted == doctest::Approx(0.9).epsilon(rounding));
     CHECK(expected_tokens_lag1(found.first_accepted, *found.correlation, gamma) ==
@@ -317,19 +328,19 @@ TEST_CASE("a periodic chain settles") {
   const TableModel target(3, 1, {0, 0.5, 0.5, 1, 0, 0, 1, 0, 0});
   const TableModel draft(3, 1, {0, 1, 0, 1, 0, 0, 1, 0, 0});
   const ContextChain chain = chain_of(target, draft);
-  const StationaryLaw plain = stationary_plain(chain, point(chain, 0));
+  const StationaryDistribution plain = stationary_plain(chain, point(chain, 0));
   CHECK(plain.converged);
   CHECK(plain.damped);
-  CHECK(plain.law[0] == doctest::Approx(0.5).epsilon(1e-10));
-  const StationaryLaw rounds = rounds_from_start(chain, 2);
+  CHECK(plain.distribution[0] == doctest::Approx(0.5).epsilon(1e-10));
+  const StationaryDistribution rounds = rounds_from_start(chain, 2);
   CHECK(rounds.converged);
-  CHECK(largest_difference(after_round(chain, 2, rounds.law), rounds.law) < rounding);
+  CHECK(largest_difference(after_round(chain, 2, rounds.distribution), rounds.distribution) < rounding);
 
   // A perfect draft with gamma + 1 = the period: rounds always start where they started.
   const ContextChain perfect = chain_of(target, target);
-  const StationaryLaw from_zero = stationary_rounds(perfect, 1, point(perfect, 0));
+  const StationaryDistribution from_zero = stationary_rounds(perfect, 1, point(perfect, 0));
   CHECK(from_zero.converged);
-  CHECK(from_zero.law[0] == doctest::Approx(1).epsilon(rounding));
+  CHECK(from_zero.distribution[0] == doctest::Approx(1).epsilon(rounding));
 }
 
 TEST_CASE("closed classes are found, and transient contexts belong to none") {
@@ -354,14 +365,14 @@ TEST_CASE("dense and sparse storage agree") {
   const TableModel draft = mixed(target, random_table(40, 1, 0.3, 2), 0.4);
   const ContextChain dense = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 0.1});
   const ContextChain sparse = chain_of(target, draft, TokenRule{}, {{0}}, {.dense_above = 2});
-  CHECK(dense.kept.dense);
+  CHECK(dense.accepted.dense);
   CHECK(dense.corrected.dense);
   CHECK_FALSE(sparse.bonus.dense);
-  const StationaryLaw a = rounds_from_start(dense, 5);
-  const StationaryLaw b = rounds_from_start(sparse, 5);
-  CHECK(largest_difference(a.law, b.law) < rounding);
-  CHECK(round_statistics(dense, 5, a.law).expected_tokens ==
-        doctest::Approx(round_statistics(sparse, 5, b.law).expected_tokens).epsilon(rounding));
+  const StationaryDistribution a = rounds_from_start(dense, 5);
+  const StationaryDistribution b = rounds_from_start(sparse, 5);
+  CHECK(largest_difference(a.distribution, b.distribution) < rounding);
+  CHECK(round_statistics(dense, 5, a.distribution).expected_tokens ==
+        doctest::Approx(round_statistics(sparse, 5, b.distribution).expected_tokens).epsilon(rounding));
   CHECK(largest_difference(expected_tokens_by_context(dense, 5), expected_tokens_by_context(sparse, 5)) <
         rounding);
 }
@@ -385,14 +396,14 @@ TEST_CASE("chains that are too large are refused with their numbers and a remedy
   CHECK(transitions.find("111 contexts") != std::string::npos);
 }
 
-TEST_CASE("a damaged row is reported, not counted") {
-  struct Damaged {
+TEST_CASE("an invalid row is reported, not counted") {
+  struct Invalid {
     std::int32_t vocab() const { return 2; }
-    Row next(std::span<const Token>, std::vector<double>& room) const {
-      room = {0.5, std::nan("")};
-      return {room.data(), 2};
+    Row next(std::span<const Token>, std::vector<double>& scratch) const {
+      scratch = {0.5, std::nan("")};
+      return {scratch.data(), 2};
     }
   };
   const std::vector<std::vector<Token>> prompts{{}};
-  CHECK_THROWS_AS(build_context_chain(Damaged{}, Damaged{}, TokenRule{}, 0, prompts), ChainError);
+  CHECK_THROWS_AS(build_context_chain(Invalid{}, Invalid{}, TokenRule{}, 0, prompts), ChainError);
 }

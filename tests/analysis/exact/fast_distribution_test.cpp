@@ -1,18 +1,18 @@
-// Do the numbers of quick rounds have the law that the program is proved to have? The enumerator follows
-// every branch but draws nothing; here blocks of Philox and alias tables draw.
+// Do the numbers of fast rounds have the distribution that the program is proved to have? The enumerator
+// follows every branch but draws nothing; here blocks of Philox and alias tables draw.
 #include <doctest/doctest.h>
 
 #include <array>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "core/random/block_random_source.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/random/block_random_source.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -25,26 +25,26 @@ constexpr std::uint32_t samples = 200000;
 const TableModel target(vocab, 1, {0.5, 0.3, 0.2, 0.2, 0.5, 0.3, 0.3, 0.2, 0.5});
 const TableModel draft(vocab, 1, {0.2, 0.3, 0.5, 0.4, 0.3, 0.3, 0.1, 0.6, 0.3});
 
-/// The planted fault: the coin is the word that picked the token, as if noise were shared.
+/// The planted fault: the acceptance draw is the word that picked the token, as if noise were shared.
 struct SharedWord {
-  BlockChance chance;
+  BlockRandomSource random;
   std::uint64_t seed;
   std::uint32_t trial;
   std::uint32_t round;
 
   SharedWord(std::uint64_t s, std::uint32_t t, std::uint32_t r)
-      : chance(s, t, r), seed(s), trial(t), round(r) {}
-  bool flip(Draw draw, double probability) {
+      : random(s, t, r), seed(s), trial(t), round(r) {}
+  bool bernoulli(Draw draw, double probability) {
     if (draw.use == Use::accept) draw.use = Use::draft;
     return open_unit(Philox(seed, Site{trial, round, draw})()) < probability;
   }
   template <class Weights>
-  Token pick(Draw draw, const Weights& weights) {
-    return chance.pick(draw, weights);
+  Token categorical(Draw draw, const Weights& weights) {
+    return random.categorical(draw, weights);
   }
 };
 
-template <class Chance>
+template <class Random>
 std::vector<Token> sequences(std::uint32_t proposals) {
   std::vector<Token> all;
   RoundScratch<double> scratch;
@@ -52,8 +52,8 @@ std::vector<Token> sequences(std::uint32_t proposals) {
   for (std::uint32_t trial = 0; trial < samples; ++trial) {
     std::vector<Token> context{0};
     for (std::uint32_t round = 0; context.size() < 1 + length; ++round) {
-      Chance chance(seed, trial, round);
-      quick_round(target, draft, TokenRule{}, 2, proposals, context, chance, scratch);
+      Random random(seed, trial, round);
+      fast_round(target, draft, TokenRule{}, 2, proposals, context, random, scratch);
     }
     all.insert(all.end(), context.begin() + 1, context.begin() + 1 + length);
   }
@@ -62,38 +62,40 @@ std::vector<Token> sequences(std::uint32_t proposals) {
 
 }  // namespace
 
-// Null: the first three tokens have the target's joint law. A total variation of .017 or more is found with
-// probability .99 at this level; the shared word moves the law by more than that.
-TEST_CASE("the tokens of quick rounds have the target's law; a shared word is found out") {
-  const ExactSequenceTests tests(plain_law<double>(target, std::vector<Token>{0}, length), vocab, length,
-                                 samples);
-  const SequenceTests by_proposals = tests.test(sequences<BlockChance>(16));
+// Null: the first three tokens have the target's joint distribution. A total variation of .017 or more is
+// found with probability .99 at this level; the shared word moves the distribution by more than that.
+TEST_CASE("the tokens of fast rounds have the target's distribution; a shared word is found out") {
+  const ExactSequenceTests tests(plain_distribution<double>(target, std::vector<Token>{0}, length), vocab,
+                                 length, samples);
+  const SequenceTests by_proposals = tests.test(sequences<BlockRandomSource>(16));
   CHECK(by_proposals.adjusted_p() > p_value_bound);
-  CHECK(tests.test(sequences<BlockChance>(0)).adjusted_p() > p_value_bound);
+  CHECK(tests.test(sequences<BlockRandomSource>(0)).adjusted_p() > p_value_bound);
   CHECK(tests.test(sequences<SharedWord>(16)).adjusted_p() < 1e-100);
   CHECK(detectable_total_variation(by_proposals.joint.degrees, samples, p_value_bound, 0.99) < 0.017);
 }
 
 // Null: accepted lengths of an i.i.d. pair are geometric, cut off at gamma, with the overlap of its rows. The
-// alternative is a law whose alpha is .005 off, which is found with probability 1 - 1e-9.
-TEST_CASE("accepted lengths of the interleaved engine have the geometric law; another alpha is found out") {
+// alternative is a distribution whose alpha is .005 off, which is found with probability 1 - 1e-9.
+TEST_CASE(
+    "accepted lengths of the interleaved engine have the geometric distribution; another alpha is found "
+    "out") {
   const Model p(TableModel(4, 0, {0.4, 0.3, 0.2, 0.1}));
   const Model q(TableModel(4, 0, {0.25, 0.25, 0.25, 0.25}));  // overlap .8
   constexpr std::size_t gamma = 5;
-  const auto law = [](double alpha) {
+  const auto distribution = [](double alpha) {
     std::array<double, gamma + 1> lengths{};
     double reached = 1;
     for (std::size_t k = 0; k < gamma; ++k, reached *= alpha) lengths[k] = reached * (1 - alpha);
     lengths[gamma] = reached;
     return lengths;
   };
-  Plan plan;
+  SimulationSize plan;
   plan.seed = test_seed(5);
   plan.length = 40000;
-  const QuickPair pair(p, q, AnyRule(TokenRule{}));
+  const FastPair pair(p, q, AnyRule(TokenRule{}));
   const Tally total = pair.decode(gamma, plan).total();
-  CHECK(fit_test(total.accepted_lengths, law(0.8)).pearson_p > p_value_bound);
-  CHECK(fit_test(total.accepted_lengths, law(0.805)).pearson_p < p_value_bound);
-  const PlannedTest planned = planned_fit_test(law(0.805), law(0.8), total.rounds);
+  CHECK(fit_test(total.accepted_lengths, distribution(0.8)).pearson_p > p_value_bound);
+  CHECK(fit_test(total.accepted_lengths, distribution(0.805)).pearson_p < p_value_bound);
+  const PlannedTest planned = planned_fit_test(distribution(0.805), distribution(0.8), total.rounds);
   CHECK(power_of(planned.effect, planned.degrees, planned.samples, p_value_bound) > 1 - 1e-9);
 }

@@ -1,15 +1,16 @@
-// The law of what the simulator emits, against the law found by following every branch of plain decoding.
+// The distribution of what the simulator emits, against the distribution found by following every branch of
+// plain decoding.
 #include <doctest/doctest.h>
 
 #include <vector>
 
-#include "tests/bounds.hpp"
-#include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/exact/round_distribution.hpp"
-#include "sim/models/model.hpp"
+#include "analysis/statistics/goodness_of_fit.hpp"
 #include "sim/any_rule.hpp"
-#include "sim/sequences.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "sim/sequences.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -19,7 +20,7 @@ constexpr std::int32_t vocab = 5;
 constexpr std::size_t length = 3;
 constexpr std::uint32_t samples = 100000;
 constexpr std::size_t cells = vocab * vocab * vocab;
-/// Cells that expect fewer share one, so that the chi-squared law holds far into its tail.
+/// Cells that expect fewer share one, so that the chi-squared distribution holds far into its tail.
 constexpr double least_expected = 50;
 
 Model chain(std::uint64_t seed) { return Model(TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 1, seed))); }
@@ -29,8 +30,8 @@ Model longer_chain(std::uint64_t seed) {
   return Model(TableModel(vocab, 2, dirichlet_rows(vocab, vocab * vocab, 1, seed)));
 }
 
-Plan plan_of(std::uint64_t seed) {
-  Plan plan;
+SimulationSize plan_of(std::uint64_t seed) {
+  SimulationSize plan;
   plan.seed = test_seed(seed);
   plan.trials = samples;
   plan.prompts = {{2}};
@@ -50,18 +51,18 @@ std::vector<std::uint64_t> counts(const std::vector<Token>& sequences) {
   return all;
 }
 
-std::vector<double> exact_law(const Model& target) {
-  std::vector<double> law(cells);
+std::vector<double> exact_distribution(const Model& target) {
+  std::vector<double> distribution(cells);
   const std::vector<Token> prompt{2};
-  for (const auto& [tokens, probability] : plain_law<double>(target, prompt, length)) {
-    law[cell(tokens.data())] = probability;
+  for (const auto& [tokens, probability] : plain_distribution<double>(target, prompt, length)) {
+    distribution[cell(tokens.data())] = probability;
   }
-  return law;
+  return distribution;
 }
 
-/// Null: the sample has the exact law of the target's first three tokens. Both statistics at 1e-11.
-bool fits(const std::vector<Token>& sequences, const std::vector<double>& law) {
-  const FitTest test = fit_test(counts(sequences), law, least_expected);
+/// Null: the sample has the exact distribution of the target's first three tokens. Both statistics at 1e-11.
+bool fits(const std::vector<Token>& sequences, const std::vector<double>& distribution) {
+  const FitTest test = fit_test(counts(sequences), distribution, least_expected);
   return test.pearson_p > p_value_bound && test.g_p > p_value_bound;
 }
 
@@ -80,30 +81,31 @@ std::vector<Case> cases() {
 
 }  // namespace
 
-TEST_CASE("plain and speculative decoding have the target's law, and each planted fault is seen not to") {
+TEST_CASE(
+    "plain and speculative decoding have the target's distribution, and each planted fault is seen not to") {
   for (const Case& now : cases()) {
     CAPTURE(now.name);
-    const std::vector<double> law = exact_law(now.target);
-    CHECK(fits(plain_sequences(now.target, TokenRule{}, plan_of(1), length), law));
+    const std::vector<double> distribution = exact_distribution(now.target);
+    CHECK(fits(plain_sequences(now.target, TokenRule{}, plan_of(1), length), distribution));
     const auto sample = [&](const auto& rule, std::int32_t gamma, std::uint64_t seed) {
       return speculative_sequences(now.target, now.draft, rule, gamma, plan_of(seed), length);
     };
     for (const std::int32_t gamma : {1, 2, 4}) {
       CAPTURE(gamma);
-      CHECK(fits(sample(TokenRule{}, gamma, 2), law));
+      CHECK(fits(sample(TokenRule{}, gamma, 2), distribution));
     }
-    CHECK(fits(sample(LenienceRule{1}, 2, 3), law));
+    CHECK(fits(sample(LenienceRule{1}, 2, 3), distribution));
     // Power, on the same budget.
-    CHECK_FALSE(fits(sample(AcceptAllFault{}, 2, 2), law));
-    CHECK_FALSE(fits(sample(ResampleTargetFault{}, 2, 2), law));
-    CHECK_FALSE(fits(sample(SwappedResidualFault{}, 2, 2), law));
-    CHECK_FALSE(fits(sample(LenienceRule{0.5}, 2, 2), law));
+    CHECK_FALSE(fits(sample(AcceptAllFault{}, 2, 2), distribution));
+    CHECK_FALSE(fits(sample(ResampleTargetFault{}, 2, 2), distribution));
+    CHECK_FALSE(fits(sample(SwappedResidualFault{}, 2, 2), distribution));
+    CHECK_FALSE(fits(sample(LenienceRule{0.5}, 2, 2), distribution));
   }
 }
 
 TEST_CASE("under one seed the plain and the speculative sample are independent") {
-  // Null: two independent samples of one law. Shared draws would make the samples too alike, and p too
-  // near 1.
+  // Null: two independent samples of one distribution. Shared draws would make the samples too alike, and p
+  // too near 1.
   const Model target = chain(1);
   const auto plain = counts(plain_sequences(target, TokenRule{}, plan_of(5), length));
   const auto speculative =

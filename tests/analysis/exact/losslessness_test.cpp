@@ -76,7 +76,7 @@ TEST_CASE("golden vector, several drafts") {
   const BasicRow<Q> q{golden_draft[0].data(), 3};
   CHECK(optimal_transport_acceptance(p, q, 2) == Q(69, 100));
   CHECK(optimal_transport_acceptance(p, q, 3) == Q(771, 1000));
-  check_golden(KSeqRule(2), KSeqRule::kept_probability(p, q, 2));
+  check_golden(KSeqRule(2), KSeqRule::accepted_probability(p, q, 2));
 }
 
 TEST_CASE("the optimum without replacement: golden values, never below what the rule reaches") {
@@ -176,7 +176,7 @@ TEST_CASE("lenience: the first two residuals keep the output below p / l, the th
   const auto largest = [](Residual residual) {
     const auto found = examined(LenienceRule{0.5, residual}, golden_target, golden_draft);
     std::vector<Q> first(3);
-    for (const auto& [tokens, probability] : found.law)
+    for (const auto& [tokens, probability] : found.distribution)
       first[static_cast<std::size_t>(tokens[0])] += probability;
     Q most(0);
     for (std::size_t id = 0; id < 3; ++id) most = std::max(most, Q(first[id] / golden_target[0][id]));
@@ -187,14 +187,15 @@ TEST_CASE("lenience: the first two residuals keep the output below p / l, the th
   CHECK(largest(Residual::target) > 2);
 }
 
-TEST_CASE("speculative cascade: the first token has the cascade's own law") {
+TEST_CASE("speculative cascade: the first token has the cascade's own distribution") {
   const CascadeRule rule{0.3};
   const auto found = examined(rule, golden_target, golden_draft);
-  const CascadeLaw<Q> law({golden_target[0].data(), 3}, {golden_draft[0].data(), 3}, Q(3, 10));
+  const CascadeDistribution<Q> distribution({golden_target[0].data(), 3}, {golden_draft[0].data(), 3},
+                                            Q(3, 10));
   std::vector<Q> first(3);
-  for (const auto& [tokens, probability] : found.law)
+  for (const auto& [tokens, probability] : found.distribution)
     first[static_cast<std::size_t>(tokens[0])] += probability;
-  for (Token id = 0; id < 3; ++id) CHECK(first[static_cast<std::size_t>(id)] == law(id));
+  for (Token id = 0; id < 3; ++id) CHECK(first[static_cast<std::size_t>(id)] == distribution(id));
   CHECK(found.distance > 0);
 }
 
@@ -207,10 +208,11 @@ TEST_CASE("greedy: lossless for points, whatever the draft, and not otherwise") 
 TEST_CASE("the counterexample is the sequence with the largest error") {
   const auto found = examined(LenienceRule{0.5, Residual::target_minus_draft}, golden_target, golden_draft);
   Q largest(0);
-  for (const auto& [tokens, probability] : found.target_law) {
-    const auto other = found.law.find(tokens);
-    largest = std::max(largest, Q(abs(probability - (other == found.law.end() ? Q(0) : other->second))));
+  for (const auto& [tokens, probability] : found.target_distribution) {
+    const auto other = found.distribution.find(tokens);
+    largest =
+        std::max(largest, Q(abs(probability - (other == found.distribution.end() ? Q(0) : other->second))));
   }
   const auto& tokens = *found.counterexample;
-  CHECK(abs(found.law.at(tokens) - found.target_law.at(tokens)) == largest);
+  CHECK(abs(found.distribution.at(tokens) - found.target_distribution.at(tokens)) == largest);
 }

@@ -40,7 +40,7 @@ struct TimidRule : BonusFromTarget {
   }
 };
 
-/// The mistake: timid coins, but the residual of Algorithm 1.
+/// The mistake: timid acceptance draws, but the residual of Algorithm 1.
 struct ForgetfulRule : TimidRule {
   template <class Real>
   ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -1,6 +1,6 @@
-// Exact: whatever a policy decides, by rows, by tokens drafted so far or by earlier rounds, the law of
-// several tokens over several rounds is the target's; and a policy that drops a token for what it is breaks
-// it.
+// Exact: whatever a policy decides, by rows, by tokens drafted so far or by earlier rounds, the distribution
+// of several tokens over several rounds is the target's; and a policy that drops a token for what it is
+// breaks it.
 #include <doctest/doctest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -9,9 +9,9 @@
 
 #include "analysis/exact/round_distribution.hpp"
 #include "sim/drafters/hierarchical.hpp"
+#include "sim/policies/adaedl.hpp"
 #include "sim/policies/bandit.hpp"
 #include "sim/policies/confidence.hpp"
-#include "sim/policies/adaedl.hpp"
 #include "sim/policies/fixed.hpp"
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
@@ -58,58 +58,61 @@ struct EchoDrafter {
 
 /// Planted fault: keeps drafting, but takes back a token that it does not like.
 struct DroppingDrafter : TableDrafter {
-  template <class Chance>
-  void extend(Memory& memory, std::vector<Token>& context, Chance& chance, RoundScratch<Q>& scratch,
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<Q>& scratch,
               Drafted& done) const {
     const auto at = static_cast<std::size_t>(done.count);
     scratch.reserve(at + 1, 0);
     scratch.drafts[at] = propose(memory, context, done.count, scratch.draft_rows[at]);
     const Token token =
-        chance.pick(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, scratch.drafts[at]);
+        random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, scratch.drafts[at]);
     if (scratch.drafts[at][token] < half) return;
     context.push_back(token);
     ++done.count;
   }
 };
 
-/// The law of the first `length` tokens over as many rounds as that takes, memories included.
+/// The distribution of the first `length` tokens over as many rounds as that takes, memories included.
 template <class Drafter, class Policy, class Rule>
-Law<Q> decoded_law(const Drafter& drafter, const Policy& policy, const Rule& rule, std::size_t length) {
-  const auto program = [&](EnumeratedChance<Q>& chance) {
+SequenceDistribution<Q> decoded_distribution(const Drafter& drafter, const Policy& policy, const Rule& rule,
+                                             std::size_t length) {
+  const auto program = [&](EnumeratedRandomSource<Q>& random) {
     std::vector<Token> context;
     typename Drafter::Memory memory{};
     typename Policy::Memory learned;
     RoundScratch<Q> scratch;
     const AdaptiveDrafting<Drafter, Policy> drafting{drafter, memory, policy, learned};
     while (context.size() < length) {
-      policy.learn(learned, drafted_round(target, drafting, rule, context, chance, scratch, NoWatch{}));
+      policy.learn(learned, drafted_round(target, drafting, rule, context, random, scratch, NoWatch{}));
     }
     context.resize(length);
     return context;
   };
-  Law<Q> law;
-  enumerate<Q>(program,
-               [&](const std::vector<Token>& tokens, const Q& probability) { law[tokens] += probability; });
-  return law;
+  SequenceDistribution<Q> distribution;
+  enumerate<Q>(program, [&](const std::vector<Token>& tokens, const Q& probability) {
+    distribution[tokens] += probability;
+  });
+  return distribution;
 }
 
 template <class Drafter, class Policy, class Rule = TokenRule>
 Q distance(const Drafter& drafter, const Policy& policy, std::size_t length = 4, const Rule& rule = {}) {
-  return law_distance(decoded_law(drafter, policy, rule, length), plain_law<Q>(target, {}, length, rule));
+  return distribution_distance(decoded_distribution(drafter, policy, rule, length),
+                               plain_distribution<Q>(target, {}, length, rule));
 }
 
 const RoundTimes times{{1, 1.2, 1.4, 1.6}};
 
 }  // namespace
 
-TEST_CASE("every policy leaves the law of a token, to the last digit") {
+TEST_CASE("every policy leaves the distribution of a token, to the last digit") {
   const TableDrafter drafter{&draft};
   CHECK(distance(drafter, FixedPolicy(2)) == 0);
   CHECK(distance(drafter, HeuristicPolicy(1, 3)) == 0);
   CHECK(distance(drafter, ConfidencePolicy(0.5, Confidence::drawn, 3)) == 0);
   CHECK(distance(drafter, ConfidencePolicy(0.7, Confidence::top, 3)) == 0);
-  CHECK(distance(drafter, EntropyPolicy(0.5, 0.5, 3)) == 0);
-  CHECK(distance(drafter, ProductPolicy(0.3, 3)) == 0);
+  CHECK(distance(drafter, AdaEdlPolicy(0.5, 0.5, 3)) == 0);
+  CHECK(distance(drafter, SpecDecPpPolicy(0.3, 3)) == 0);
   CHECK(distance(drafter, GoodputPolicy(times, 3)) == 0);
   CHECK(distance(drafter, BanditPolicy(times, 3, 1)) == 0);
   CHECK(distance(drafter, OraclePolicy(3)) == 0);
@@ -139,18 +142,19 @@ TEST_CASE("a hierarchy of three levels, counted") {
   const HierarchicalDrafter<Table, Two, Q> three(draft, Two(small, TableDrafter{&small}, 1), 1);
   CHECK(distance(three, FixedPolicy(1), 2) == 0);
 
-  // A draft that equals its middle model is always kept: one run of the middle model gives gamma + 1 tokens.
+  // A draft that equals its middle model is always accepted: one run of the middle model gives gamma + 1
+  // tokens.
   const Two equal(small, TableDrafter{&small}, 2);
   Two::Memory memory;
   std::vector<Token> context;
   RoundScratch<Q> scratch;
   std::uint64_t leaves = 0;
   enumerate<Q>(
-      [&](EnumeratedChance<Q>& chance) {
+      [&](EnumeratedRandomSource<Q>& random) {
         context.clear();
         Drafted done;
         equal.read(memory, context);
-        equal.extend(memory, context, chance, scratch, done);
+        equal.extend(memory, context, random, scratch, done);
         return done;
       },
       [&](const Drafted& done, const Q&) {

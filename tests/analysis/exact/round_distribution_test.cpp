@@ -16,19 +16,19 @@ namespace {
 
 /// Rows of tenths.
 template <class Real>
-std::vector<Real> tenths(const std::vector<int>& masses) {
+std::vector<Real> tenths(const std::vector<int>& probabilities) {
   std::vector<Real> row;
-  row.reserve(masses.size());
-  for (const int mass : masses) row.push_back(Real(mass) / Real(10));
+  row.reserve(probabilities.size());
+  for (const int probability : probabilities) row.push_back(Real(probability) / Real(10));
   return row;
 }
 
 template <class Real>
 ExactTable<Real> table(const std::vector<std::vector<int>>& rows) {
-  std::vector<std::vector<Real>> masses;
-  masses.reserve(rows.size());
-  for (const auto& row : rows) masses.push_back(tenths<Real>(row));
-  return ExactTable<Real>(masses);
+  std::vector<std::vector<Real>> probabilities;
+  probabilities.reserve(rows.size());
+  for (const auto& row : rows) probabilities.push_back(tenths<Real>(row));
+  return ExactTable<Real>(probabilities);
 }
 
 Rational hundredths(int n) { return Rational(n) / 100; }
@@ -44,8 +44,8 @@ template <class Rule>
 Rational first_token_distance(const Rule& rule) {
   const auto target = table<Rational>(golden_target);
   const auto draft = table<Rational>(golden_draft);
-  return law_distance(sequence_law<Rational>(target, draft, rule, 1, {}, 1),
-                      plain_law<Rational>(target, {}, 1));
+  return distribution_distance(sequence_distribution<Rational>(target, draft, rule, 1, {}, 1),
+                               plain_distribution<Rational>(target, {}, 1));
 }
 
 template <class Rule>
@@ -55,8 +55,8 @@ Rational sequence_distance(const Rule& rule, const std::vector<std::vector<int>>
   const auto target = table<Rational>(target_rows);
   const auto draft = table<Rational>(draft_rows);
   const std::vector<Token> context{1};
-  return law_distance(sequence_law<Rational>(target, draft, rule, gamma, context, length),
-                      plain_law<Rational>(target, context, length));
+  return distribution_distance(sequence_distribution<Rational>(target, draft, rule, gamma, context, length),
+                               plain_distribution<Rational>(target, context, length));
 }
 
 }  // namespace
@@ -64,13 +64,13 @@ Rational sequence_distance(const Rule& rule, const std::vector<std::vector<int>>
 TEST_CASE("a table is indexed by the last tokens, most recent last, and short contexts start with token 0") {
   const auto order_two = table<double>({{0, 10}, {1, 9}, {2, 8}, {3, 7}});
   std::vector<double> scratch;
-  const auto first_mass = [&](const std::vector<Token>& context) {
+  const auto first_probability = [&](const std::vector<Token>& context) {
     return std::lround(order_two.next(context, scratch)[0] * 10);
   };
-  CHECK(first_mass({}) == 0);
-  CHECK(first_mass({1}) == 1);
-  CHECK(first_mass({1, 0}) == 2);
-  CHECK(first_mass({0, 0, 1, 1}) == 3);
+  CHECK(first_probability({}) == 0);
+  CHECK(first_probability({1}) == 1);
+  CHECK(first_probability({1, 0}) == 2);
+  CHECK(first_probability({0, 0, 1, 1}) == 3);
   static_assert(LanguageModel<ExactTable<double>>);
   static_assert(LanguageModel<ExactTable<Rational>, Rational>);
 }
@@ -89,13 +89,13 @@ TEST_CASE("Algorithm 1 is lossless, exactly: golden vector and order-1 chains, s
   }
 }
 
-TEST_CASE("lossless laws are equal entry by entry, and sum to 1") {
+TEST_CASE("lossless distributions are equal entry by entry, and sum to 1") {
   const auto target = table<Rational>(chain_target);
   const auto draft = table<Rational>(chain_draft);
-  const auto law = sequence_law<Rational>(target, draft, TokenRule{}, 2, {}, 3);
-  CHECK(law == plain_law<Rational>(target, {}, 3));
+  const auto distribution = sequence_distribution<Rational>(target, draft, TokenRule{}, 2, {}, 3);
+  CHECK(distribution == plain_distribution<Rational>(target, {}, 3));
   Rational total = 0;
-  for (const auto& [tokens, probability] : law) total += probability;
+  for (const auto& [tokens, probability] : distribution) total += probability;
   CHECK(total == 1);
 }
 
@@ -104,16 +104,16 @@ TEST_CASE("E[tokens] by enumeration is Eq. 1 exactly, and P(accepted = k) is alp
   const auto draft = table<Rational>(golden_draft);
   const Rational alpha = Rational(3) / 5;
   for (const std::int32_t gamma : {0, 1, 2, 4}) {
-    const auto law = round_law<Rational>(target, draft, TokenRule{}, gamma, {});
+    const auto distribution = round_distribution<Rational>(target, draft, TokenRule{}, gamma, {});
     Rational tokens = 0;
     Rational reached = 1;
     for (std::int32_t k = 0; k <= gamma; ++k) {
       tokens += reached;
       const Rational stop = k == gamma ? Rational(1) : Rational(1 - alpha);
-      CHECK(law.accepted[static_cast<std::size_t>(k)] == reached * stop);
+      CHECK(distribution.accepted[static_cast<std::size_t>(k)] == reached * stop);
       reached *= alpha;
     }
-    CHECK(law.expected_tokens == tokens);
+    CHECK(distribution.expected_tokens == tokens);
     CHECK(static_cast<double>(tokens) == doctest::Approx(expected_tokens(0.6, gamma)).epsilon(1e-14));
   }
 }
@@ -136,7 +136,7 @@ TEST_CASE("an order-1 round emits 1 + sum of (M^i 1)(x) tokens, M the elementwis
   }
   for (Token x = 0; x < 3; ++x) {
     const std::vector<Token> context{x};
-    CHECK(round_law<Rational>(target, draft, TokenRule{}, gamma, context).expected_tokens ==
+    CHECK(round_distribution<Rational>(target, draft, TokenRule{}, gamma, context).expected_tokens ==
           expected[static_cast<std::size_t>(x)]);
   }
 }
@@ -156,7 +156,7 @@ TEST_CASE("lenience 1/2: acceptance .8, and a distance of .20, .25, .30 for the 
   const auto draft = table<Rational>(golden_draft);
   const auto rule = [](Residual residual) { return LenienceRule{0.5, residual}; };
   for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target}) {
-    CHECK(round_law<Rational>(target, draft, rule(residual), 1, {}).accepted[1] == hundredths(80));
+    CHECK(round_distribution<Rational>(target, draft, rule(residual), 1, {}).accepted[1] == hundredths(80));
     // TV(out, target) + P(reject) >= TV(target, draft) for every rule.
     CHECK(first_token_distance(rule(residual)) + hundredths(20) >= hundredths(40));
     CHECK(first_token_distance(LenienceRule{1, residual}) ==
@@ -171,9 +171,9 @@ TEST_CASE("A.5: two of the residuals keep every token below target / lenience, t
   const auto target = table<Rational>(golden_target);
   const auto draft = table<Rational>(golden_draft);
   const auto bounded = [&](Residual residual) {
-    const auto plain = plain_law<Rational>(target, {}, 1);
+    const auto plain = plain_distribution<Rational>(target, {}, 1);
     for (const auto& [tokens, probability] :
-         sequence_law<Rational>(target, draft, LenienceRule{0.5, residual}, 1, {}, 1)) {
+         sequence_distribution<Rational>(target, draft, LenienceRule{0.5, residual}, 1, {}, 1)) {
       if (probability > 2 * plain.at(tokens)) return false;
     }
     return true;
@@ -207,39 +207,41 @@ TEST_CASE("greedy lenience at 1 decodes the argmax, whatever the draft; at lower
         last = argmax(BasicRow<Rational>{row.data(), 3});
         greedy.push_back(last);
       }
-      const Law<Rational> expected{{greedy, Rational(1)}};
-      CHECK(sequence_law<Rational>(target, draft, GreedyLenienceRule{1}, gamma, context, 4) == expected);
+      const SequenceDistribution<Rational> expected{{greedy, Rational(1)}};
+      CHECK(sequence_distribution<Rational>(target, draft, GreedyLenienceRule{1}, gamma, context, 4) ==
+            expected);
     }
   }
   const std::vector<Token> context{0};
-  CHECK(sequence_law<Rational>(target, draft, GreedyLenienceRule{0.5}, 1, context, 1).size() == 2);
+  CHECK(sequence_distribution<Rational>(target, draft, GreedyLenienceRule{0.5}, 1, context, 1).size() == 2);
 }
 
 TEST_CASE("greedy lenience at 1 keeps any of several tied maxima, so it equals argmax only without ties") {
   const auto tied = table<Rational>({{4, 4, 2}});
   const auto draft = table<Rational>({{0, 10, 0}});
-  const Law<Rational> expected{{{1}, Rational(1)}};
-  CHECK(sequence_law<Rational>(tied, draft, GreedyLenienceRule{1}, 1, {}, 1) == expected);
+  const SequenceDistribution<Rational> expected{{{1}, Rational(1)}};
+  CHECK(sequence_distribution<Rational>(tied, draft, GreedyLenienceRule{1}, 1, {}, 1) == expected);
 }
 
 TEST_CASE("doubles agree with rationals to rounding") {
-  const auto exact = sequence_law<Rational>(table<Rational>(chain_target), table<Rational>(chain_draft),
-                                            LenienceRule{0.5, Residual::literal}, 2, {}, 3);
-  const auto rounded = sequence_law<double>(table<double>(chain_target), table<double>(chain_draft),
-                                            LenienceRule{0.5, Residual::literal}, 2, {}, 3);
+  const auto exact =
+      sequence_distribution<Rational>(table<Rational>(chain_target), table<Rational>(chain_draft),
+                                      LenienceRule{0.5, Residual::literal}, 2, {}, 3);
+  const auto rounded = sequence_distribution<double>(table<double>(chain_target), table<double>(chain_draft),
+                                                     LenienceRule{0.5, Residual::literal}, 2, {}, 3);
   CHECK(exact.size() == rounded.size());
   for (const auto& [tokens, probability] : exact) {
     CHECK(std::abs(rounded.at(tokens) - static_cast<double>(probability)) < 1e-14);
   }
 }
 
-TEST_CASE("a damaged row ends the sequence and emits no id") {
+TEST_CASE("an invalid row ends the sequence and emits no id") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const ExactTable<double> damaged({{0.5, nan}});
+  const ExactTable<double> invalid({{0.5, nan}});
   const ExactTable<double> sound({{0.5, 0.5}});
-  const Law<double> nothing{{{}, 1.0}};
-  CHECK(plain_law<double>(damaged, {}, 2) == nothing);
-  CHECK(sequence_law<double>(sound, damaged, TokenRule{}, 1, {}, 2) == nothing);
-  CHECK(sequence_law<double>(damaged, sound, TokenRule{}, 0, {}, 2) == nothing);
-  CHECK(sequence_law<double>(damaged, sound, GreedyLenienceRule{}, 2, {}, 2) == nothing);
+  const SequenceDistribution<double> nothing{{{}, 1.0}};
+  CHECK(plain_distribution<double>(invalid, {}, 2) == nothing);
+  CHECK(sequence_distribution<double>(sound, invalid, TokenRule{}, 1, {}, 2) == nothing);
+  CHECK(sequence_distribution<double>(invalid, sound, TokenRule{}, 0, {}, 2) == nothing);
+  CHECK(sequence_distribution<double>(invalid, sound, GreedyLenienceRule{}, 2, {}, 2) == nothing);
 }

@@ -17,9 +17,9 @@ Transitions graph_of(const std::vector<std::vector<std::int32_t>>& successors) {
   for (const auto& row : successors) {
     for (const std::int32_t to : row) {
       graph.column.push_back(to);
-      graph.mass.push_back(1);
+      graph.probabilities.push_back(1);
     }
-    graph.first.push_back(static_cast<std::int32_t>(graph.mass.size()));
+    graph.first.push_back(static_cast<std::int32_t>(graph.probabilities.size()));
   }
   finish(graph, 2);
   return graph;
@@ -96,7 +96,7 @@ TEST_CASE("a path of a million contexts is followed without recursion") {
   Transitions ring;
   for (std::int32_t x = 0; x < size; ++x) {
     ring.column.push_back((x + 1) % size);
-    ring.mass.push_back(1);
+    ring.probabilities.push_back(1);
     ring.first.push_back(x + 1);
   }
   finish(ring, 0.5);

@@ -5,23 +5,23 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
 namespace {
 
-/// Rounds whose position i is accepted with probability chance(i, round before), i from 0.
-template <class Chance>
-std::vector<LoggedRound> simulate(std::uint32_t trial, int rounds, int gamma, const Chance& chance) {
+/// Rounds whose position i is accepted with probability rate(i, round before), i from 0.
+template <class Rate>
+std::vector<LoggedRound> simulate(std::uint32_t trial, int rounds, int gamma, const Rate& rate) {
   Philox stream(test_seed(20230911), Site{trial, 0, Draw{Use::world, 1}});
   std::vector<LoggedRound> log;
   LoggedRound before{gamma, 0};
   for (int i = 0; i < rounds; ++i) {
     LoggedRound round{gamma, 0};
-    while (round.accepted < gamma && open_unit(stream()) < chance(round.accepted, before)) ++round.accepted;
+    while (round.accepted < gamma && open_unit(stream()) < rate(round.accepted, before)) ++round.accepted;
     log.push_back(before = round);
   }
   return log;
@@ -35,7 +35,7 @@ constexpr int repeats = 3000;
 
 }  // namespace
 
-TEST_CASE("coins of rounds, by hand") {
+TEST_CASE("acceptance draws of rounds, by hand") {
   const LoggedRound log[] = {{3, 3}, {3, 0}, {2, 1}, {0, 0}, {3, 2}};
   const PositionCounts counts = count_positions(log);
   CHECK(counts.rounds == 5);
@@ -110,7 +110,8 @@ TEST_CASE("tests of a log: false alarms at their level, planted departures found
   }
   CHECK(count_agrees(position_alarms, repeats, 0.05));
   CHECK(count_agrees(neighbour_alarms, repeats, 0.05));
-  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has a chance below 1e-5, ten of 300 have none.
+  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has probability below 1e-5, ten of 300 have
+  // none.
   CHECK(decay_found > 290);
   CHECK(runs_found > 290);
 }
@@ -142,12 +143,12 @@ TEST_CASE("tokens per round from positions: at the log's own gamma the plain mea
 }
 
 TEST_CASE("the delta method's errors cover, also when acceptance decays") {
-  const auto chance = [](int position, const LoggedRound&) { return 0.85 - 0.1 * position; };
+  const auto rate = [](int position, const LoggedRound&) { return 0.85 - 0.1 * position; };
   const double expected = 1 + 0.85 + 0.85 * 0.75 + 0.85 * 0.75 * 0.65;
-  constexpr double quantile = 1.6448536269514722;  // of the normal law at 0.95
+  constexpr double quantile = 1.6448536269514722;  // of the normal distribution at 0.95
   int covered = 0;
   for (int i = 0; i < repeats; ++i) {
-    const auto log = simulate(static_cast<std::uint32_t>(i), 400, 5, chance);
+    const auto log = simulate(static_cast<std::uint32_t>(i), 400, 5, rate);
     const PositionalTokens found = positional_tokens(count_positions(log));
     covered += std::abs(found.tokens[3] - expected) <= quantile * found.deviation[3] ? 1 : 0;
   }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -64,7 +64,7 @@ TEST_CASE("estimators by hand") {
   // Positions evaluated by the target: 4 rounds of 3; draft runs: 8.
   CHECK(found.at("operations").estimate == doctest::Approx((12 + 0.25 * 8) / 9));
   CHECK(found.at("memory_accesses").estimate == doctest::Approx(4.0 / 9));
-  CHECK(batch_speed(batches[0], 0.1) == doctest::Approx(4 / 2.4));
+  CHECK(batch_speedup(batches[0], 0.1) == doctest::Approx(4 / 2.4));
   for (const auto& [name, interval] : found) {
     CAPTURE(name);
     CHECK(interval.low <= interval.estimate);
@@ -107,7 +107,7 @@ TEST_CASE("intervals cover the closed forms about as often as they say") {
                                             {"alpha_drafted", (expected_tokens(alpha, gamma) - 1) / gamma},
                                             {"tokens_per_round", expected_tokens(alpha, gamma)},
                                             {"tokens_variance", tokens_variance(alpha, gamma)},
-                                            {"speed", speed(alpha, gamma, cost.c)},
+                                            {"speed", speedup(alpha, gamma, cost.c)},
                                             {"operations", operations(alpha, gamma, cost.c_hat)},
                                             {"memory_accesses", memory_accesses(alpha, gamma)}};
   std::map<std::string, int> covered;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/random/random_source.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -15,11 +15,12 @@ namespace {
 
 using Counts = std::vector<std::uint64_t>;
 
-Counts sample(const std::vector<double>& law, int samples, std::uint32_t trial) {
+Counts sample(const std::vector<double>& distribution, int samples, std::uint32_t trial) {
   Philox stream(test_seed(1922), Site{trial, 0, Draw{Use::world, 0}});
-  Counts counts(law.size());
+  Counts counts(distribution.size());
   for (int i = 0; i < samples; ++i) {
-    const Token id = inverse_cdf(Row{law.data(), static_cast<std::int32_t>(law.size())}, open_unit(stream()));
+    const Token id = inverse_cdf(Row{distribution.data(), static_cast<std::int32_t>(distribution.size())},
+                                 open_unit(stream()));
     ++counts[static_cast<std::size_t>(id)];
   }
   return counts;
@@ -43,7 +44,7 @@ TEST_CASE("Pearson and G by hand") {
   CHECK(found.degrees == 1);
   CHECK(found.pearson_p == doctest::Approx(std::erfc(std::sqrt(8.0))));
   CHECK(found.samples == 100);
-  // Masses need not be normalised.
+  // Probabilities need not be normalised.
   CHECK(fit_test(counts, std::vector<double>{7, 7}).pearson == doctest::Approx(16));
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("two samples by hand: the 2 x 2 table's n (ad - bc)^2 / (row and colum
 TEST_CASE(
     "p-values of true samples are uniform: 1,500 tests at four levels, one- and two-sample, both "
     "statistics") {
-  // Null: multinomial samples from the law tested. 16 comparisons at seven sigma.
+  // Null: multinomial samples from the distribution tested. 16 comparisons at seven sigma.
   constexpr int repeats = 1500;
   constexpr double levels[] = {0.05, 0.25, 0.5, 0.9};
   int below[4][4] = {};
@@ -90,9 +91,9 @@ TEST_CASE("a planted fault is rejected") {
 }
 
 TEST_CASE("pooling gathers the small cells, is filled by the next smallest, and forgets order") {
-  const std::vector<double> law{0.5, 0.01, 0.3, 0.02, 0.17};
+  const std::vector<double> distribution{0.5, 0.01, 0.3, 0.02, 0.17};
   const Counts counts{52, 0, 28, 3, 17};
-  const FitTest found = fit_test(counts, law);
+  const FitTest found = fit_test(counts, distribution);
   // Expectations 50, 1, 30, 2, 17: the pool {1, 2} expects 3 < 5, so 17 joins it.
   CHECK(found.cells == 3);
   CHECK(found.degrees == 2);
@@ -101,8 +102,8 @@ TEST_CASE("pooling gathers the small cells, is filled by the next smallest, and 
   const FitTest other = fit_test(Counts{3, 17, 52, 28, 0}, std::vector<double>{0.02, 0.17, 0.5, 0.3, 0.01});
   CHECK(other.pearson == doctest::Approx(found.pearson));
   CHECK(other.g == doctest::Approx(found.g));
-  CHECK(fit_test(counts, law, 0).cells == 5);
-  CHECK(fit_test(counts, law, minimum_expectation_for_power).cells == 3);
+  CHECK(fit_test(counts, distribution, 0).cells == 5);
+  CHECK(fit_test(counts, distribution, minimum_expectation_for_power).cells == 3);
 }
 
 TEST_CASE("when everything is pooled nothing can be rejected") {
@@ -127,7 +128,7 @@ TEST_CASE("an impossible outcome settles the matter, even once") {
 TEST_CASE("power: the formula agrees with simulation, and its inverse with itself") {
   constexpr int samples = 1500;
   constexpr int repeats = 1500;
-  const std::vector<double> law(4, 0.25);
+  const std::vector<double> distribution(4, 0.25);
   const double effect = detectable_effect(3, samples, 0.01, 0.8);
   CHECK(power_of(effect, 3, samples, 0.01) == doctest::Approx(0.8));
   CHECK(power_of(0, 3, samples, 0.01) == doctest::Approx(0.01));
@@ -138,7 +139,7 @@ TEST_CASE("power: the formula agrees with simulation, and its inverse with itsel
   CHECK(detectable_total_variation(3, samples, 0.01, 0.8) == doctest::Approx(2 * shift));
   int rejected = 0;
   for (int i = 0; i < repeats; ++i) {
-    const FitTest found = fit_test(sample(moved, samples, static_cast<std::uint32_t>(i)), law);
+    const FitTest found = fit_test(sample(moved, samples, static_cast<std::uint32_t>(i)), distribution);
     rejected += found.pearson_p <= 0.01 ? 1 : 0;
   }
   check_count(rejected, repeats, 0.8);
@@ -239,7 +240,7 @@ TEST_CASE("a planned test knows its effect, its cells and its power") {
 
 TEST_CASE("planned power agrees with simulation, one- and two-sample") {
   // Null: rejections are Binomial(repeats, planned power). Seven sigma (.13), and .03 because the noncentral
-  // law is a limit for small effects. Power: the plan for half the effect is rejected.
+  // distribution is a limit for small effects. Power: the plan for half the effect is rejected.
   constexpr int repeats = 1000;
   const std::vector<double> moved{0.33, 0.25, 0.2, 0.15, 0.07};
   const auto plausible = [](int rejected, double predicted) {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -86,13 +86,14 @@ TEST_CASE("Clopper-Pearson never covers less than promised: exact sums over ever
   for (const int trials : {1, 7, 40}) {
     for (int step = 0; step <= 50; ++step) {
       const double probability = step / 50.0;
-      const boost::math::binomial_distribution<double> law(trials, probability);
+      const boost::math::binomial_distribution<double> distribution(trials, probability);
       double coverage = 0;
       for (int k = 0; k <= trials; ++k) {
         const Interval found =
             binomial_interval(static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(trials), 0.95)
                 .value();
-        if (found.low <= probability && probability <= found.high) coverage += boost::math::pdf(law, k);
+        if (found.low <= probability && probability <= found.high)
+          coverage += boost::math::pdf(distribution, k);
       }
       CAPTURE(trials);
       CAPTURE(probability);

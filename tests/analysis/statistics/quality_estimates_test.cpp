@@ -21,16 +21,16 @@ std::map<std::string, Interval> by_name(const std::vector<Estimate>& estimates) 
 }  // namespace
 
 TEST_CASE("judgements by hand") {
-  // Three rounds of gamma = 2: two tokens kept; none kept; one kept.
+  // Three rounds of gamma = 2: two tokens accepted; none accepted; one accepted.
   std::vector<Tally> batches(2);
   batches[0].add_round(Round{2, 2, 2, 2, 0});
   batches[0].add_round(Round{2, 2, 1, 0, 0});
   batches[1].add_round(Round{2, 2, 2, 1, 0});
-  for (const double value : {0.5, 0.75}) batches[0].judgement.optimum.add(value);
-  batches[1].judgement.optimum.add(1);
-  for (const double value : {0.125, 0.25, 0.5}) batches[0].judgement.divergence.add(value);
-  for (const double value : {0.25, 0.25}) batches[1].judgement.divergence.add(value);
-  const auto found = by_name(judgement_estimates(batches, 0.95));
+  for (const double value : {0.5, 0.75}) batches[0].quality.optimal_transport_bound.add(value);
+  batches[1].quality.optimal_transport_bound.add(1);
+  for (const double value : {0.125, 0.25, 0.5}) batches[0].quality.divergence.add(value);
+  for (const double value : {0.25, 0.25}) batches[1].quality.divergence.add(value);
+  const auto found = by_name(quality_estimates(batches, 0.95));
   CHECK(found.size() == 3);
   CHECK(found.at("first_acceptance").estimate == doctest::Approx(2.0 / 3));
   CHECK(found.at("optimum").estimate == doctest::Approx(2.25 / 3));
@@ -47,10 +47,10 @@ TEST_CASE("a lossy rule has a distance and no regret") {
   std::vector<Tally> batches(2);
   for (Tally& batch : batches) {
     batch.add_round(Round{1, 1, 1, 1, 0});
-    batch.judgement.optimum.add(0.5);
-    batch.judgement.distance.add(0.25);
+    batch.quality.optimal_transport_bound.add(0.5);
+    batch.quality.distance.add(0.25);
   }
-  const auto found = by_name(judgement_estimates(batches, 0.95));
+  const auto found = by_name(quality_estimates(batches, 0.95));
   CHECK(found.at("tv_to_target").estimate == 0.25);
   CHECK_FALSE(found.contains("regret"));
 }
@@ -58,7 +58,7 @@ TEST_CASE("a lossy rule has a distance and no regret") {
 TEST_CASE("without drafts there are no estimates") {
   std::vector<Tally> batches(2);
   for (Tally& batch : batches) batch.add_round(Round{0, 0, 0, 0, 0});
-  CHECK(by_name(judgement_estimates(batches, 0.95)).empty());
+  CHECK(by_name(quality_estimates(batches, 0.95)).empty());
 }
 
 TEST_CASE("speed counts draft runs, not drafted tokens") {
@@ -67,5 +67,5 @@ TEST_CASE("speed counts draft runs, not drafted tokens") {
   for (Tally& batch : batches) batch.add_round(Round{14, 3, 2, 1, 0});
   const auto found = by_name(estimates(batches, {0.1, 0.1}, 0.95));
   CHECK(found.at("speed").estimate == doctest::Approx(2 / (1 + 0.1 * 3)));
-  CHECK(batch_speed(batches[0], 0.1) == doctest::Approx(2 / (1 + 0.1 * 3)));
+  CHECK(batch_speedup(batches[0], 0.1) == doctest::Approx(2 / (1 + 0.1 * 3)));
 }

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "core/rules/all_rules.hpp"
-#include "sim/sequences.hpp"
 #include "sim/models/table_model.hpp"
+#include "sim/sequences.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -19,10 +19,10 @@ constexpr std::int32_t vocab = 3;
 constexpr std::size_t length = 3;
 constexpr std::uint32_t samples = 20000;
 
-/// Columns sum to 1, so that the stationary law is uniform.
+/// Columns sum to 1, so that the stationary distribution is uniform.
 const TableModel target(vocab, 1, {0.5, 0.3, 0.2, 0.2, 0.5, 0.3, 0.3, 0.2, 0.5});
 
-/// The chain started from its stationary law, which is uniform: so is every later marginal.
+/// The chain started from its stationary distribution, which is uniform: so is every later marginal.
 struct Stationary {
   std::int32_t vocab() const { return target.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const {
@@ -44,14 +44,16 @@ const OffByOneContext off_by_one;
 
 template <class M>
 std::vector<Token> sequences(const M& model, std::uint64_t seed, std::uint32_t trials = samples) {
-  Plan plan;
+  SimulationSize plan;
   plan.seed = test_seed(seed);
   plan.trials = trials;
   plan.prompts = {{0}};
   return plain_sequences(model, TokenRule{}, plan, length);
 }
 
-Law<double> law_of_right() { return plain_law<double>(right, std::vector<Token>{0}, length); }
+SequenceDistribution<double> distribution_of_right() {
+  return plain_distribution<double>(right, std::vector<Token>{0}, length);
+}
 
 /// What a test of one position alone sees.
 FitTest marginal(const std::vector<Token>& sample, std::size_t position) {
@@ -64,11 +66,12 @@ FitTest marginal(const std::vector<Token>& sample, std::size_t position) {
 }  // namespace
 
 TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong") {
-  // Null: 20,000 sequences of the target's law. Joint (Pearson, G) and three positions, one- and two-sample,
-  // each at 1e-11. Power: the fault moves a conditional by .1 to .3 (w > .1 in the joint), n w^2 > 200.
+  // Null: 20,000 sequences of the target's distribution. Joint (Pearson, G) and three positions, one- and
+  // two-sample, each at 1e-11. Power: the fault moves a conditional by .1 to .3 (w > .1 in the joint), n w^2
+  // > 200.
   const std::vector<Token> good = sequences(right, 1);
   const std::vector<Token> bad = sequences(off_by_one, 2);
-  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
   for (std::size_t position = 0; position < length; ++position) {
     CHECK(marginal(good, position).pearson_p > p_value_bound);
     CHECK(marginal(bad, position).pearson_p > p_value_bound);  // blind
@@ -89,7 +92,7 @@ TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong"
 }
 
 TEST_CASE("a position's test adds the tests of its prefixes") {
-  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
   const SequenceTests tests = exact.test(sequences(right, 4));
   REQUIRE(tests.positions.size() == length);
   const int prefixes[] = {1, 3, 9};
@@ -121,16 +124,16 @@ TEST_CASE("rare prefixes are left out and counted") {
 }
 
 TEST_CASE("rare sequences share cells, and still count") {
-  // 6^4 = 1296 sequences and 4,000 samples: hardly any has a cell of its own. Null: the even law, at 1e-11.
-  // Power: the first and the last token alone have w^2 = .28, which makes n w^2 = 1,100, and half of that for
-  // two samples; about 150 are found.
+  // 6^4 = 1296 sequences and 4,000 samples: hardly any has a cell of its own. Null: the even distribution, at
+  // 1e-11. Power: the first and the last token alone have w^2 = .28, which makes n w^2 = 1,100, and half of
+  // that for two samples; about 150 are found.
   const TableModel even(6, 0, std::vector<double>(6, 1.0));
   const TableModel tilted(6, 0, {1.6, 1.2, 1, 1, 0.8, 0.4});
-  Plan plan;
+  SimulationSize plan;
   plan.seed = test_seed(7);
   plan.trials = 4000;
   const std::vector<Token> sample = plain_sequences(tilted, TokenRule{}, plan, 4);
-  const ExactSequenceTests exact(plain_law<double>(even, {}, 4), 6, 4, plan.trials);
+  const ExactSequenceTests exact(plain_distribution<double>(even, {}, 4), 6, 4, plan.trials);
   const SequenceTests tests = exact.test(sample);
   CHECK(tests.joint.cells <= static_cast<int>(rare_cells));
   CHECK(tests.joint.pearson_p < p_value_bound);
@@ -142,21 +145,22 @@ TEST_CASE("rare sequences share cells, and still count") {
   CHECK(two.joint.pearson_p < p_value_bound);
 }
 
-TEST_CASE("a sequence that the law excludes settles the matter") {
-  Law<double> law = law_of_right();
-  law.erase({0, 0, 0});
-  const ExactSequenceTests exact(law, vocab, length, 2);
+TEST_CASE("a sequence that the distribution excludes settles the matter") {
+  SequenceDistribution<double> distribution = distribution_of_right();
+  distribution.erase({0, 0, 0});
+  const ExactSequenceTests exact(distribution, vocab, length, 2);
   const SequenceTests tests = exact.test(std::vector<Token>{0, 0, 0, 1, 1, 1});
   CHECK(tests.joint.impossible == 1);
   CHECK(tests.adjusted_p() == 0);
   CHECK(tests.positions[2].sum.impossible == 1);
-  CHECK(exact.plan(law_of_right()).impossible == doctest::Approx(law_of_right().at({0, 0, 0})));
+  CHECK(exact.plan(distribution_of_right()).impossible ==
+        doctest::Approx(distribution_of_right().at({0, 0, 0})));
 }
 
 TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   // Null: as above. KS at 1e-11 for the third position, one- and two-sample; chi-squared's own error is far
   // below the .08 that this finds. Power: one degree too many for the first token (3, not 2) is .19 away.
-  const ExactSequenceTests exact(law_of_right(), vocab, length, 300);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length, 300);
   std::vector<double> one;
   std::vector<double> two;
   std::vector<double> wrong;
@@ -177,18 +181,19 @@ TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   CHECK(kolmogorov_smirnov(wrong).p < p_value_bound);
 }
 
-TEST_CASE("what a test faces under another law") {
-  const ExactSequenceTests exact(law_of_right(), vocab, length, samples);
-  CHECK(exact.plan(law_of_right()).effect < 1e-12);
-  const Law<double> fault = plain_law<double>(off_by_one, std::vector<Token>{0}, length);
+TEST_CASE("what a test faces under another distribution") {
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
+  CHECK(exact.plan(distribution_of_right()).effect < 1e-12);
+  const SequenceDistribution<double> fault =
+      plain_distribution<double>(off_by_one, std::vector<Token>{0}, length);
   double square = 0;
-  const Law<double> law = law_of_right();
-  for (const auto& [sequence, probability] : law) {
+  const SequenceDistribution<double> distribution = distribution_of_right();
+  for (const auto& [sequence, probability] : distribution) {
     square += (fault.at(sequence) - probability) * (fault.at(sequence) - probability) / probability;
   }
   CHECK(exact.plan(fault).effect == doctest::Approx(std::sqrt(square)));
   CHECK(exact.plan(fault).degrees == 26);
-  const PlannedTest two = plan_two_sample(fault, law, samples);
+  const PlannedTest two = plan_two_sample(fault, distribution, samples);
   CHECK(two.degrees == 26);
   CHECK(two.effect < std::sqrt(square));
   CHECK(two.effect > std::sqrt(square) / 2);

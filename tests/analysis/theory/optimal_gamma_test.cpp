@@ -17,16 +17,16 @@ TEST_CASE("the optimum agrees with trying every gamma") {
       CAPTURE(c);
       int best = 0;
       for (int gamma = 1; gamma <= limit; ++gamma) {
-        if (speed(alpha, gamma, c) > speed(alpha, best, c) * (1 + 1e-14)) best = gamma;
+        if (speedup(alpha, gamma, c) > speedup(alpha, best, c) * (1 + 1e-14)) best = gamma;
       }
       REQUIRE(best < limit);
       const OptimalGamma found = optimal_gamma(alpha, c);
       CHECK(found.gamma == best);
-      CHECK(found.speed.value() == doctest::Approx(speed(alpha, best, c)).epsilon(1e-14));
+      CHECK(found.speedup.value() == doctest::Approx(speedup(alpha, best, c)).epsilon(1e-14));
       CHECK_FALSE(found.reason.empty());
       // Cor. 3.9: with alpha > c the best gamma reaches the guarantee.
-      if (const auto guaranteed = guaranteed_speed(alpha, c))
-        CHECK(*found.speed >= *guaranteed * (1 - 1e-14));
+      if (const auto guaranteed = guaranteed_speedup(alpha, c))
+        CHECK(*found.speedup >= *guaranteed * (1 - 1e-14));
     }
   }
 }
@@ -35,20 +35,20 @@ TEST_CASE("exact ties go to the smaller gamma") {
   // alpha = c: gamma = 0 and 1 are equally fast.
   for (const double both : {0.1, 0.3, 0.5, 0.9}) CHECK(optimal_gamma(both, both).gamma == 0);
   // A(1/2, 1) / (1 + c) = A(1/2, 2) / (1 + 2c) at c = 1/5.
-  CHECK(speed(0.5, 1, 0.2) == doctest::Approx(speed(0.5, 2, 0.2)).epsilon(1e-15));
+  CHECK(speedup(0.5, 1, 0.2) == doctest::Approx(speedup(0.5, 2, 0.2)).epsilon(1e-15));
   CHECK(optimal_gamma(0.5, 0.2).gamma == 1);
 }
 
 TEST_CASE("no finite optimum is said, with the limit where there is one") {
   const OptimalGamma free = optimal_gamma(0.75, 0);
   CHECK_FALSE(free.gamma.has_value());
-  CHECK(free.speed.value() == doctest::Approx(4));
+  CHECK(free.speedup.value() == doctest::Approx(4));
   const OptimalGamma certain = optimal_gamma(1, 0.25);
   CHECK_FALSE(certain.gamma.has_value());
-  CHECK(certain.speed.value() == 4);
+  CHECK(certain.speedup.value() == 4);
   const OptimalGamma both = optimal_gamma(1, 0);
   CHECK_FALSE(both.gamma.has_value());
-  CHECK_FALSE(both.speed.has_value());
+  CHECK_FALSE(both.speedup.has_value());
   const OptimalGamma far = optimal_gamma(1 - 1e-16, 1e-12);
   CHECK_FALSE(far.gamma.has_value());
   for (const OptimalGamma& found : {free, certain, both, far}) CHECK_FALSE(found.reason.empty());
@@ -57,7 +57,7 @@ TEST_CASE("no finite optimum is said, with the limit where there is one") {
 TEST_CASE("do not speculate: nothing accepted, or a draft as slow as the target") {
   for (const double c : {0.0, 0.5, 2.0}) {
     CHECK(optimal_gamma(0, c).gamma == 0);
-    CHECK(optimal_gamma(0, c).speed == 1.0);
+    CHECK(optimal_gamma(0, c).speedup == 1.0);
   }
   CHECK(optimal_gamma(1, 1).gamma == 0);
   CHECK(optimal_gamma(1, 2).gamma == 0);

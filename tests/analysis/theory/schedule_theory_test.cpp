@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "sim/schedules/schedule.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint32_t trials = 64;
 constexpr std::size_t spare = 1024;
 
-Plan plan_of(std::uint32_t length) {
-  Plan plan;
+SimulationSize plan_of(std::uint32_t length) {
+  SimulationSize plan;
   plan.seed = test_seed(20240611);
   plan.trials = trials;
   plan.length = length;
@@ -33,7 +33,7 @@ struct Sums {
 
 template <class Schedule>
 Sums simulate(const Schedule& schedule, double alpha, std::uint32_t length = 20'000) {
-  const Plan plan = plan_of(length);
+  const SimulationSize plan = plan_of(length);
   const auto bits = [&](std::uint32_t trial) {
     return iid_acceptances(alpha, plan.seed, trial, plan.length + spare);
   };
@@ -49,7 +49,7 @@ Sums simulate(const Schedule& schedule, double alpha, std::uint32_t length = 20'
   return sums;
 }
 
-/// Null: `formula` is the long-run speed over independent acceptances. The trials are independent and long,
+/// Null: `formula` is the long-run speedup over independent acceptances. The trials are independent and long,
 /// so that Student's t holds; false alarms are as rare as p_value_bound.
 bool follows(const Sums& sums, double formula) {
   const Interval interval = *ratio_interval(sums.plain, sums.time, 1 - p_value_bound);
@@ -90,20 +90,20 @@ TEST_CASE("rounds: Thm 3.8, heads and oracles are inside their intervals") {
         CAPTURE(alpha);
         CAPTURE(c);
         CAPTURE(gamma);
-        CHECK(follows(Speculative{gamma, c}, alpha, speed(alpha, as_int(gamma), c)));
-        CHECK(follows(Heads{gamma, c}, alpha, heads_speed(alpha, as_int(gamma), c)));
-        CHECK(follows(Oracle{gamma, c}, alpha, oracle_speed_capped(alpha, as_int(gamma), c)));
+        CHECK(follows(Speculative{gamma, c}, alpha, speedup(alpha, as_int(gamma), c)));
+        CHECK(follows(Heads{gamma, c}, alpha, heads_speedup(alpha, as_int(gamma), c)));
+        CHECK(follows(Oracle{gamma, c}, alpha, speedup_bound_capped(alpha, as_int(gamma), c)));
       }
-      CHECK(follows(Oracle{500, c}, alpha, *oracle_speed_charged(alpha, c)));
+      CHECK(follows(Oracle{500, c}, alpha, *speedup_bound_drafting_paid(alpha, c)));
     }
-    CHECK(follows(Oracle{500, 0}, alpha, *oracle_speed_uncharged(alpha)));
+    CHECK(follows(Oracle{500, 0}, alpha, *speedup_bound_drafting_free(alpha)));
     CHECK(follows(Plain{}, alpha, 1));
   }
 }
 
 TEST_CASE("a forgotten bonus token is found out, also where it is rare") {
-  CHECK_FALSE(follows(WithoutBonus{4, 0.05}, 0.8, speed(0.8, 4, 0.05)));
-  CHECK_FALSE(follows(WithoutBonus{8, 0.05}, 0.8, speed(0.8, 8, 0.05)));
+  CHECK_FALSE(follows(WithoutBonus{4, 0.05}, 0.8, speedup(0.8, 4, 0.05)));
+  CHECK_FALSE(follows(WithoutBonus{8, 0.05}, 0.8, speedup(0.8, 8, 0.05)));
 }
 
 TEST_CASE("hierarchies follow their exact form, and not the usual approximation") {
@@ -115,20 +115,20 @@ TEST_CASE("hierarchies follow their exact form, and not the usual approximation"
       schedule.levels.push_back({static_cast<std::uint64_t>(level.gamma), level.c, level.alpha});
     }
     const Sums sums = simulate(schedule, levels.front().alpha);
-    CHECK(follows(sums, hierarchical_speed(levels)));
-    CHECK_FALSE(follows(sums, hierarchical_speed_usual(levels)));
+    CHECK(follows(sums, hierarchical_speedup(levels)));
+    CHECK_FALSE(follows(sums, hierarchical_speedup_usual(levels)));
   }
   const std::vector<LevelInputs> one{{0.8, 4, 0.2}};
-  CHECK(hierarchical_speed(one) == doctest::Approx(speed(0.8, 4, 0.2)));
-  CHECK(hierarchical_speed_usual(one) == doctest::Approx(speed(0.8, 4, 0.2)));
+  CHECK(hierarchical_speedup(one) == doctest::Approx(speedup(0.8, 4, 0.2)));
+  CHECK(hierarchical_speedup_usual(one) == doctest::Approx(speedup(0.8, 4, 0.2)));
 }
 
 TEST_CASE("a hierarchy whose second level is never accepted drafts a token a round") {
   // Each round of the middle model then takes c_1 + gamma_2 c_2 and gives one token, so that nothing is left
   // over and the approximation is exact.
   const std::vector<LevelInputs> levels{{0.8, 4, 0.2}, {0, 3, 0.02}};
-  CHECK(hierarchical_speed(levels) == doctest::Approx(speed(0.8, 4, 0.26)));
-  CHECK(hierarchical_speed_usual(levels) == doctest::Approx(speed(0.8, 4, 0.26)));
+  CHECK(hierarchical_speedup(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
+  CHECK(hierarchical_speedup_usual(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
 }
 
 TEST_CASE("DSI with as many servers as it asks for") {
@@ -138,13 +138,13 @@ TEST_CASE("DSI with as many servers as it asks for") {
         CAPTURE(alpha);
         CAPTURE(c);
         CAPTURE(lookahead);
-        const double formula = *dsi_speed(alpha, c, as_int(lookahead));
+        const double formula = *dsi_speedup(alpha, c, as_int(lookahead));
         CHECK(follows(Dsi{0, lookahead, c}, alpha, formula));
         const int enough = dsi_servers(c, as_int(lookahead));
-        CHECK(*dsi_speed(alpha, c, as_int(lookahead), enough) == doctest::Approx(formula));
+        CHECK(*dsi_speedup(alpha, c, as_int(lookahead), enough) == doctest::Approx(formula));
         CHECK(follows(Dsi{static_cast<std::uint64_t>(enough), lookahead, c}, alpha, formula));
       }
-      CHECK(*dsi_speed(alpha, c, 1) == doctest::Approx(*oracle_speed_charged(alpha, c)));
+      CHECK(*dsi_speedup(alpha, c, 1) == doctest::Approx(*speedup_bound_drafting_paid(alpha, c)));
     }
   }
   // The printed form is that of lookahead 1 only.
@@ -152,7 +152,7 @@ TEST_CASE("DSI with as many servers as it asks for") {
   CHECK(dsi_servers(0.05, 1) == 20);
   CHECK(dsi_servers(0.05, 5) == 4);
   CHECK(dsi_servers(0.3, 1) == 4);
-  CHECK_FALSE(dsi_speed(1, 0.1, 1).has_value());
+  CHECK_FALSE(dsi_speedup(1, 0.1, 1).has_value());
 }
 
 TEST_CASE("DSI with too few servers") {
@@ -164,16 +164,16 @@ TEST_CASE("DSI with too few servers") {
           CAPTURE(c);
           CAPTURE(servers);
           CAPTURE(lookahead);
-          const double formula = *dsi_speed(alpha, c, as_int(lookahead), servers);
+          const double formula = *dsi_speedup(alpha, c, as_int(lookahead), servers);
           CHECK(follows(Dsi{static_cast<std::uint64_t>(servers), lookahead, c}, alpha, formula));
-          CHECK(formula <= *dsi_speed(alpha, c, as_int(lookahead), servers + 1) * (1 + 1e-12));
+          CHECK(formula <= *dsi_speedup(alpha, c, as_int(lookahead), servers + 1) * (1 + 1e-12));
         }
       }
     }
   }
-  CHECK_FALSE(follows(Dsi{2, 1, 0.05}, 0.8, *dsi_speed(0.8, 0.05, 1)));
+  CHECK_FALSE(follows(Dsi{2, 1, 0.05}, 0.8, *dsi_speedup(0.8, 0.05, 1)));
   // One server and a draft as slow as the target: every run settles one token more than the last.
-  CHECK(*dsi_speed(0.8, 1, 1, 1) == doctest::Approx(1));
+  CHECK(*dsi_speedup(0.8, 1, 1, 1) == doctest::Approx(1));
 }
 
 TEST_CASE("PEARL: the printed form is the program's; using the row after the block is another") {
@@ -187,16 +187,16 @@ TEST_CASE("PEARL: the printed form is the program's; using the row after the blo
             1 / (1 - alpha) /
             (1 + alpha + std::pow(alpha, as_int(gamma)) / (1 - std::pow(alpha, as_int(gamma)))) /
             std::max(1.0, static_cast<double>(gamma) * c);
-        CHECK(pearl_speed(alpha, as_int(gamma), c) == doctest::Approx(printed));
+        CHECK(pearl_speedup(alpha, as_int(gamma), c) == doctest::Approx(printed));
         CHECK(follows(Pearl{gamma, c, false}, alpha, printed));
-        CHECK(follows(Pearl{gamma, c, true}, alpha, pearl_speed_next_row(alpha, as_int(gamma), c)));
+        CHECK(follows(Pearl{gamma, c, true}, alpha, pearl_speedup_next_row(alpha, as_int(gamma), c)));
       }
     }
   }
-  CHECK_FALSE(follows(Pearl{5, 0.05, true}, 0.8, pearl_speed(0.8, 5, 0.05)));
-  CHECK_FALSE(follows(Pearl{5, 0.05, false}, 0.8, pearl_speed_next_row(0.8, 5, 0.05)));
-  CHECK(pearl_speed(1, 5, 0.05) == doctest::Approx(5));
-  CHECK(pearl_speed_next_row(1, 5, 0.05) == doctest::Approx(5));
+  CHECK_FALSE(follows(Pearl{5, 0.05, true}, 0.8, pearl_speedup(0.8, 5, 0.05)));
+  CHECK_FALSE(follows(Pearl{5, 0.05, false}, 0.8, pearl_speedup_next_row(0.8, 5, 0.05)));
+  CHECK(pearl_speedup(1, 5, 0.05) == doctest::Approx(5));
+  CHECK(pearl_speedup_next_row(1, 5, 0.05) == doctest::Approx(5));
 }
 
 TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one server") {
@@ -204,8 +204,8 @@ TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one se
     for (const int gamma : {1, 2, 5, 20}) {
       CAPTURE(alpha);
       CAPTURE(gamma);
-      CHECK(pearl_speed_next_row(alpha, gamma, 1.0 / gamma) ==
-            doctest::Approx(*dsi_speed(alpha, 1.0 / gamma, 1, 1)));
+      CHECK(pearl_speedup_next_row(alpha, gamma, 1.0 / gamma) ==
+            doctest::Approx(*dsi_speedup(alpha, 1.0 / gamma, 1, 1)));
     }
   }
 }
@@ -215,14 +215,17 @@ TEST_CASE("two functions, with and without interrupts") {
     for (const double g : {0.4, 1.0, 3.0}) {
       CAPTURE(beta);
       CAPTURE(g);
-      CHECK(follows(TwoFunctions{1, g, 0.1, false}, beta, two_functions_speed(beta, 1, g, 0.1)));
-      CHECK(follows(TwoFunctions{1, g, 0.1, true}, beta, two_functions_speed_interrupting(beta, 1, g, 0.1)));
+      CHECK(follows(SpeculativeFunctionExecution{1, g, 0.1, false}, beta,
+                    speculative_function_speedup(beta, 1, g, 0.1)));
+      CHECK(follows(SpeculativeFunctionExecution{1, g, 0.1, true}, beta,
+                    speculative_function_speedup_interrupting(beta, 1, g, 0.1)));
     }
   }
-  CHECK_FALSE(follows(TwoFunctions{1, 1, 0.1, true}, 0.3, two_functions_speed(0.3, 1, 1, 0.1)));
+  CHECK_FALSE(follows(SpeculativeFunctionExecution{1, 1, 0.1, true}, 0.3,
+                      speculative_function_speedup(0.3, 1, 1, 0.1)));
   // g ends before f: there is nothing to interrupt.
-  CHECK(two_functions_speed(0.3, 1, 0.4, 0.1) ==
-        doctest::Approx(two_functions_speed_interrupting(0.3, 1, 0.4, 0.1)));
+  CHECK(speculative_function_speedup(0.3, 1, 0.4, 0.1) ==
+        doctest::Approx(speculative_function_speedup_interrupting(0.3, 1, 0.4, 0.1)));
 }
 
 TEST_CASE("batches: places refilled, and batches that wait for their slowest sequence") {
@@ -234,29 +237,29 @@ TEST_CASE("batches: places refilled, and batches that wait for their slowest seq
       const auto width = static_cast<std::uint64_t>(sequences);
       // Long sequences of trials: the end of the queue is a place's last sequence, of very many.
       CHECK(follows(Batched{width, 3, 0.05, 20, true, cost}, alpha,
-                    batched_speed_replaced(alpha, 3, 0.05, sequences, 20, cost), 60'000));
+                    batched_speedup_replaced(alpha, 3, 0.05, sequences, 20, cost), 60'000));
       CHECK(follows(Batched{width, 3, 0.05, 20, false, cost}, alpha,
-                    batched_speed_waves(alpha, 3, 0.05, sequences, 20, cost), 60'000));
+                    batched_speedup_waves(alpha, 3, 0.05, sequences, 20, cost), 60'000));
     }
   }
   const Sums replaced = simulate(Batched{6, 3, 0.05, 20, true, cost}, 0.9, 60'000);
-  CHECK_FALSE(follows(replaced, batched_speed_usual(0.9, 3, 0.05, 6, cost)));
-  CHECK_FALSE(follows(replaced, batched_speed_waves(0.9, 3, 0.05, 6, 20, cost)));
-  CHECK(follows(Batched{6, 3, 0.05, 20'000, true, cost}, 0.9, batched_speed_usual(0.9, 3, 0.05, 6, cost),
+  CHECK_FALSE(follows(replaced, batched_speedup_usual(0.9, 3, 0.05, 6, cost)));
+  CHECK_FALSE(follows(replaced, batched_speedup_waves(0.9, 3, 0.05, 6, 20, cost)));
+  CHECK(follows(Batched{6, 3, 0.05, 20'000, true, cost}, 0.9, batched_speedup_usual(0.9, 3, 0.05, 6, cost),
                 240'000));
 }
 
 TEST_CASE("batches of one sequence within memory's bound are Thm 3.8; far beyond it nothing is gained") {
   const SaturatingCost cost{1000};
-  CHECK(batched_speed_usual(0.8, 5, 0.05, 1, cost) == doctest::Approx(speed(0.8, 5, 0.05)));
-  CHECK(batched_speed_usual(0.8, 5, 0.05, 4, cost) == doctest::Approx(speed(0.8, 5, 0.05)));
-  CHECK(batched_speed_usual(0.8, 5, 0, 5000, cost) == doctest::Approx(expected_tokens(0.8, 5) / 6));
+  CHECK(batched_speedup_usual(0.8, 5, 0.05, 1, cost) == doctest::Approx(speedup(0.8, 5, 0.05)));
+  CHECK(batched_speedup_usual(0.8, 5, 0.05, 4, cost) == doctest::Approx(speedup(0.8, 5, 0.05)));
+  CHECK(batched_speedup_usual(0.8, 5, 0, 5000, cost) == doctest::Approx(expected_tokens(0.8, 5) / 6));
   CHECK(expected_rounds(0.8, 5, 1) == doctest::Approx(1));
   CHECK(expected_rounds(0, 5, 7) == doctest::Approx(7));
   CHECK(expected_rounds(1, 5, 7) == doctest::Approx(2));
   // The slowest of one sequence is that sequence.
-  CHECK(batched_speed_waves(0.8, 5, 0.05, 1, 33, cost) ==
-        doctest::Approx(batched_speed_replaced(0.8, 5, 0.05, 1, 33, cost)));
+  CHECK(batched_speedup_waves(0.8, 5, 0.05, 1, 33, cost) ==
+        doctest::Approx(batched_speedup_replaced(0.8, 5, 0.05, 1, 33, cost)));
 }
 
 TEST_CASE("paired differences: what both share cancels, and unpaired batches do not hide it") {
@@ -264,7 +267,7 @@ TEST_CASE("paired differences: what both share cancels, and unpaired batches do 
   const Sums dear = simulate(Speculative{5, 0.1}, 0.8);
   const Interval gap =
       *paired_difference({fast.plain, fast.time}, {dear.plain, dear.time}, 1 - p_value_bound);
-  const double expected = speed(0.8, 5, 0.05) - speed(0.8, 5, 0.1);
+  const double expected = speedup(0.8, 5, 0.05) - speedup(0.8, 5, 0.1);
   CHECK(gap.low <= expected);
   CHECK(expected <= gap.high);
   const Interval alone = *ratio_interval(fast.plain, fast.time, 1 - p_value_bound);

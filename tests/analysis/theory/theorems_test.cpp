@@ -12,8 +12,8 @@ namespace {
 constexpr double alphas[] = {0, 1e-20, 0.1, 0.2, 0.49, 0.5, 0.8, 0.99, 1 - 1e-9, 1 - 1e-15, 1};
 constexpr int gammas[] = {0, 1, 2, 5, 40, 1000};
 
-/// E[f(N)] over the law of N, in long double: P(N = n) = alpha^(n-1) (1 - alpha) for n <= gamma, alpha^gamma
-/// at the end.
+/// E[f(N)] over the distribution of N, in long double: P(N = n) = alpha^(n-1) (1 - alpha) for n <= gamma,
+/// alpha^gamma at the end.
 template <class F>
 double expectation(double alpha, int gamma, const F& f) {
   long double sum = 0;
@@ -69,7 +69,7 @@ TEST_CASE("Leviathan et al. 2023, Table 1 as printed (c = c_hat = 0)") {
     double alpha;
     int gamma;
     double operations;
-    double speed;
+    double speedup;
   };
   constexpr double half_digit = 0.005 + 1e-9;
   for (const Printed& row :
@@ -78,20 +78,20 @@ TEST_CASE("Leviathan et al. 2023, Table 1 as printed (c = c_hat = 0)") {
     CAPTURE(row.alpha);
     CAPTURE(row.gamma);
     CHECK(std::abs(operations(row.alpha, row.gamma, 0) - row.operations) <= half_digit);
-    CHECK(std::abs(speed(row.alpha, row.gamma, 0) - row.speed) <= half_digit);
+    CHECK(std::abs(speedup(row.alpha, row.gamma, 0) - row.speedup) <= half_digit);
   }
 }
 
 TEST_CASE("the bigram draft of section 4.1: alpha about 0.2, gamma = 3, free, gives 1.25X") {
-  CHECK(close(speed(0.2, 3, 0), 1.248));
+  CHECK(close(speedup(0.2, 3, 0), 1.248));
 }
 
 TEST_CASE("costs: Thm 3.8, Thm 3.11 and memory accesses by hand") {
-  CHECK(close(speed(0.5, 2, 0.25), 1.75 / 1.5));
+  CHECK(close(speedup(0.5, 2, 0.25), 1.75 / 1.5));
   CHECK(close(operations(0.5, 2, 0.25), 3.5 / 1.75));
   CHECK(close(memory_accesses(0.5, 2), 1 / 1.75));
-  CHECK(speed(0, 5, 0.1) == doctest::Approx(1 / 1.5));
-  CHECK(speed(0.7, 0, 0.3) == doctest::Approx(1));
+  CHECK(speedup(0, 5, 0.1) == doctest::Approx(1 / 1.5));
+  CHECK(speedup(0.7, 0, 0.3) == doctest::Approx(1));
 }
 
 TEST_CASE("Cor. 3.9: the guarantee is met by gamma = 1, and exists only for alpha > c") {
@@ -99,27 +99,27 @@ TEST_CASE("Cor. 3.9: the guarantee is met by gamma = 1, and exists only for alph
     for (int b = 0; b <= 20; ++b) {
       const double alpha = a / 20.0;
       const double c = b / 20.0;
-      const auto guaranteed = guaranteed_speed(alpha, c);
+      const auto guaranteed = guaranteed_speedup(alpha, c);
       CHECK(guaranteed.has_value() == (alpha > c));
       if (!guaranteed) continue;
       CHECK(*guaranteed > 1);
-      CHECK(close(*guaranteed, speed(alpha, 1, c)));
+      CHECK(close(*guaranteed, speedup(alpha, 1, c)));
     }
   }
 }
 
 TEST_CASE("oracles bound every gamma, and have no value where they have no bound") {
-  CHECK_FALSE(oracle_speed_uncharged(1).has_value());
-  CHECK_FALSE(oracle_speed_charged(1, 0).has_value());
-  CHECK(oracle_speed_charged(1, 0.25).value() == 4);
-  CHECK(close(oracle_speed_uncharged(0.75).value(), 4));
+  CHECK_FALSE(speedup_bound_drafting_free(1).has_value());
+  CHECK_FALSE(speedup_bound_drafting_paid(1, 0).has_value());
+  CHECK(speedup_bound_drafting_paid(1, 0.25).value() == 4);
+  CHECK(close(speedup_bound_drafting_free(0.75).value(), 4));
   for (const double alpha : {0.0, 0.3, 0.8, 0.99}) {
     for (const double c : {0.0, 0.05, 0.5, 0.9}) {
       for (const int gamma : gammas) {
-        CHECK(speed(alpha, gamma, c) <= *oracle_speed_uncharged(alpha) * (1 + 1e-12));
+        CHECK(speedup(alpha, gamma, c) <= *speedup_bound_drafting_free(alpha) * (1 + 1e-12));
         // The charged oracle drafts only what will be accepted; it beats every fixed gamma when drafting
         // pays.
-        if (c < 1) CHECK(speed(alpha, gamma, c) <= *oracle_speed_charged(alpha, c) * (1 + 1e-12));
+        if (c < 1) CHECK(speedup(alpha, gamma, c) <= *speedup_bound_drafting_paid(alpha, c) * (1 + 1e-12));
       }
     }
   }

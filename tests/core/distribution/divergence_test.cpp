@@ -12,17 +12,17 @@ using namespace speclab;
 
 namespace {
 
-/// A random probability row with about a third of its masses zero.
+/// A random probability row with about a third of its probabilities zero.
 std::vector<double> random_row(Philox& stream, std::size_t size) {
   std::vector<double> row(size);
   double total = 0;
   while (total == 0) {
-    for (double& mass : row) {
-      mass = std::max(0.0, open_unit(stream()) - 1.0 / 3);
-      total += mass;
+    for (double& probability : row) {
+      probability = std::max(0.0, open_unit(stream()) - 1.0 / 3);
+      total += probability;
     }
   }
-  for (double& mass : row) mass /= total;
+  for (double& probability : row) probability /= total;
   return row;
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("random rows: D_LK = total variation = 1 - overlap, symmetric, in [0, 
   }
 }
 
-TEST_CASE("Thm 3.5: overlap is the chance that a token drawn from the draft is accepted") {
+TEST_CASE("Thm 3.5: overlap is the probability that a token drawn from the draft is accepted") {
   Philox stream(35, Site{0, 0, Draw{Use::world, 0}});
   for (int repeat = 0; repeat < 100; ++repeat) {
     const std::vector<double> target = random_row(stream, 17);

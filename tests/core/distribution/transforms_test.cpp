@@ -33,7 +33,7 @@ const std::vector<double> plain{0.1, 0.4, 0.2, 0.3};
 
 TEST_CASE("the identity changes no bit") { CHECK(adjusted(plain, {}) == plain); }
 
-TEST_CASE("temperature raises masses to 1/T") {
+TEST_CASE("temperature raises probabilities to 1/T") {
   check_rows(adjusted(plain, {.temperature = 0.5}), {0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3});
   check_rows(adjusted({0.2, 0, 0.8}, {.temperature = 2}), {1.0 / 3, 0, 2.0 / 3});
 }
@@ -76,9 +76,9 @@ TEST_CASE("damage and emptiness pass through: a NaN is never hidden by a transfo
        {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 1},
         Adjustment{.top_p = 0.5}, Adjustment{.temperature = 2, .top_k = 2, .top_p = 0.9}}) {
     for (std::size_t at = 0; at < plain.size(); ++at) {
-      std::vector<double> damaged = plain;
-      damaged[at] = nan;
-      const std::vector<double> found = adjusted(damaged, how);
+      std::vector<double> invalid = plain;
+      invalid[at] = nan;
+      const std::vector<double> found = adjusted(invalid, how);
       CHECK(std::isnan(found[at]));
     }
     CHECK(adjusted({}, how).empty());

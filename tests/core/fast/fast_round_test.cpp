@@ -15,7 +15,7 @@ using namespace speclab;
 static_assert(PointwiseRule<TokenRule> && PointwiseRule<LenienceRule>);
 // What derives from a pointwise rule may differ anywhere.
 static_assert(!PointwiseRule<AcceptAllFault> && !PointwiseRule<ResampleTargetFault> &&
-              !PointwiseRule<SwappedResidualFault> && !PointwiseRule<ClosedCoinFault>);
+              !PointwiseRule<SwappedResidualFault> && !PointwiseRule<ClosedComparisonFault>);
 static_assert(!PointwiseRule<BlockRule> && !PointwiseRule<MatchRule> && !PointwiseRule<TypicalRule>);
 
 namespace {
@@ -23,7 +23,7 @@ namespace {
 using Rational = boost::multiprecision::cpp_rational;
 using Tokens = std::vector<Token>;
 
-/// Rows by the last token, of small whole numbers so that zeros and equal masses occur.
+/// Rows by the last token, of small whole numbers so that zeros and equal probabilities occur.
 template <class Real>
 struct Chain {
   std::vector<std::vector<Real>> rows;
@@ -47,14 +47,14 @@ Chain<Real> random_chain(Philox& stream, std::size_t vocab) {
   return chain;
 }
 
-/// The law of what one round emits, in exact arithmetic.
+/// The distribution of what one round emits, in exact arithmetic.
 template <class Play>
-std::map<Tokens, Rational> law(const Play& play) {
+std::map<Tokens, Rational> distribution(const Play& play) {
   std::map<Tokens, Rational> found;
-  const auto program = [&](auto& chance) {
+  const auto program = [&](auto& random) {
     Tokens context;
     RoundScratch<Rational> scratch;
-    play(context, chance, scratch);
+    play(context, random, scratch);
     return context;
   };
   enumerate<Rational>(program,
@@ -63,7 +63,7 @@ std::map<Tokens, Rational> law(const Play& play) {
 }
 
 template <class Rule>
-int exact_laws(const Rule& rule, std::uint64_t seed) {
+int exact_distributions(const Rule& rule, std::uint64_t seed) {
   Philox stream(seed, Site{0, 0, Draw{Use::world, 0}});
   int compared = 0;
   for (int instance = 0; instance < 12; ++instance) {
@@ -71,23 +71,23 @@ int exact_laws(const Rule& rule, std::uint64_t seed) {
     const auto target = random_chain<Rational>(stream, vocab);
     const auto draft = random_chain<Rational>(stream, vocab);
     const std::int32_t gamma = instance % 3;
-    const auto plain = law([&](Tokens& context, auto& chance, auto& scratch) {
-      speculative_round(target, draft, rule, gamma, context, chance, scratch, NoWatch{});
+    const auto plain = distribution([&](Tokens& context, auto& random, auto& scratch) {
+      speculative_round(target, draft, rule, gamma, context, random, scratch, NoWatch{});
     });
     for (const std::uint32_t proposals : {0U, 1U, 2U, 4U}) {
-      const auto quick = law([&](Tokens& context, auto& chance, auto& scratch) {
-        quick_round(target, draft, rule, gamma, proposals, context, chance, scratch);
+      const auto fast = distribution([&](Tokens& context, auto& random, auto& scratch) {
+        fast_round(target, draft, rule, gamma, proposals, context, random, scratch);
       });
-      CHECK(quick == plain);
+      CHECK(fast == plain);
       ++compared;
     }
   }
   return compared;
 }
 
-/// Proposing without the coin: the target instead of the residual.
-struct NoCoin : TokenRule {
-  using Pointwise = NoCoin;
+/// Proposing without the acceptance draw: the target instead of the residual.
+struct NoAcceptance : TokenRule {
+  using Pointwise = NoAcceptance;
   template <class Real>
   Real residual_scale() const {
     return Real(0);
@@ -96,25 +96,25 @@ struct NoCoin : TokenRule {
 
 }  // namespace
 
-TEST_CASE("exactly: a quick round emits what a plain one does, for any number of proposals") {
-  CHECK(exact_laws(TokenRule{}, 1) == 48);
+TEST_CASE("exactly: a fast round emits what a plain one does, for any number of proposals") {
+  CHECK(exact_distributions(TokenRule{}, 1) == 48);
   for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target}) {
-    exact_laws(LenienceRule{0.5, residual}, 2);
+    exact_distributions(LenienceRule{0.5, residual}, 2);
   }
 }
 
-TEST_CASE("a residual proposed without its coin is another law") {
+TEST_CASE("a residual proposed without its acceptance draw is another distribution") {
   const Chain<Rational> target{{{Rational(1, 2), Rational(1, 2)}, {Rational(1, 3), Rational(2, 3)}}};
   const Chain<Rational> draft{{{Rational(1, 4), Rational(3, 4)}, {Rational(1, 2), Rational(1, 2)}}};
   const auto play = [&](const auto& rule) {
-    return law([&](Tokens& context, auto& chance, auto& scratch) {
-      quick_round(target, draft, rule, 1, 3, context, chance, scratch);
+    return distribution([&](Tokens& context, auto& random, auto& scratch) {
+      fast_round(target, draft, rule, 1, 3, context, random, scratch);
     });
   };
-  CHECK(play(TokenRule{}) != play(NoCoin{}));
+  CHECK(play(TokenRule{}) != play(NoAcceptance{}));
 }
 
-TEST_CASE("bit for bit: with the same random numbers both rounds keep the same drafts") {
+TEST_CASE("bit for bit: with the same random numbers both rounds accept the same drafts") {
   Philox stream(5, Site{0, 0, Draw{Use::world, 0}});
   int kept_all = 0;
   int rejected = 0;
@@ -124,18 +124,18 @@ TEST_CASE("bit for bit: with the same random numbers both rounds keep the same d
     const auto draft = random_chain<double>(stream, vocab);
     RoundScratch<double> scratch;
     for (std::uint32_t round = 0; round < 100; ++round) {
-      BlockChance chance(7, instance, round);
+      BlockRandomSource random(7, instance, round);
       const Token start = static_cast<Token>(stream() % vocab);
       Tokens plain{start};
-      Tokens quick{start};
-      const Round a = speculative_round(target, draft, TokenRule{}, 4, plain, chance, scratch, NoWatch{});
-      const Round b = quick_round(target, draft, TokenRule{}, 4, 16, quick, chance, scratch);
+      Tokens fast{start};
+      const Round a = speculative_round(target, draft, TokenRule{}, 4, plain, random, scratch, NoWatch{});
+      const Round b = fast_round(target, draft, TokenRule{}, 4, 16, fast, random, scratch);
       REQUIRE(a.accepted == b.accepted);
       REQUIRE(a.examined == b.examined);
-      REQUIRE(plain.size() == quick.size());
+      REQUIRE(plain.size() == fast.size());
       const bool all = a.accepted == 4;
-      // All but the replacement, which has the same law and other numbers.
-      for (std::size_t i = 0; i + (all ? 0 : 1) < plain.size(); ++i) REQUIRE(plain[i] == quick[i]);
+      // All but the replacement, which has the same distribution and other numbers.
+      for (std::size_t i = 0; i + (all ? 0 : 1) < plain.size(); ++i) REQUIRE(plain[i] == fast[i]);
       (all ? kept_all : rejected) += 1;
     }
   }

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/random/philox.hpp"
-#include "core/fast/fast_ratio_order.hpp"
 #include "core/distribution/ratio_order.hpp"
+#include "core/fast/fast_ratio_order.hpp"
+#include "core/random/philox.hpp"
 
 using namespace speclab;
 
@@ -25,8 +25,8 @@ struct Pair {
 
 void normalise_row(std::vector<double>& row) {
   double total = 0;
-  for (const double mass : row) total += mass;
-  for (double& mass : row) mass /= total;
+  for (const double probability : row) total += probability;
+  for (double& probability : row) probability /= total;
 }
 
 /// Rows as language models have them: a common tail of one ratio up to rounding, some tokens of their own,
@@ -80,7 +80,7 @@ double by_all_sets(const Pair& pair, int drafts) {
 
 }  // namespace
 
-TEST_CASE("the quick bound is the bound") {
+TEST_CASE("the fast bound is the bound") {
   for (std::uint32_t number = 0; number < 40; ++number) {
     for (const std::size_t size : {1U, 2U, 3U, 7U, 40U, 1000U, 5000U}) {
       const Pair pair = random_pair(number, size);
@@ -88,9 +88,9 @@ TEST_CASE("the quick bound is the bound") {
         CAPTURE(number);
         CAPTURE(size);
         CAPTURE(drafts);
-        const double quick = quick_transport_acceptance(pair.p(), pair.q(), drafts);
-        CHECK(std::abs(quick - optimal_transport_acceptance(pair.p(), pair.q(), drafts)) < 1e-12);
-        if (size <= 7) CHECK(std::abs(quick - by_all_sets(pair, drafts)) < 1e-12);
+        const double fast = fast_transport_acceptance(pair.p(), pair.q(), drafts);
+        CHECK(std::abs(fast - optimal_transport_acceptance(pair.p(), pair.q(), drafts)) < 1e-12);
+        if (size <= 7) CHECK(std::abs(fast - by_all_sets(pair, drafts)) < 1e-12);
       }
     }
   }
@@ -109,7 +109,7 @@ TEST_CASE("a minimum inside a bin is found") {
   pair.target.push_back(0.888);
   const double exact = optimal_transport_acceptance(pair.p(), pair.q(), 2);
   CHECK(exact < 1);
-  CHECK(std::abs(quick_transport_acceptance(pair.p(), pair.q(), 2) - exact) < 1e-12);
+  CHECK(std::abs(fast_transport_acceptance(pair.p(), pair.q(), 2) - exact) < 1e-12);
   // What the borders of bins alone would say.
   double p = 0;
   double q = 0;
@@ -124,12 +124,12 @@ TEST_CASE("a minimum inside a bin is found") {
 
 TEST_CASE("the golden vector") {
   const Pair pair{{0.5, 0.3, 0.2}, {0.1, 0.3, 0.6}};
-  CHECK(quick_transport_acceptance(pair.p(), pair.q(), 1) == doctest::Approx(0.6).epsilon(1e-14));
-  CHECK(quick_transport_acceptance(pair.p(), pair.q(), 2) == doctest::Approx(0.69).epsilon(1e-14));
-  CHECK(quick_transport_acceptance(pair.p(), pair.q(), 3) == doctest::Approx(0.771).epsilon(1e-14));
-  CHECK(quick_transport_acceptance(pair.p(), pair.p(), 1) == 1);
+  CHECK(fast_transport_acceptance(pair.p(), pair.q(), 1) == doctest::Approx(0.6).epsilon(1e-14));
+  CHECK(fast_transport_acceptance(pair.p(), pair.q(), 2) == doctest::Approx(0.69).epsilon(1e-14));
+  CHECK(fast_transport_acceptance(pair.p(), pair.q(), 3) == doctest::Approx(0.771).epsilon(1e-14));
+  CHECK(fast_transport_acceptance(pair.p(), pair.p(), 1) == 1);
   const Pair disjoint{{1, 0}, {0, 1}};
-  CHECK(quick_transport_acceptance(disjoint.p(), disjoint.q(), 4) == 0);
+  CHECK(fast_transport_acceptance(disjoint.p(), disjoint.q(), 4) == 0);
 }
 
 TEST_CASE("sorting by digits gives the order that comparing gives") {
@@ -143,7 +143,7 @@ TEST_CASE("sorting by digits gives the order that comparing gives") {
         pair.draft[i] = i % 8 == 0 ? 0.25 : i % 8 == 4 ? 0 : 0.5;
       }
       CHECK(radix_by_ratio(pair.p(), pair.q()) == by_ratio(pair.p(), pair.q()));
-      CHECK(quick_by_ratio(pair.p(), pair.q()) == by_ratio(pair.p(), pair.q()));
+      CHECK(fast_by_ratio(pair.p(), pair.q()) == by_ratio(pair.p(), pair.q()));
     }
   }
 }

@@ -20,19 +20,20 @@ std::vector<AliasSlot> table_of(const std::vector<double>& weights) {
   return slots;
 }
 
-/// The exact law of a table's items, in units of 2^-32 of a slot.
-std::vector<std::uint64_t> law_of(const std::vector<AliasSlot>& slots) {
-  std::vector<std::uint64_t> law(slots.size());
+/// The exact distribution of a table's items, in units of 2^-32 of a slot.
+std::vector<std::uint64_t> distribution_of(const std::vector<AliasSlot>& slots) {
+  std::vector<std::uint64_t> distribution(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    law[i] += slots[i].cut;
-    law[slots[i].other] += (std::uint64_t{1} << 32U) - slots[i].cut;
+    distribution[i] += slots[i].cut;
+    distribution[slots[i].other] += (std::uint64_t{1} << 32U) - slots[i].cut;
   }
-  return law;
+  return distribution;
 }
 
 }  // namespace
 
-TEST_CASE("a table's law is the weights' to 2^-33 of a slot each, and zero weights are never drawn") {
+TEST_CASE(
+    "a table's distribution is the weights' to 2^-33 of a slot each, and zero weights are never drawn") {
   Philox stream(3, Site{0, 0, Draw{Use::world, 0}});
   for (int instance = 0; instance < 300; ++instance) {
     std::vector<double> weights(1 + stream() % 300);
@@ -43,29 +44,29 @@ TEST_CASE("a table's law is the weights' to 2^-33 of a slot each, and zero weigh
     }
     weights[stream() % weights.size()] = kind == 3 ? 1e9 : 1;
     const std::vector<AliasSlot> slots = table_of(weights);
-    const std::vector<std::uint64_t> law = law_of(slots);
+    const std::vector<std::uint64_t> distribution = distribution_of(slots);
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double scale = static_cast<double>(slots.size()) / total * 0x1p32;
     double distance = 0;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const double wanted = i < weights.size() ? weights[i] * scale : 0;
-      if (wanted == 0) CHECK(law[i] == 0);
-      distance += std::abs(static_cast<double>(law[i]) - wanted) / 2;
+      if (wanted == 0) CHECK(distribution[i] == 0);
+      distance += std::abs(static_cast<double>(distribution[i]) - wanted) / 2;
     }
     // Half a unit a slot, and what adding doubles has lost.
     CHECK(distance <= 0.5 * static_cast<double>(slots.size()) + 1);
   }
 }
 
-TEST_CASE("the corners: one item, two, all mass on one, equal weights") {
+TEST_CASE("the corners: one item, two, all probability on one, equal weights") {
   CHECK(alias_bits(1) == 0);
   CHECK(alias_bits(2) == 1);
   CHECK(alias_bits(256) == 8);
   CHECK(alias_bits(257) == 9);
-  CHECK(law_of(table_of({0.3})) == std::vector<std::uint64_t>{std::uint64_t{1} << 32U});
-  CHECK(law_of(table_of({1, 3})) ==
+  CHECK(distribution_of(table_of({0.3})) == std::vector<std::uint64_t>{std::uint64_t{1} << 32U});
+  CHECK(distribution_of(table_of({1, 3})) ==
         std::vector<std::uint64_t>{std::uint64_t{1} << 31U, std::uint64_t{3} << 31U});
-  CHECK(law_of(table_of({0, 5, 0})) == std::vector<std::uint64_t>{0, std::uint64_t{4} << 32U, 0, 0});
+  CHECK(distribution_of(table_of({0, 5, 0})) == std::vector<std::uint64_t>{0, std::uint64_t{4} << 32U, 0, 0});
   for (const AliasSlot& slot : table_of(std::vector<double>(8, 0.125))) CHECK(slot.cut == 0);
 }
 

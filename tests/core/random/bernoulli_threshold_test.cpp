@@ -33,14 +33,14 @@ TEST_CASE("integer thresholds decide as the comparison of doubles does") {
   }
   const std::uint64_t largest = (std::uint64_t{1} << 52U) - 1;
   for (const double probability : probabilities) {
-    const std::uint64_t threshold = coin_threshold(probability);
+    const std::uint64_t threshold = bernoulli_threshold(probability);
     std::vector<std::uint64_t> numbers{0, largest, stream() >> 12U};
     if (threshold > 0) numbers.push_back(threshold - 1);
     if (threshold <= largest) numbers.push_back(threshold);
     for (const std::uint64_t number : numbers) {
       const std::uint64_t word = (number << 12U) | (stream() & 0xfffU);
-      REQUIRE(coin_number(word) == number);
-      CHECK((coin_number(word) < threshold) == (open_unit(word) < probability));
+      REQUIRE(uniform_number(word) == number);
+      CHECK((uniform_number(word) < threshold) == (open_unit(word) < probability));
     }
   }
 }

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/random/enumerated_random_source.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -21,7 +21,7 @@ struct Given {
 };
 constexpr Draw any_draw{Use::draft, 0};
 
-Token pick_at(const std::vector<double>& row, double u) {
+Token categorical_at(const std::vector<double>& row, double u) {
   return inverse_cdf(Row{row.data(), static_cast<std::int32_t>(row.size())}, u);
 }
 }  // namespace
@@ -80,25 +80,25 @@ TEST_CASE("unit uniforms stay strictly inside (0, 1)") {
 }
 
 TEST_CASE("flip is strict: nothing of probability 0 ever happens, NaN never happens, 1 always does") {
-  UniformChance<Given> at_zero(Given{0});
-  CHECK_FALSE(at_zero.flip(any_draw, 0.0));
-  CHECK(at_zero.flip(any_draw, std::numeric_limits<double>::denorm_min()));
-  CHECK_FALSE(at_zero.flip(any_draw, std::numeric_limits<double>::quiet_NaN()));
-  UniformChance<Given> high(Given{open_unit(~std::uint64_t{0})});
-  CHECK(high.flip(any_draw, 1.0));
+  UniformRandomSource<Given> at_zero(Given{0});
+  CHECK_FALSE(at_zero.bernoulli(any_draw, 0.0));
+  CHECK(at_zero.bernoulli(any_draw, std::numeric_limits<double>::denorm_min()));
+  CHECK_FALSE(at_zero.bernoulli(any_draw, std::numeric_limits<double>::quiet_NaN()));
+  UniformRandomSource<Given> high(Given{open_unit(~std::uint64_t{0})});
+  CHECK(high.bernoulli(any_draw, 1.0));
 }
 
 TEST_CASE("inverse CDF: edges") {
-  CHECK(pick_at({0, 1, 0, 3, 0}, 0) == 1);
-  CHECK(pick_at({0, 1, 0, 3, 0}, 0.25) == 3);
-  CHECK(pick_at({0, 1, 0, 3, 0}, 0.2499) == 1);
-  CHECK(pick_at({0, 1, 0, 3, 0}, 1) == 3);
-  CHECK(pick_at({0, 0, 0}, 0.5) == no_token);
-  CHECK(pick_at({}, 0.5) == no_token);
+  CHECK(categorical_at({0, 1, 0, 3, 0}, 0) == 1);
+  CHECK(categorical_at({0, 1, 0, 3, 0}, 0.25) == 3);
+  CHECK(categorical_at({0, 1, 0, 3, 0}, 0.2499) == 1);
+  CHECK(categorical_at({0, 1, 0, 3, 0}, 1) == 3);
+  CHECK(categorical_at({0, 0, 0}, 0.5) == no_token);
+  CHECK(categorical_at({}, 0.5) == no_token);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
-  CHECK(pick_at({0.5, nan, 0.5}, 0.1) == invalid_token);
-  CHECK(pick_at({0.5, inf, 0.5}, 0.1) == invalid_token);
+  CHECK(categorical_at({0.5, nan, 0.5}, 0.1) == invalid_token);
+  CHECK(categorical_at({0.5, inf, 0.5}, 0.1) == invalid_token);
 }
 
 TEST_CASE("inverse CDF agrees with the running sum at sizes around and far above its block width") {
@@ -107,9 +107,9 @@ TEST_CASE("inverse CDF agrees with the running sum at sizes around and far above
     Philox stream(3, Site{static_cast<std::uint32_t>(size), 0, Draw{Use::world, 0}});
     // Small integers: every partial sum is exact, so both witnesses must agree bit for bit.
     double total = 0;
-    for (double& mass : row) {
-      mass = static_cast<double>(stream() % 4);
-      total += mass;
+    for (double& probability : row) {
+      probability = static_cast<double>(stream() % 4);
+      total += probability;
     }
     row[row.size() / 2] += 1;
     total += 1;
@@ -120,7 +120,7 @@ TEST_CASE("inverse CDF agrees with the running sum at sizes around and far above
       while (below + row[static_cast<std::size_t>(expected)] <= u * total) {
         below += row[static_cast<std::size_t>(expected++)];
       }
-      CHECK(pick_at(row, u) == expected);
+      CHECK(categorical_at(row, u) == expected);
     }
   }
 }
@@ -130,10 +130,10 @@ TEST_CASE("enumeration visits every leaf once, with probabilities that sum to 1"
   double total = 0;
   int leaves = 0;
   enumerate<double>(
-      [&](auto& chance) {
-        const bool heads = chance.flip(any_draw, 0.25);
+      [&](auto& random) {
+        const bool heads = random.bernoulli(any_draw, 0.25);
         if (!heads) return Token{-1};
-        return chance.pick(any_draw, Row{weights.data(), 3});
+        return random.categorical(any_draw, Row{weights.data(), 3});
       },
       [&](Token token, double probability) {
         ++leaves;

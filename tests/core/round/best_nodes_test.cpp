@@ -48,24 +48,24 @@ double best_sum(const Grown& tree, int most) {
 
 }  // namespace
 
-TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes promises more") {
+TEST_CASE("the selected nodes are a tree, and no connected set of as many nodes promises more") {
   constexpr std::int32_t nodes = 10;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Grown tree = grown_tree(seed, nodes);
     for (int most = 0; most <= nodes + 1; ++most) {
-      const KeptNodes kept =
-          keep_best_nodes<double>(tree.parents, tree.scores, static_cast<std::size_t>(most));
+      const SelectedNodes selected =
+          select_best_nodes<double>(tree.parents, tree.scores, static_cast<std::size_t>(most));
       const auto size = static_cast<std::size_t>(std::min(most, nodes));
-      REQUIRE(kept.nodes.size() == size);
-      REQUIRE(kept.parents.size() == size);
-      CHECK(std::is_sorted(kept.nodes.begin(), kept.nodes.end()));
+      REQUIRE(selected.nodes.size() == size);
+      REQUIRE(selected.parents.size() == size);
+      CHECK(std::is_sorted(selected.nodes.begin(), selected.nodes.end()));
       double sum = 0;
       for (std::size_t i = 0; i < size; ++i) {
-        const auto node = static_cast<std::size_t>(kept.nodes[i]);
+        const auto node = static_cast<std::size_t>(selected.nodes[i]);
         sum += tree.scores[node];
-        REQUIRE(kept.parents[i] < static_cast<std::int32_t>(i));
+        REQUIRE(selected.parents[i] < static_cast<std::int32_t>(i));
         const std::int32_t parent =
-            kept.parents[i] < 0 ? -1 : kept.nodes[static_cast<std::size_t>(kept.parents[i])];
+            selected.parents[i] < 0 ? -1 : selected.nodes[static_cast<std::size_t>(selected.parents[i])];
         CHECK(parent == tree.parents[node]);
       }
       if (most <= nodes) CHECK(sum == doctest::Approx(best_sum(tree, most)).epsilon(1e-12));
@@ -73,10 +73,10 @@ TEST_CASE("the kept nodes are a tree, and no connected set of as many nodes prom
   }
 }
 
-TEST_CASE("of equal scores the earlier node is kept, so that a sure child never displaces its parent") {
+TEST_CASE("of equal scores the earlier node is selected, so that a sure child never displaces its parent") {
   const std::vector<std::int32_t> parents{-1, 0, -1, 2};
   const std::vector<double> scores{0.5, 0.5, 0.5, 0.25};
-  CHECK(keep_best_nodes<double>(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
-  CHECK(keep_best_nodes<double>(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
-  CHECK(keep_best_nodes<double>(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
+  CHECK(select_best_nodes<double>(parents, scores, 1).nodes == std::vector<std::int32_t>{0});
+  CHECK(select_best_nodes<double>(parents, scores, 3).nodes == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(select_best_nodes<double>(parents, scores, 3).parents == std::vector<std::int32_t>{-1, 0, -1});
 }

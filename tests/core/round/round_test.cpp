@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/distribution/divergence.hpp"
 #include "core/rules/all_rules.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -43,9 +43,9 @@ const Constant golden_draft{{0.1, 0.3, 0.6}};
 
 Round injected_round(const std::map<std::pair<Use, int>, double>& uniforms, std::int32_t gamma,
                      std::vector<Token>& context) {
-  UniformChance<Injected> chance(Injected{&uniforms});
+  UniformRandomSource<Injected> random(Injected{&uniforms});
   RoundScratch<double> scratch;
-  return speculative_round(golden_target, golden_draft, TokenRule{}, gamma, context, chance, scratch,
+  return speculative_round(golden_target, golden_draft, TokenRule{}, gamma, context, random, scratch,
                            NoWatch{});
 }
 
@@ -87,12 +87,12 @@ TEST_CASE("injected: gamma = 0 is plain sampling from the target") {
   CHECK(context == std::vector<Token>{2});
 }
 
-TEST_CASE("the watch sees each row the verifier reached, with its own context") {
+TEST_CASE("the watch sees each row that verification reached, with its own context") {
   const Follows target{{{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}};
   const Constant wrong{{0, 1, 0}};
   std::vector<Token> context{0};
   RoundScratch<double> scratch;
-  auto chance = sampled_chance(1, 0, 0);
+  auto random = sampled_random_source(1, 0, 0);
   std::vector<std::vector<Token>> seen;
   const auto watch = [&](std::span<const Token> prefix, Row row, const Row* draft_row) {
     CHECK(draft_row != nullptr);
@@ -100,25 +100,25 @@ TEST_CASE("the watch sees each row the verifier reached, with its own context") 
     seen.emplace_back(prefix.begin(), prefix.end());
   };
   // Drafts 1, 1, 1: the first is right, the second is not, so the third is never reached.
-  const Round round = speculative_round(target, wrong, TokenRule{}, 3, context, chance, scratch, watch);
+  const Round round = speculative_round(target, wrong, TokenRule{}, 3, context, random, scratch, watch);
   CHECK(round.accepted == 1);
   CHECK(round.examined == 2);
   CHECK(context == std::vector<Token>{0, 1, 2});
   CHECK(seen == std::vector<std::vector<Token>>{{0}, {0, 1}});
 }
 
-TEST_CASE("a damaged draft leaves the context as it was") {
-  const Constant damaged{{0.5, std::nan("")}};
+TEST_CASE("an invalid draft leaves the context as it was") {
+  const Constant invalid{{0.5, std::nan("")}};
   const Constant sound{{0.5, 0.5}};
   std::vector<Token> context{1};
   RoundScratch<double> scratch;
-  auto chance = sampled_chance(1, 0, 0);
-  const Round round = speculative_round(sound, damaged, TokenRule{}, 2, context, chance, scratch, NoWatch{});
+  auto random = sampled_random_source(1, 0, 0);
+  const Round round = speculative_round(sound, invalid, TokenRule{}, 2, context, random, scratch, NoWatch{});
   CHECK(round.next == invalid_token);
   CHECK(context == std::vector<Token>{1});
 }
 
-TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's law") {
+TEST_CASE("sampled: acceptance is the overlap, and the first token has the target's distribution") {
   // Null: acceptance is Binomial(n, overlap), each first-token count Binomial(n, target). Four
   // comparisons at seven sigma.
   constexpr std::uint32_t n = 200000;
@@ -130,9 +130,9 @@ TEST_CASE("sampled: acceptance is the overlap, and the first token has the targe
     std::vector<Token> context;
     for (std::uint32_t trial = 0; trial < n; ++trial) {
       context.clear();
-      auto chance = sampled_chance(seed, trial, 0);
+      auto random = sampled_random_source(seed, trial, 0);
       const Round round =
-          speculative_round(golden_target, golden_draft, rule, 1, context, chance, scratch, NoWatch{});
+          speculative_round(golden_target, golden_draft, rule, 1, context, random, scratch, NoWatch{});
       ++counts[static_cast<std::size_t>(context.front())];
       counts[3] += round.accepted;
     }

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/rules/all_rules.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -15,8 +15,8 @@ namespace {
 const std::vector<double> golden_target{0.5, 0.3, 0.2};
 const std::vector<double> golden_draft{0.1, 0.3, 0.6};
 
-Row row(const std::vector<double>& masses) {
-  return {masses.data(), static_cast<std::int32_t>(masses.size())};
+Row row(const std::vector<double>& probabilities) {
+  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ TEST_CASE("golden acceptance rates") {
   CHECK(LenienceRule{0.5}.acceptance_rate(p, q) == doctest::Approx(0.8));
 }
 
-TEST_CASE("every coin rule's rate is the mean of its acceptance over the draft") {
+TEST_CASE("every acceptance rule's rate is the mean of its acceptance over the draft") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   const auto check = [&](const auto& rule) {
@@ -47,10 +47,10 @@ TEST_CASE("every coin rule's rate is the mean of its acceptance over the draft")
   check(SigmoidRule{});
   check(SigmoidRule{-1, 1});
   check(SharedNoiseFault{});
-  check(ClosedCoinFault{7});
+  check(ClosedComparisonFault{7});
 }
 
-TEST_CASE("every coupling rule's rate is the chance that both agree, and its mean row is the target") {
+TEST_CASE("every coupling rule's rate is the probability that both agree, and its mean row is the target") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   const auto check = [&](const auto& rule) {
@@ -58,7 +58,7 @@ TEST_CASE("every coupling rule's rate is the chance that both agree, and its mea
     std::vector<double> emitted(3);
     for (Token id = 0; id < 3; ++id) {
       const auto weights = rule.coupled(id, p, q);
-      CHECK(total_mass(weights) == doctest::Approx(1));
+      CHECK(total_probability(weights) == doctest::Approx(1));
       agree += q[id] * weights[id];
       for (Token y = 0; y < 3; ++y) emitted[static_cast<std::size_t>(y)] += q[id] * weights[y];
     }
@@ -69,7 +69,7 @@ TEST_CASE("every coupling rule's rate is the chance that both agree, and its mea
   check(GumbelRule{});
 }
 
-TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponentials") {
+TEST_CASE("Gumbel: the closed form is the distribution of two argmins over shared exponentials") {
   // Null: counts of (draft, target) pairs are multinomial with q_x * coupled(x)[y]; seven sigmas a cell. The
   // planted alternative, independent noise for both, is off by far more.
   const std::vector<double> target{0.5, 0.3, 0.2, 0};
@@ -77,10 +77,12 @@ TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponen
   constexpr std::uint32_t samples = 200000;
   std::vector<double> shared(16);
   std::vector<double> apart(16);
-  const auto argmin = [](const std::vector<double>& masses, const std::vector<double>& noise) {
+  const auto argmin = [](const std::vector<double>& probabilities, const std::vector<double>& noise) {
     std::size_t best = 4;
     for (std::size_t id = 0; id < 4; ++id) {
-      if (masses[id] > 0 && (best == 4 || noise[id] / masses[id] < noise[best] / masses[best])) best = id;
+      if (probabilities[id] > 0 &&
+          (best == 4 || noise[id] / probabilities[id] < noise[best] / probabilities[best]))
+        best = id;
     }
     return best;
   };
@@ -109,7 +111,8 @@ TEST_CASE("Gumbel: the closed form is the law of two argmins over shared exponen
   CHECK(independent_noise_found);
 }
 
-TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's uniform") {
+TEST_CASE(
+    "shared noise: the fault is the distribution of an acceptance draw that reuses the draft's uniform") {
   struct Reused {
     RoundUniforms uniforms;
     double operator()(Draw draw) const {
@@ -120,11 +123,11 @@ TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's 
   constexpr std::uint32_t samples = 200000;
   double kept = 0;
   for (std::uint32_t trial = 0; trial < samples; ++trial) {
-    UniformChance<Reused> chance(Reused{RoundUniforms{test_seed(5), trial, 0}});
-    const Token token = chance.pick(Draw{Use::draft, 0}, row(golden_draft));
+    UniformRandomSource<Reused> random(Reused{RoundUniforms{test_seed(5), trial, 0}});
+    const Token token = random.categorical(Draw{Use::draft, 0}, row(golden_draft));
     const Verdict verdict = verify(
         TokenRule{}, [&](std::int32_t) { return row(golden_target); },
-        [&](std::int32_t) { return row(golden_draft); }, &token, 1, chance);
+        [&](std::int32_t) { return row(golden_draft); }, &token, 1, random);
     kept += verdict.accepted;
   }
   const double rate = SharedNoiseFault{}.acceptance_rate(row(golden_target), row(golden_draft));
@@ -132,12 +135,12 @@ TEST_CASE("shared noise: the fault is the law of a coin that reuses the draft's 
   CHECK_FALSE(count_agrees(kept, samples, 0.6));
 }
 
-TEST_CASE("the closed coin: u = 0 keeps a token that the target excludes") {
+TEST_CASE("the closed comparison: u = 0 accepts a token that the target excludes") {
   const auto always_zero = [](Draw) { return 0.0; };
-  UniformChance<decltype(always_zero)> chance(always_zero);
-  CHECK_FALSE(chance.flip(Draw{Use::accept, 0}, TokenRule{}.acceptance(0, row({0, 1}), row({1, 0}))));
-  CHECK(ClosedCoinFault{1 << 24}.acceptance(0, row({0, 1}), row({1, 0})) == 0x1p-24);
-  CHECK(ClosedCoinFault{4}.acceptance(0, row({0.5, 0.5}), row({1, 0})) == 0.75);
+  UniformRandomSource<decltype(always_zero)> random(always_zero);
+  CHECK_FALSE(random.bernoulli(Draw{Use::accept, 0}, TokenRule{}.acceptance(0, row({0, 1}), row({1, 0}))));
+  CHECK(ClosedComparisonFault{1 << 24}.acceptance(0, row({0, 1}), row({1, 0})) == 0x1p-24);
+  CHECK(ClosedComparisonFault{4}.acceptance(0, row({0.5, 0.5}), row({1, 0})) == 0.75);
 }
 
 TEST_CASE("order of acceptance: rejection <= gumbel <= token, match <= token") {
@@ -145,8 +148,8 @@ TEST_CASE("order of acceptance: rejection <= gumbel <= token, match <= token") {
     Philox stream(9, Site{trial, 0, Draw{Use::world, 0}});
     std::vector<double> p(6);
     std::vector<double> q(6);
-    for (double& mass : p) mass = std::pow(open_unit(stream()), 3);
-    for (double& mass : q) mass = std::pow(open_unit(stream()), 3);
+    for (double& probability : p) probability = std::pow(open_unit(stream()), 3);
+    for (double& probability : q) probability = std::pow(open_unit(stream()), 3);
     normalise(p);
     normalise(q);
     const double token = TokenRule{}.acceptance_rate(row(p), row(q));
@@ -166,25 +169,25 @@ TEST_CASE("typical: the threshold is min(epsilon, delta exp(-H))") {
   CHECK(TypicalRule{0.3, 0.5}.threshold(row({0, 1})) == doctest::Approx(0.3));
 }
 
-TEST_CASE("cascade: slack 1 keeps everything, and admissible tokens are always kept") {
+TEST_CASE("cascade: slack 1 accepts everything, and admissible tokens are always accepted") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
   CHECK(CascadeRule{1}.acceptance_rate(p, q) == doctest::Approx(1));
   CHECK(CascadeRule{0.1}.acceptance(0, p, q) == 1);
-  // A = {0}: eta = .9, so token 2 is kept with .9 * .2 / .6.
+  // A = {0}: eta = .9, so token 2 is accepted with .9 * .2 / .6.
   CHECK(CascadeRule{0.1}.acceptance(2, p, q) == doctest::Approx(0.3));
 }
 
 TEST_CASE("sigmoid: gaps of 40 in the logits hardly show at the paper's scale") {
   // sigma((z + 1000) / 2000) for logits 0 and -40 differ by 0.8%.
-  const double ratio = sigmoid_mass(std::exp(-40.0), -1000, 1000) / sigmoid_mass(1.0, -1000, 1000);
+  const double ratio = sigmoid_weight(std::exp(-40.0), -1000, 1000) / sigmoid_weight(1.0, -1000, 1000);
   CHECK(ratio > 0.992);
   CHECK(ratio < 1);
-  CHECK(sigmoid_mass(0.0, -1000, 1000) == 0);
+  CHECK(sigmoid_weight(0.0, -1000, 1000) == 0);
   CHECK(SigmoidRule{}.acceptance_rate(row({0.9, 0.1}), row({0.1, 0.9})) > 0.999);
 }
 
-TEST_CASE("point-mass drafts: keep with p(x), else the target without x") {
+TEST_CASE("point-mass drafts: accept with p(x), else the target without x") {
   const std::vector<double> point{0, 0, 1};
   CHECK(TokenRule{}.acceptance(2, row(golden_target), row(point)) == doctest::Approx(0.2));
   const auto left = TokenRule{}.replacement(row(golden_target), row(point));
@@ -197,9 +200,9 @@ TEST_CASE("block: gamma = 1 is token verification, decision by decision") {
   for (std::uint32_t trial = 0; trial < 2000; ++trial) {
     const auto target = [&](std::int32_t) { return row(golden_target); };
     const auto draft = [&](std::int32_t) { return row(golden_draft); };
-    auto one = sampled_chance(4, trial, 0);
-    const Token token = one.pick(Draw{Use::draft, 0}, row(golden_draft));
-    auto other = sampled_chance(4, trial, 0);
+    auto one = sampled_random_source(4, trial, 0);
+    const Token token = one.categorical(Draw{Use::draft, 0}, row(golden_draft));
+    auto other = sampled_random_source(4, trial, 0);
     const Verdict by_token = verify(TokenRule{}, target, draft, &token, 1, one);
     const Verdict by_block = verify(BlockRule{}, target, draft, &token, 1, other);
     CHECK(by_token.accepted == by_block.accepted);

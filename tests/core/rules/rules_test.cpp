@@ -17,18 +17,18 @@ struct Given {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double just_below_one = 1 - 0x1p-53;
 
-Row row(const std::vector<double>& masses) {
-  return {masses.data(), static_cast<std::int32_t>(masses.size())};
+Row row(const std::vector<double>& probabilities) {
+  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
 }
 
 /// Verifies one drafted token with the same uniform for every draw; the bonus comes from the same target row.
 template <class Rule>
 Verdict verify_one(const Rule& rule, const std::vector<double>& target, const std::vector<double>& draft,
                    Token token, double u) {
-  UniformChance<Given> chance(Given{u});
+  UniformRandomSource<Given> random(Given{u});
   return verify(
       rule, [&](std::int32_t) { return row(target); }, [&](std::int32_t) { return row(draft); }, &token, 1,
-      chance);
+      random);
 }
 
 const std::vector<double> golden_target{0.5, 0.3, 0.2};
@@ -45,7 +45,7 @@ TEST_CASE("token rule: min(1, p/q) and (p - q)+ on the golden vector") {
   CHECK(residual[0] == 0.4);
   CHECK(residual[1] == 0);
   CHECK(residual[2] == 0);
-  CHECK(rule.bonus(row(golden_target)).mass == golden_target.data());
+  CHECK(rule.bonus(row(golden_target)).probabilities == golden_target.data());
 }
 
 TEST_CASE("acceptance edges: p = 0, q = 0, both, NaN") {
@@ -58,7 +58,7 @@ TEST_CASE("acceptance edges: p = 0, q = 0, both, NaN") {
   CHECK(acceptance_ratio(0.25, 0.5, 0.5) == 1);
 }
 
-TEST_CASE("u = 0 does not rescue a token that the target gives no mass") {
+TEST_CASE("u = 0 does not rescue a token that the target gives probability 0") {
   const Verdict verdict = verify_one(TokenRule{}, {0, 1}, {1, 0}, 0, 0.0);
   CHECK(verdict.accepted == 0);
   CHECK(verdict.examined == 1);
@@ -71,7 +71,7 @@ TEST_CASE("the comparison is strict: u just below and at p/q") {
   CHECK(verify_one(TokenRule{}, {0.5, 0.5}, {0.5, 0.5}, 0, just_below_one).accepted == 1);
 }
 
-TEST_CASE("a token of draft mass zero is rejected, and a residual of zero falls back on the target") {
+TEST_CASE("a token of draft probability zero is rejected, and a residual of zero falls back on the target") {
   // Injected: the draft says it cannot have drawn token 1. Residual (0, 0): the target stands in.
   const Verdict verdict = verify_one(TokenRule{}, {1, 0}, {1, 0}, 1, 0.5);
   CHECK(verdict.accepted == 0);
@@ -85,27 +85,27 @@ TEST_CASE("all accepted: the bonus comes from the target, and everything was exa
   CHECK(verdict.next == 2);
 }
 
-TEST_CASE("a damaged row never becomes an id") {
+TEST_CASE("an invalid row never becomes an id") {
   const std::vector<double> sound{0.2, 0.3, 0.5};
   for (Token at = 0; at < 3; ++at) {
-    std::vector<double> damaged = sound;
-    damaged[static_cast<std::size_t>(at)] = not_a_number;
+    std::vector<double> invalid = sound;
+    invalid[static_cast<std::size_t>(at)] = not_a_number;
     CAPTURE(at);
-    // The damaged mass is that of the drafted token: rejected, and no replacement can be drawn.
-    CHECK(verify_one(TokenRule{}, damaged, sound, at, 0.0).accepted == 0);
-    CHECK(verify_one(TokenRule{}, damaged, sound, at, 0.0).next == invalid_token);
-    CHECK(verify_one(TokenRule{}, sound, damaged, at, 0.0).next == invalid_token);
-    CHECK(verify_one(LenienceRule{0.5, Residual::literal}, damaged, sound, at, 0.0).next == invalid_token);
-    CHECK(verify_one(LenienceRule{0.5, Residual::target}, damaged, sound, at, 0.0).next == invalid_token);
+    // The NaN is the probability of the drafted token: rejected, and no replacement can be drawn.
+    CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).accepted == 0);
+    CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).next == invalid_token);
+    CHECK(verify_one(TokenRule{}, sound, invalid, at, 0.0).next == invalid_token);
+    CHECK(verify_one(LenienceRule{0.5, Residual::literal}, invalid, sound, at, 0.0).next == invalid_token);
+    CHECK(verify_one(LenienceRule{0.5, Residual::target}, invalid, sound, at, 0.0).next == invalid_token);
     // Whatever was drafted, the bonus and the replacement are not ids.
     for (Token drafted = 0; drafted < 3; ++drafted) {
-      CHECK(verify_one(TokenRule{}, damaged, sound, drafted, just_below_one).next == invalid_token);
-      CHECK(verify_one(GreedyLenienceRule{}, damaged, sound, drafted, 0.5).next == invalid_token);
+      CHECK(verify_one(TokenRule{}, invalid, sound, drafted, just_below_one).next == invalid_token);
+      CHECK(verify_one(GreedyLenienceRule{}, invalid, sound, drafted, 0.5).next == invalid_token);
     }
-    UniformChance<Given> chance(Given{0.5});
-    const auto same = [&](std::int32_t) { return row(damaged); };
-    CHECK(verify(TokenRule{}, same, same, nullptr, 0, chance).next == invalid_token);
-    CHECK(verify(GreedyLenienceRule{}, same, same, nullptr, 0, chance).next == invalid_token);
+    UniformRandomSource<Given> random(Given{0.5});
+    const auto same = [&](std::int32_t) { return row(invalid); };
+    CHECK(verify(TokenRule{}, same, same, nullptr, 0, random).next == invalid_token);
+    CHECK(verify(GreedyLenienceRule{}, same, same, nullptr, 0, random).next == invalid_token);
   }
 }
 

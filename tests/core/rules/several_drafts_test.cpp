@@ -1,4 +1,4 @@
-// Rules for several drafts and trees: known values, degenerate cases, and the sampled law.
+// Rules for several drafts and trees: known values, degenerate cases, and the sampled distribution.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "core/rules/all_rules.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -22,12 +22,12 @@ struct Constant {
 const Constant golden_target{{0.5, 0.3, 0.2}};
 const Constant golden_draft{{0.1, 0.3, 0.6}};
 
-Row row(const std::vector<double>& masses) {
-  return {masses.data(), static_cast<std::int32_t>(masses.size())};
+Row row(const std::vector<double>& probabilities) {
+  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
 }
 
-/// Rounds of the golden pair with one drafted position: how often a token was kept, and the first token's
-/// counts. Null of the comparisons: acceptance and first token have the stated law; seven sigmas.
+/// Rounds of the golden pair with one drafted position: how often a token was accepted, and the first token's
+/// counts. Null of the comparisons: acceptance and first token have the stated distribution; seven sigmas.
 template <class Rule>
 void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
   constexpr std::uint32_t rounds = 100000;
@@ -36,9 +36,9 @@ void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
   double kept = 0;
   for (std::uint32_t trial = 0; trial < rounds; ++trial) {
     std::vector<Token> context;
-    auto chance = sampled_chance(test_seed(11), trial, 0);
+    auto random = sampled_random_source(test_seed(11), trial, 0);
     const Round round =
-        speculative_round(golden_target, golden_draft, rule, 1, context, chance, scratch, NoWatch{});
+        speculative_round(golden_target, golden_draft, rule, 1, context, random, scratch, NoWatch{});
     CHECK(round.drafted <= drafted);
     CHECK(round.draft_runs == 1);
     REQUIRE(context.size() == static_cast<std::size_t>(round.accepted) + 1);
@@ -51,24 +51,25 @@ void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
 
 }  // namespace
 
-TEST_CASE("sampled: golden acceptances, and the first token has the target's law") {
+TEST_CASE("sampled: golden acceptances, and the first token has the target's distribution") {
   check_sampled(RecursiveRule(2), 0.64, 2);
   check_sampled(RecursiveRule(3), 0.676, 3);
   check_sampled(ImportanceRule(2), 0.69, 2);
   check_sampled(TreeRule(branching_tree({2})), 0.70, 2);
   check_sampled(TraversalRule(branching_tree({2})), 0.70, 2);
   check_sampled(GrownTreeRule(2, 2), 0.5, 2);
-  check_sampled(KSeqRule(2), KSeqRule::kept_probability(row(golden_target.row), row(golden_draft.row), 2), 2);
+  check_sampled(KSeqRule(2), KSeqRule::accepted_probability(row(golden_target.row), row(golden_draft.row), 2),
+                2);
 }
 
-TEST_CASE("a fault that the same comparison finds: siblings held against the whole target") {
+TEST_CASE("a fault that the same comparison finds: siblings compared with the whole target") {
   constexpr std::uint32_t rounds = 100000;
   RoundScratch<double> scratch;
   double zeros = 0;
   for (std::uint32_t trial = 0; trial < rounds; ++trial) {
     std::vector<Token> context;
-    auto chance = sampled_chance(test_seed(11), trial, 0);
-    speculative_round(golden_target, golden_draft, StaleSiblingsFault(2), 1, context, chance, scratch,
+    auto random = sampled_random_source(test_seed(11), trial, 0);
+    speculative_round(golden_target, golden_draft, StaleSiblingsFault(2), 1, context, random, scratch,
                       NoWatch{});
     if (context.front() == 0) zeros += 1;
   }
@@ -94,11 +95,11 @@ TEST_CASE("K-SEQ: rho* solves 1 - (1 - beta)^k = rho beta, and one draft is toke
     CHECK(rho >= 1);
     CHECK(rho <= static_cast<double>(drafts));
     CHECK(1 - std::pow(1 - beta, static_cast<double>(drafts)) == doctest::Approx(rho * beta).epsilon(1e-12));
-    CHECK(KSeqRule::kept_probability(p, q, drafts) <=
+    CHECK(KSeqRule::accepted_probability(p, q, drafts) <=
           optimal_transport_acceptance(p, q, static_cast<std::int32_t>(drafts)) + 1e-12);
   }
   CHECK(KSeqRule::scale(p, q, 1) == 1);
-  CHECK(KSeqRule::kept_probability(p, q, 1) == doctest::Approx(0.6));
+  CHECK(KSeqRule::accepted_probability(p, q, 1) == doctest::Approx(0.6));
 }
 
 TEST_CASE(
@@ -107,13 +108,13 @@ TEST_CASE(
   const Row q = row(golden_draft.row);
   const auto accepted = [](Row target, Row draft, std::size_t drafts) {
     const ImportanceWeights<double> weights(target, draft, drafts);
-    CHECK(total_mass(weights.law().view()) == doctest::Approx(1));
-    return overlap(target, weights.law().view());
+    CHECK(total_probability(weights.distribution().view()) == doctest::Approx(1));
+    return overlap(target, weights.distribution().view());
   };
   CHECK(accepted(p, q, 2) == doctest::Approx(0.69));
   CHECK(accepted(p, q, 3) == doctest::Approx(0.771));
   const ImportanceWeights<double> one(p, q, 1);
-  for (Token id = 0; id < 3; ++id) CHECK(one.law()[id] == doctest::Approx(q[id]));
+  for (Token id = 0; id < 3; ++id) CHECK(one.distribution()[id] == doctest::Approx(q[id]));
   // Random rows of 8 tokens: never above the bound; on average within 1% of it for two drafts and 5% for
   // four, and ahead of recursive rejection.
   for (const std::int32_t drafts : {2, 4}) {
@@ -124,8 +125,8 @@ TEST_CASE(
       Philox stream(31, Site{trial, 0, Draw{Use::world, 0}});
       std::vector<double> target(8);
       std::vector<double> draft(8);
-      for (double& mass : target) mass = -std::log(open_unit(stream()));
-      for (double& mass : draft) mass = -std::log(open_unit(stream()));
+      for (double& probability : target) probability = -std::log(open_unit(stream()));
+      for (double& probability : draft) probability = -std::log(open_unit(stream()));
       normalise(target);
       normalise(draft);
       const double here = accepted(row(target), row(draft), static_cast<std::size_t>(drafts));
@@ -147,8 +148,8 @@ TEST_CASE("a draft that runs out of tokens leaves siblings out") {
   const Constant point{{0, 1, 0}};
   RoundScratch<double> scratch;
   std::vector<Token> context;
-  auto chance = sampled_chance(3, 0, 0);
-  const Round round = speculative_round(point, point, TreeRule(branching_tree({3, 2})), 2, context, chance,
+  auto random = sampled_random_source(3, 0, 0);
+  const Round round = speculative_round(point, point, TreeRule(branching_tree({3, 2})), 2, context, random,
                                         scratch, NoWatch{});
   CHECK(round.drafted == 2);
   CHECK(round.accepted == 2);
@@ -159,9 +160,9 @@ TEST_CASE("gamma limits the depth of a tree, and 0 is plain decoding") {
   RoundScratch<double> scratch;
   for (std::int32_t gamma = 0; gamma <= 2; ++gamma) {
     std::vector<Token> context;
-    auto chance = sampled_chance(3, 0, 0);
+    auto random = sampled_random_source(3, 0, 0);
     const Round round = speculative_round(golden_target, golden_target, TreeRule(branching_tree({2, 2})),
-                                          gamma, context, chance, scratch, NoWatch{});
+                                          gamma, context, random, scratch, NoWatch{});
     CHECK(round.draft_runs == gamma);
     CHECK(round.accepted == gamma);
     CHECK(round.drafted == (gamma == 0 ? 0 : gamma == 1 ? 2 : 6));
@@ -183,7 +184,7 @@ TEST_CASE("the watch sees the contexts that tokens were emitted from, with the d
   RoundScratch<double> scratch;
   for (std::uint32_t trial = 0; trial < 50; ++trial) {
     std::vector<Token> context{2};
-    auto chance = sampled_chance(5, trial, 0);
+    auto random = sampled_random_source(5, trial, 0);
     std::vector<std::size_t> lengths;
     std::size_t with_draft = 0;
     const auto watch = [&](std::span<const Token> prefix, Row, const Row* draft_row) {
@@ -191,24 +192,24 @@ TEST_CASE("the watch sees the contexts that tokens were emitted from, with the d
       if (draft_row != nullptr) ++with_draft;
     };
     const Round round =
-        speculative_round(golden_target, golden_draft, RecursiveRule(3), 2, context, chance, scratch, watch);
+        speculative_round(golden_target, golden_draft, RecursiveRule(3), 2, context, random, scratch, watch);
     REQUIRE(lengths.size() == static_cast<std::size_t>(round.accepted) + 1);
     for (std::size_t i = 0; i < lengths.size(); ++i) CHECK(lengths[i] == 1 + i);
     CHECK(with_draft == static_cast<std::size_t>(round.examined));
   }
 }
 
-TEST_CASE("a damaged row never becomes an id") {
+TEST_CASE("an invalid row never becomes an id") {
   const double bad = std::nan("");
-  const Constant damaged{{0.5, bad, 0.5}};
+  const Constant invalid{{0.5, bad, 0.5}};
   RoundScratch<double> scratch;
   const auto check = [&](const auto& rule) {
-    for (const auto& [target, draft] : {std::pair{&damaged, &golden_draft}, {&golden_target, &damaged}}) {
+    for (const auto& [target, draft] : {std::pair{&invalid, &golden_draft}, {&golden_target, &invalid}}) {
       bool refused = false;
       for (std::uint32_t trial = 0; trial < 30; ++trial) {
         std::vector<Token> context;
-        auto chance = sampled_chance(5, trial, 0);
-        const Round round = speculative_round(*target, *draft, rule, 2, context, chance, scratch, NoWatch{});
+        auto random = sampled_random_source(5, trial, 0);
+        const Round round = speculative_round(*target, *draft, rule, 2, context, random, scratch, NoWatch{});
         for (const Token token : context) CHECK((token >= 0 && token < 3));
         refused = refused || round.next < 0;
       }

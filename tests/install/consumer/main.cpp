@@ -10,7 +10,7 @@ int main() {
   const speclab::TableModel other(100, 0, speclab::zipf_row(100, 1, true));
   const speclab::Model draft(speclab::mixed_to_alpha(target, other, 0.8));
   const auto outcome = speclab::decode_speculatively(speclab::Model(target), draft, speclab::TokenRule{}, 5,
-                                                     speclab::Plan{});
+                                                     speclab::SimulationSize{});
   const speclab::Tally tally = outcome.total();
   std::printf("formula %.4f\nsimulated %.4f\n", speclab::expected_tokens(0.8, 5),
               static_cast<double>(tally.emitted) / static_cast<double>(tally.rounds));

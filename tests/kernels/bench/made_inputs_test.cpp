@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "kernels/bench/make_inputs.hpp"
 #include "kernels/bench/move_bytes.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -88,8 +88,8 @@ TEST_CASE("bells have mean 0 and variance 1") {
   CHECK(mean_agrees(squares / count, 1, std::sqrt(2 - 0.3), count));
 }
 
-TEST_CASE("drafted tokens have the law of the draft's row") {
-  // All rows alike: every request draws from the law of one row.
+TEST_CASE("drafted tokens have the distribution of the draft's row") {
+  // All rows alike: every request draws from the distribution of one row.
   constexpr std::int32_t vocab = 5;
   constexpr std::int32_t rows = 4000;
   const std::vector<float> row{0.5F, -1, 2, 0, 1};
@@ -182,6 +182,6 @@ TEST_CASE("bytes of a measurement are counted, past 32 bits too") {
   CHECK(bytes.target == 256ULL * 17 * 256000 * 4);
   CHECK(bytes.draft == 256ULL * 16 * 256000 * 4);
   CHECK(bytes.copied == bytes.logits() / 2);
-  CHECK(bytes.workspaces == plan_of(Implementation::fused, shape_batch(shape)).workspace_bytes);
+  CHECK(bytes.workspaces == layout_of(Implementation::fused, shape_batch(shape)).workspace_bytes);
   CHECK(bytes.total() > bytes.logits() + bytes.copied);
 }

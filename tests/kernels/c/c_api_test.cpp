@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include "tests/kernels/verify/logit_batch.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/speclab_kernels.h"
 #include "kernels/verify/fused_layout.hpp"
 #include "kernels/verify/implementation.hpp"
+#include "tests/kernels/verify/logit_batch.hpp"
 
 namespace speclab {
 
@@ -78,10 +78,10 @@ speclab_status run(const speclab_verify_batch& batch) {
 }  // namespace
 
 TEST_CASE("a batch through the C interface is decided as the same batch in C++") {
-  const VerifyRule rules[] = {{VerifyMethod::token},
-                              {VerifyMethod::lenient, 0.5, Residual::literal},
-                              {VerifyMethod::lenient, 0.5, Residual::target},
-                              {VerifyMethod::block}};
+  const VerifyRule rules[] = {{RuleKind::token},
+                              {RuleKind::lenient, 0.5, Residual::literal},
+                              {RuleKind::lenient, 0.5, Residual::target},
+                              {RuleKind::block}};
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
     std::vector<std::vector<Token>> results;
     for (const VerifyRule& rule : rules) {

@@ -17,15 +17,15 @@ struct Batch {
   BatchView view;
 };
 
-/// Rows of random mass with some zeros; drafted tokens drawn from the drafts. Every third draft row equals
-/// its target, so that zero residuals occur.
+/// Rows of random probability with some zeros; drafted tokens drawn from the drafts. Every third draft row
+/// equals its target, so that zero residuals occur.
 inline Batch random_batch(std::int64_t requests, std::int32_t gamma, std::int32_t vocab, std::uint64_t seed) {
   Batch batch;
   const auto width = static_cast<std::size_t>(vocab);
   std::vector<double> row(width);
   const auto fill = [&](std::uint32_t index, std::uint16_t kind) {
     Philox stream(seed, Site{index, 0, Draw{Use::world, kind}});
-    for (double& mass : row) mass = stream() % 4 == 0 ? 0.0 : open_unit(stream());
+    for (double& probability : row) probability = stream() % 4 == 0 ? 0.0 : open_unit(stream());
     row[index % width] += 0.5;
     normalise(row);
   };

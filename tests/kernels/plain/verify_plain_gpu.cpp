@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "tests/kernels/plain/probability_batches.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/plain/verify_plain.hpp"
 #include "kernels/plain/verify_reference.hpp"
+#include "tests/kernels/plain/probability_batches.hpp"
 
 namespace {
 

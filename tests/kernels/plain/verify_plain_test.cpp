@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/bounds.hpp"
-#include "tests/kernels/plain/probability_batches.hpp"
 #include "core/distribution/divergence.hpp"
 #include "kernels/plain/plain_kernel.hpp"
 #include "kernels/simt/emulator.hpp"
+#include "tests/bounds.hpp"
+#include "tests/kernels/plain/probability_batches.hpp"
 
 using namespace speclab;
 
@@ -38,14 +38,14 @@ TEST_CASE("the first position is accepted as often as the overlap says") {
     variance += rate * (1 - rate);
     accepted += verdicts[static_cast<std::size_t>(i)].accepted;
   }
-  // Null: independent coins at the overlaps. Seven sigma. An error of 0.02 in the rate would be found.
+  // Null: independent acceptances at the overlaps. Seven sigma. An error of 0.02 in the rate would be found.
   CHECK(std::abs(accepted - expected) < bound_in_sigmas * std::sqrt(variance));
   CHECK(bound_in_sigmas * std::sqrt(variance) < 0.02 * requests);
 }
 
-TEST_CASE("damaged rows never become an id") {
+TEST_CASE("invalid rows never become an id") {
   Batch batch = random_batch(4, 2, 8, 3);
-  for (double& mass : batch.targets) mass = std::numeric_limits<double>::quiet_NaN();
+  for (double& probability : batch.targets) probability = std::numeric_limits<double>::quiet_NaN();
   for (const Verdict& verdict : verify_reference(batch.view)) {
     CHECK(verdict.accepted == 0);
     CHECK(verdict.next == invalid_token);

@@ -97,10 +97,10 @@ struct Collect {
   static constexpr int min_blocks = 1;
 
   void operator()(const Args& args) const {
-    auto& room = simt::shared<simt::BlockRoom<double, 2>>();
+    auto& scratch = simt::shared<simt::BlockScratch<double, 2>>();
     const int thread = simt::thread_index();
     const double sum =
-        simt::block_reduce(static_cast<double>(thread), room, [](double a, double b) { return a + b; });
+        simt::block_reduce(static_cast<double>(thread), scratch, [](double a, double b) { return a + b; });
     args.sums[thread] = sum;
     args.ballots[thread] = simt::ballot(thread % 3 == 0);
     args.scans[thread] = simt::warp_inclusive_sum(thread);

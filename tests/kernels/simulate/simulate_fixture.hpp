@@ -10,22 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "core/random/block_random_source.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/random/block_random_source.hpp"
 #include "core/rules/all_rules.hpp"
 #include "kernels/simulate/simulate.hpp"
 
 namespace speclab {
 
-/// A model of stored rows, as core/round.hpp wants one; vocab^order rows.
+/// A model of stored rows, as core/round/round.hpp wants one; vocab^order rows.
 struct StoredRows {
   std::int32_t vocab_size = 1;
   std::int32_t order = 0;
-  std::vector<double> mass;
+  std::vector<double> probabilities;
 
   std::int32_t vocab() const { return vocab_size; }
   std::uint32_t contexts() const {
-    return static_cast<std::uint32_t>(mass.size()) / static_cast<std::uint32_t>(vocab_size);
+    return static_cast<std::uint32_t>(probabilities.size()) / static_cast<std::uint32_t>(vocab_size);
   }
   /// The last `order` tokens in base `vocab`; what is missing on the left counts as token 0.
   std::uint32_t context_of(std::span<const Token> tokens) const {
@@ -37,25 +37,26 @@ struct StoredRows {
     return index;
   }
   Row next(std::span<const Token> tokens, std::vector<double>&) const {
-    return {mass.data() + std::size_t{context_of(tokens)} * static_cast<std::size_t>(vocab_size), vocab_size};
+    return {probabilities.data() + std::size_t{context_of(tokens)} * static_cast<std::size_t>(vocab_size),
+            vocab_size};
   }
 };
 
-/// Random rows; one token in four has no mass.
+/// Random rows; one token in four has probability 0.
 inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint64_t seed) {
   StoredRows rows{vocab, order, {}};
   std::size_t count = 1;
   for (std::int32_t i = 0; i < order; ++i) count *= static_cast<std::size_t>(vocab);
   Philox stream(seed, Site{0, 0, Draw{Use::world, 0}});
   for (std::size_t row = 0; row < count; ++row) {
-    const std::size_t first = rows.mass.size();
+    const std::size_t first = rows.probabilities.size();
     double total = 0;
     for (std::int32_t i = 0; i < vocab; ++i) {
       const bool never = vocab > 2 && i != static_cast<std::int32_t>(row) % vocab && stream() % 4 == 0;
-      rows.mass.push_back(never ? 0.0 : open_unit(stream()));
-      total += rows.mass.back();
+      rows.probabilities.push_back(never ? 0.0 : open_unit(stream()));
+      total += rows.probabilities.back();
     }
-    for (std::size_t i = first; i < rows.mass.size(); ++i) rows.mass[i] /= total;
+    for (std::size_t i = first; i < rows.probabilities.size(); ++i) rows.probabilities[i] /= total;
   }
   return rows;
 }
@@ -74,21 +75,21 @@ class PreparedPair {
     const std::uint32_t contexts = longer.contexts();
     const int bits = alias_bits(static_cast<std::size_t>(target.vocab_size));
     const std::size_t width = std::size_t{1} << static_cast<unsigned>(bits);
-    slots.resize(step_parts * contexts * width);
-    StepScratch room;
+    slots.resize(slot_parts * contexts * width);
+    SlotScratch scratch;
     for (std::uint32_t c = 0; c < contexts; ++c) {
       const Row p = row_of(target, c);
       const Row q = row_of(draft, c);
-      for (const StepPart part : {drafting_part, replacing_part, bonus_part}) {
-        fill_step_part(part, rule, p, q, {&slots[(part * contexts + c) * width], width}, room);
+      for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
+        fill_slot_part(part, rule, p, q, {&slots[(part * contexts + c) * width], width}, scratch);
       }
       overlap.push_back(quanta(rule.acceptance_rate(p, q)));
     }
     run.shape = shape;
     run.tables = {slots.data(),
                   overlap.data(),
-                  target.mass.data(),
-                  draft.mass.data(),
+                  target.probabilities.data(),
+                  draft.probabilities.data(),
                   contexts,
                   target.contexts(),
                   draft.contexts(),
@@ -107,15 +108,15 @@ class PreparedPair {
   StoredRows draft;
   Rule rule;
   std::vector<std::vector<Token>> prompts;
-  std::vector<StepSlot> slots;
+  std::vector<SamplingSlot> slots;
   std::vector<std::uint64_t> overlap;
   TableRun run;
 
  private:
   static Row row_of(const StoredRows& rows, std::uint32_t context) {
-    return {
-        rows.mass.data() + std::size_t{context % rows.contexts()} * static_cast<std::size_t>(rows.vocab_size),
-        rows.vocab_size};
+    return {rows.probabilities.data() +
+                std::size_t{context % rows.contexts()} * static_cast<std::size_t>(rows.vocab_size),
+            rows.vocab_size};
   }
 };
 
@@ -139,8 +140,8 @@ inline RoundCounts empty_counts(const RunShape& shape, bool tables) {
   return counts;
 }
 
-/// The definition: round r of a trial is word r % 2 of block r / 2, and keeps the most tokens k <= gamma with
-/// word < alpha^k 2^64.
+/// The definition: round r of a trial is word r % 2 of block r / 2, and accepts the most tokens k <= gamma
+/// with word < alpha^k 2^64.
 inline RoundCounts plain_loop(const IidRun& run) {
   const RunShape& shape = run.shape;
   RoundCounts counts = empty_counts(shape, false);
@@ -160,29 +161,29 @@ inline RoundCounts plain_loop(const IidRun& run) {
   return counts;
 }
 
-/// core/quick_round.hpp on BlockChance without proposals, round by round, on whole contexts.
+/// core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole contexts.
 template <class Rule>
 RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
   const RunShape& shape = pair.run.shape;
   RoundCounts counts = empty_counts(shape, true);
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
   RoundScratch<double> scratch;
-  std::vector<double> room;
+  std::vector<double> row_scratch;
   for (std::uint32_t trial = 0; trial < shape.trials; ++trial) {
     std::vector<Token> context = pair.prompts[trial % pair.prompts.size()];
     for (std::uint32_t number = 0; number < shape.length; ++number) {
-      BlockChance chance(shape.seed, trial, number);
+      BlockRandomSource random(shape.seed, trial, number);
       const std::size_t start = context.size();
       const Round round =
-          quick_round(pair.target, pair.draft, pair.rule, shape.gamma, 0, context, chance, scratch);
+          fast_round(pair.target, pair.draft, pair.rule, shape.gamma, 0, context, random, scratch);
       const std::uint32_t batch = batches[std::size_t{trial} * shape.length + number];
       ++counts.lengths[batch * static_cast<std::size_t>(shape.gamma + 1) +
                        static_cast<std::size_t>(round.accepted)];
       counts.blocks += static_cast<std::uint64_t>(round.examined) + 1;
       const std::span<const Token> all(context);
       for (std::size_t at = start; at < context.size(); ++at) {
-        const Row p = pair.target.next(all.first(at), room);
-        const Row q = pair.draft.next(all.first(at), room);
+        const Row p = pair.target.next(all.first(at), row_scratch);
+        const Row q = pair.draft.next(all.first(at), row_scratch);
         counts.overlap[batch] += PreparedPair<Rule>::quanta(pair.rule.acceptance_rate(p, q));
       }
     }
@@ -190,7 +191,7 @@ RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
   return counts;
 }
 
-/// Without the blocks, which plain loops of coins do not count.
+/// Without the blocks, which plain loops of acceptance draws do not count.
 inline bool same_counts(const RoundCounts& a, const RoundCounts& b) {
   return a.gamma == b.gamma && a.lengths == b.lengths && a.overlap == b.overlap && a.partial == b.partial;
 }

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstdio>
 
-#include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/simulate/simulate_layout.hpp"
+#include "tests/kernels/simulate/simulate_fixture.hpp"
 
 namespace {
 
@@ -29,8 +29,8 @@ int report(bool same, const char* what, const RunShape& shape) {
 /// Draft rows that are the target's with probability `weight`.
 StoredRows nearer(const StoredRows& target, const StoredRows& other, double weight) {
   StoredRows draft = other;
-  for (std::size_t i = 0; i < draft.mass.size(); ++i) {
-    draft.mass[i] = weight * target.mass[i] + (1 - weight) * other.mass[i];
+  for (std::size_t i = 0; i < draft.probabilities.size(); ++i) {
+    draft.probabilities[i] = weight * target.probabilities[i] + (1 - weight) * other.probabilities[i];
   }
   return draft;
 }

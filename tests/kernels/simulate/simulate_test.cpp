@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "kernels/simulate/simulate_layout.hpp"
+#include "tests/kernels/simulate/simulate_fixture.hpp"
 
 using namespace speclab;
 
@@ -19,8 +19,8 @@ constexpr std::array orders{simt::Order::forward, simt::Order::backward, simt::O
 
 bool go_on(std::uint64_t) { return true; }
 
-/// Blocks of a run of coins, trial by trial and batch by batch: a block whose two rounds lie in two pieces is
-/// made twice. Of batches short enough to be one piece.
+/// Blocks of a run of acceptance draws, trial by trial and batch by batch: a block whose two rounds lie in
+/// two pieces is made twice. Of batches short enough to be one piece.
 std::uint64_t blocks_by_walking(const RunShape& shape) {
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
   std::uint64_t blocks = 0;
@@ -51,7 +51,7 @@ const RunShape small{.seed = 9, .trials = 37, .length = 60, .batches = 11, .gamm
 
 }  // namespace
 
-TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
+TEST_CASE("independent acceptances: the plain loop's counts, whatever the sizes") {
   for (const auto& [trials, length, batches] : {std::array<std::uint32_t, 3>{1, 1, 1},
                                                 {1, 2, 5},
                                                 {3, 1001, 7},
@@ -72,21 +72,21 @@ TEST_CASE("coins: the plain loop's counts, whatever the sizes") {
           const RoundCounts found = simulate_emulated(run, go_on, order);
           CHECK(same_counts(found, expected));
           CHECK(found.blocks == blocks_by_walking(run.shape));
-          CHECK(found.blocks <= iid_plan(run.shape).random_blocks);
-          CHECK(found.blocks + batches >= iid_plan(run.shape).random_blocks);
+          CHECK(found.blocks <= iid_layout(run.shape).random_blocks);
+          CHECK(found.blocks + batches >= iid_layout(run.shape).random_blocks);
         }
       }
     }
   }
 }
 
-TEST_CASE("coins: several pieces a batch, several shares a piece, several launches") {
+TEST_CASE("independent acceptances: several pieces a batch, several shares a piece, several launches") {
   IidRun run{{.seed = 5, .trials = 3, .length = 1'100'001, .batches = 2, .gamma = 5}, 0.8};
   const RoundCounts expected = plain_loop(run);
-  CHECK(iid_plan(run.shape).launches == 1);
+  CHECK(iid_layout(run.shape).launches == 1);
   CHECK(same_counts(simulate_emulated(run, go_on), expected));
   run.shape.limits.rounds = 1U << 20U;
-  CHECK(iid_plan(run.shape).launches == 4);
+  CHECK(iid_layout(run.shape).launches == 4);
   std::uint64_t told = 0;
   const auto watch = [&](std::uint64_t rounds) {
     told += rounds;
@@ -131,7 +131,7 @@ TEST_CASE(
     const RoundCounts expected = plain_loop(whole);
     CHECK(same_counts(simulate_emulated(whole.run, go_on), expected));
     shape.limits = {.rounds = 1, .steps = 600, .steps_in_a_row = 50, .sequences = 130};
-    const TablePlan plan = table_plan(shape, whole.run.tables, prompts.size());
+    const TableLayout plan = table_layout(shape, whole.run.tables, prompts.size());
     CHECK(plan.launches ==
           (trials + plan.sequences - 1) / plan.sequences * ((length + plan.stretch - 1) / plan.stretch));
     CHECK(std::uint64_t{plan.sequences} * plan.stretch * 5 <= 600);
@@ -149,7 +149,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
+TEST_CASE("an acceptance draw whose upper bits do not decide is decided by the rest") {
   int undecided = 0;
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     Philox block(seed, Site{0, 0, Draw{Use::draft, 0}});
@@ -162,7 +162,7 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
       const RoundCounts found = simulate_emulated(pair.run, go_on);
       CHECK(found.lengths[1] == (u < kept ? 1 : 0));
       CHECK(same_counts(found, plain_loop(pair)));
-      undecided += coin_bits(kept) == coin_bits_of(word) ? 1 : 0;
+      undecided += bernoulli_bits(kept) == bernoulli_bits_of(word) ? 1 : 0;
     }
   }
   CHECK(undecided > 100);
@@ -175,14 +175,14 @@ TEST_CASE("who stops has whole launches") {
   const auto rounds_of = [](const RoundCounts& counts) {
     return std::accumulate(counts.lengths.begin(), counts.lengths.end(), std::uint64_t{0});
   };
-  const IidRun coins{{.seed = 1,
-                      .trials = 1,
-                      .length = 4'000'000'000,
-                      .batches = 2,
-                      .gamma = 3,
-                      .limits = {.rounds = 1U << 21U}},
-                     0.5};
-  const RoundCounts some = simulate_emulated(coins, stop_at(3'000'000));
+  const IidRun acceptances{{.seed = 1,
+                            .trials = 1,
+                            .length = 4'000'000'000,
+                            .batches = 2,
+                            .gamma = 3,
+                            .limits = {.rounds = 1U << 21U}},
+                           0.5};
+  const RoundCounts some = simulate_emulated(acceptances, stop_at(3'000'000));
   CHECK(some.partial);
   CHECK(rounds_of(some) == std::uint64_t{2} << 21U);
   CHECK(some.blocks == std::uint64_t{1} << 21U);
@@ -203,28 +203,28 @@ TEST_CASE("who stops has whole launches") {
 }
 
 TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or threshold") {
-  const IidRun coins{{.seed = 4, .trials = 3, .length = 1001, .batches = 7, .gamma = 5}, 0.8};
-  const RoundCounts expected = simulate_emulated(coins, go_on);
-  IidRun other = coins;
+  const IidRun acceptances{{.seed = 4, .trials = 3, .length = 1001, .batches = 7, .gamma = 5}, 0.8};
+  const RoundCounts expected = simulate_emulated(acceptances, go_on);
+  IidRun other = acceptances;
   other.alpha = 0.801;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
-  other = coins;
+  other = acceptances;
   other.shape.seed = 5;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
   // One round on the other side of a batch's end, in sum the same.
-  other = coins;
+  other = acceptances;
   other.shape.trials = 1001;
   other.shape.length = 3;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
 
   const StoredRows target = random_rows(5, 1, 1);
   const StoredRows draft = random_rows(5, 1, 2);
-  const auto differs = [&](const auto& damage) {
+  const auto differs = [&](const auto& invalidity) {
     RunShape shape = small;
     shape.gamma = 5;
     PreparedPair<TokenRule> pair(target, draft, TokenRule{}, shape, {{1}, {2}});
     const RoundCounts plain = plain_loop(pair);
-    damage(pair);
+    invalidity(pair);
     return !same_counts(simulate_emulated(pair.run, go_on), plain);
   };
   using Pair = PreparedPair<TokenRule>;
@@ -238,11 +238,11 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
       for (std::size_t i = 0; i < 5; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;
     }));
   }
-  // Coins that are a little too kind, by 2^-8.
+  // Acceptance draws that are a little too kind, by 2^-8.
   CHECK(differs([](Pair& pair) {
     for (std::size_t i = 0; i < 5 * 8; ++i) {
-      for (std::uint32_t* const coin : {&pair.slots[i].coin, &pair.slots[i].other_coin}) {
-        if (*coin != 0 && *coin < 0xfe000000U) *coin += 1U << 24U;
+      for (std::uint32_t* const acceptance : {&pair.slots[i].acceptance, &pair.slots[i].other_acceptance}) {
+        if (*acceptance != 0 && *acceptance < 0xfe000000U) *acceptance += 1U << 24U;
       }
     }
   }));
@@ -251,34 +251,34 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
 
 TEST_CASE("plans hold what devices allow, from sizes alone") {
   RunShape shape{.seed = 1, .trials = 4'294'967'295, .length = 4'294'967'295, .batches = 4096, .gamma = 64};
-  StepTables tables{};
+  PreparedPairView tables{};
   tables.contexts = 256;
   tables.target_contexts = tables.draft_contexts = tables.vocab = 256;
-  tables.kept_contexts = 1;
+  tables.suffix_contexts = 1;
   tables.bits = 8;
-  const TablePlan plan = table_plan(shape, tables, 1);
+  const TableLayout plan = table_layout(shape, tables, 1);
   CHECK(plan.launch.blocks <= simt::most_blocks);
   CHECK(std::uint64_t{plan.sequences} * plan.stretch * 65 <= shape.limits.steps);
   CHECK(std::uint64_t{plan.stretch} * 65 <= shape.limits.steps_in_a_row);
   CHECK(plan.device_bytes > std::uint64_t{48} * 256 * 256);
-  CHECK(plan_obstacle(plan, std::uint64_t{1} << 30U).empty());
-  CHECK(plan_obstacle(plan, 1U << 20U).find("device memory") != std::string::npos);
+  CHECK(layout_unsupported_reason(plan, std::uint64_t{1} << 30U).empty());
+  CHECK(layout_unsupported_reason(plan, 1U << 20U).find("device memory") != std::string::npos);
   tables.bits = 30;
-  CHECK(plan_obstacle(table_plan(shape, tables, 1), std::uint64_t{1} << 38U).find("device memory") !=
-        std::string::npos);
+  CHECK(layout_unsupported_reason(table_layout(shape, tables, 1), std::uint64_t{1} << 38U)
+            .find("device memory") != std::string::npos);
 
   CHECK(plan.random_blocks == std::numeric_limits<std::uint64_t>::max());
-  CHECK(iid_plan(shape).random_blocks >= shape.total() / 2);
+  CHECK(iid_layout(shape).random_blocks >= shape.total() / 2);
 
   shape.trials = 1'000'000;
   shape.length = 1'000'000;
   for (const std::int32_t gamma : {0, 5, 64}) {
     shape.gamma = gamma;
-    const IidPlan coins = iid_plan(shape);
-    CHECK(coins.launch.blocks <= simt::most_blocks);
-    CHECK(coins.pieces * most_piece_rounds <= shape.limits.rounds);
-    CHECK(coins.launches * shape.limits.rounds >= shape.total());
-    CHECK(coins.random_blocks >= shape.total() / 2);
-    CHECK(plan_obstacle(coins, 1U << 30U).empty());
+    const IidLayout acceptances = iid_layout(shape);
+    CHECK(acceptances.launch.blocks <= simt::most_blocks);
+    CHECK(acceptances.pieces * most_piece_rounds <= shape.limits.rounds);
+    CHECK(acceptances.launches * shape.limits.rounds >= shape.total());
+    CHECK(acceptances.random_blocks >= shape.total() / 2);
+    CHECK(layout_unsupported_reason(acceptances, 1U << 30U).empty());
   }
 }

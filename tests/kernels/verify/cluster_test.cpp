@@ -4,10 +4,10 @@
 #include <limits>
 #include <tuple>
 
-#include "tests/kernels/verify/logit_batch.hpp"
 #include "kernels/simt/emulator.hpp"
 #include "kernels/verify/cluster_layout.hpp"
 #include "kernels/verify/implementation.hpp"
+#include "tests/kernels/verify/logit_batch.hpp"
 
 using namespace speclab;
 
@@ -37,7 +37,7 @@ bool same_as_fused(LogitBatch& logits) {
 }  // namespace
 
 TEST_CASE("a cluster leaves the bits of fused verification") {
-  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::lenient}) {
+  for (const RuleKind method : {RuleKind::token, RuleKind::lenient}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
       for (const std::int32_t vocab : {1, 100, 9001, 70000}) {
         for (const std::int32_t gamma : {0, 3}) {
@@ -102,7 +102,7 @@ TEST_CASE("rows behind a rejection are not read") {
   for (const auto& [vocab, dtype, keeps] :
        {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
     LogitBatch logits({.requests = 3, .gamma = 4, .vocab = vocab, .dtype = dtype, .distance = 0.6}, 19);
-    CHECK(cluster_plan(logits.batch).keeps == keeps);
+    CHECK(cluster_layout(logits.batch).keeps == keeps);
     const std::uint64_t loaded = run_cluster_on(logits);
     double accepted = 0;
     double rejecting = 0;
@@ -112,8 +112,8 @@ TEST_CASE("rows behind a rejection are not read") {
     }
     CHECK(rejecting > 0);
     const double counted = cluster_traffic(logits.batch, accepted, rejecting).read;
-    // Beyond the count: the logits and ids that coins are about, and the chosen tile of a row that is not
-    // kept.
+    // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row that
+    // is not kept.
     const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
     CHECK(static_cast<double>(loaded) >= counted);
     CHECK(static_cast<double>(loaded) <= counted + 3 * (tile + 64 * 4 * 32 * 8));

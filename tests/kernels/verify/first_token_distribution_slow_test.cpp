@@ -1,13 +1,13 @@
-// The law of the first token that verification kernels emit, over many requests with the same rows: the exact
-// ones have the target's, the sigmoids the one that sigmoid_law.hpp computes.
+// The distribution of the first token that verification kernels emit, over many requests with the same rows:
+// the exact ones have the target's, the sigmoids the one that sigmoid_distribution.hpp computes.
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "tests/bounds.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
+#include "tests/bounds.hpp"
 #include "tests/kernels/verify/verify_comparison.hpp"
 
 using namespace speclab;
@@ -18,8 +18,8 @@ constexpr std::int32_t vocab = 16;
 constexpr std::int32_t requests = 3000;
 
 /// Requests with the first one's rows.
-struct OneLaw : LogitBatch {
-  OneLaw() : LogitBatch({.requests = requests, .gamma = 1, .vocab = vocab}, test_seed(41)) {
+struct OneDistribution : LogitBatch {
+  OneDistribution() : LogitBatch({.requests = requests, .gamma = 1, .vocab = vocab}, test_seed(41)) {
     for (std::int32_t request = 1; request < requests; ++request) {
       for (Token id = 0; id < vocab; ++id) {
         target_logit(request, 0, id) = target_logit(0, 0, id);
@@ -36,8 +36,8 @@ struct OneLaw : LogitBatch {
   std::vector<double> sigmoid_row() const {
     const std::vector<double> target_logits(target.begin(), target.begin() + vocab);
     const std::vector<double> draft_logits(draft.begin(), draft.begin() + vocab);
-    return sigmoid_first_token_law(target_logits, draft_logits, batch.rule.sigmoid_alpha,
-                                   batch.rule.sigmoid_beta);
+    return sigmoid_first_token_distribution(target_logits, draft_logits, batch.rule.sigmoid_alpha,
+                                            batch.rule.sigmoid_beta);
   }
 
   /// How often each id came first.
@@ -54,14 +54,14 @@ struct OneLaw : LogitBatch {
 
 }  // namespace
 
-// Null: the first token has this law; false alarms at p_value_bound. Pearson's statistic, cells that expect
-// less than ten pooled.
-TEST_CASE("exact kernels emit the target's law, and the sigmoids do not") {
-  OneLaw batch;
+// Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, cells that
+// expect less than ten pooled.
+TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not") {
+  OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = -1000;
   batch.batch.rule.sigmoid_beta = 1000;
   const auto target = batch.target_row();
-  const auto law = batch.sigmoid_row();
+  const auto distribution = batch.sigmoid_row();
   const auto p_value = [&](Implementation implementation, const std::vector<double>& null) {
     return fit_test(batch.first_tokens(implementation), null, minimum_expectation_for_power).pearson_p;
   };
@@ -69,24 +69,24 @@ TEST_CASE("exact kernels emit the target's law, and the sigmoids do not") {
     CAPTURE(info.name);
     if (info.exact) CHECK(p_value(info.implementation, target) > p_value_bound);
   }
-  CHECK(p_value(Implementation::wagner_sigmoid, law) > p_value_bound);
-  // The power was planned from the sigmoid's law, which these samples have.
-  const PlannedTest plan = planned_fit_test(target, law, requests, minimum_expectation_for_power);
+  CHECK(p_value(Implementation::wagner_sigmoid, distribution) > p_value_bound);
+  // The power was planned from the sigmoid's distribution, which these samples have.
+  const PlannedTest plan = planned_fit_test(target, distribution, requests, minimum_expectation_for_power);
   CHECK(planned_power(plan, p_value_bound) > 1 - 1e-9);
   CHECK(p_value(Implementation::wagner_sigmoid, target) < p_value_bound);
 }
 
-TEST_CASE("the sigmoids' law where they reject often") {
-  OneLaw batch;
+TEST_CASE("the sigmoids' distribution where they reject often") {
+  OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = 4;
   batch.batch.rule.sigmoid_beta = 5;
-  const auto law = batch.sigmoid_row();
+  const auto distribution = batch.sigmoid_row();
   const auto counts = batch.first_tokens(Implementation::wagner_sigmoid);
-  CHECK(fit_test(counts, law, minimum_expectation_for_power).pearson_p > p_value_bound);
+  CHECK(fit_test(counts, distribution, minimum_expectation_for_power).pearson_p > p_value_bound);
   std::uint64_t rejected = 0;
   for (const std::int32_t accepted : batch.accepted) rejected += accepted == 0 ? 1 : 0;
   CHECK(rejected > requests / 10);
-  // The law of other constants is found out.
+  // The distribution of other constants is found out.
   batch.batch.rule.sigmoid_beta = 1000;
   CHECK(fit_test(counts, batch.sigmoid_row(), minimum_expectation_for_power).pearson_p < p_value_bound);
 }

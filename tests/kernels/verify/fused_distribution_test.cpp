@@ -1,4 +1,4 @@
-// What single precision does to the output law, at the vocabularies of real models.
+// What single precision does to the output distribution, at the vocabularies of real models.
 #include "kernels/verify/fused_distribution.hpp"
 
 #include <doctest/doctest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "tests/kernels/verify/logit_batch.hpp"
 #include "kernels/verify/implementation.hpp"
+#include "tests/kernels/verify/logit_batch.hpp"
 
 using namespace speclab;
 
@@ -27,13 +27,14 @@ std::vector<double> target_row(const LogitBatch& logits) {
 
 }  // namespace
 
-TEST_CASE("the law of a token is the target's up to the grain of single precision") {
+TEST_CASE("the distribution of a token is the target's up to the grain of single precision") {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
     for (const std::int32_t vocab : {100, 32000, 128256}) {
       for (const double distance : {0.001, 0.5, 3.0}) {
         LogitBatch logits({.requests = 1, .gamma = 1, .vocab = vocab, .dtype = dtype, .distance = distance},
                           3);
-        const double tv = total_variation_of(fused_token_law(logits.batch, 0, 0), target_row(logits));
+        const double tv =
+            total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits));
         CAPTURE(vocab);
         CAPTURE(distance);
         CHECK(tv < 2e-6);
@@ -43,26 +44,26 @@ TEST_CASE("the law of a token is the target's up to the grain of single precisio
   }
 }
 
-TEST_CASE("options, certain drafts and lenience are part of the law") {
+TEST_CASE("options, certain drafts and lenience are part of the distribution") {
   LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 5000}, 3);
   const float temperature[] = {0.7F, 1};
   const float cutoff[] = {-1.0F, 0};
   logits.batch.target_options = {temperature, cutoff, nullptr};
-  CHECK(total_variation_of(fused_token_law(logits.batch, 0, 0), target_row(logits)) < 2e-6);
+  CHECK(total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits)) < 2e-6);
 
-  // Another law is far away: first residual of lenience, whose token stays below p / l.
-  logits.batch.rule = {VerifyMethod::lenient, 0.5};
-  const auto lenient = fused_token_law(logits.batch, 0, 0);
+  // Another distribution is far away: first residual of lenience, whose token stays below p / l.
+  logits.batch.rule = {RuleKind::lenient, 0.5};
+  const auto lenient = fused_token_distribution(logits.batch, 0, 0);
   CHECK(total_variation_of(lenient, target_row(logits)) > 0.01);
   const auto target = target_row(logits);
   for (std::size_t id = 0; id < target.size(); ++id) CHECK(lenient[id] <= target[id] / 0.5 + 1e-6);
 
   logits.batch.rule = {};
   logits.batch.draft = {};
-  CHECK(total_variation_of(fused_token_law(logits.batch, 0, 0), target_row(logits)) < 2e-6);
+  CHECK(total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits)) < 2e-6);
 }
 
-TEST_CASE("the law is the kernel's: at stratified uniforms it emits in proportion") {
+TEST_CASE("the distribution is the kernel's: at stratified uniforms it emits in proportion") {
   // One drafted id that is always rejected, so that 4000 equally spaced uniforms walk through the residual.
   constexpr std::int32_t requests = 4000;
   LogitBatch one({.requests = 1, .gamma = 1, .vocab = 30, .spread = 1}, 12);
@@ -96,12 +97,12 @@ TEST_CASE("the law is the kernel's: at stratified uniforms it emits in proportio
   std::vector<double> emitted(30);
   for (const Token next : many.next) emitted[static_cast<std::size_t>(next)] += 1.0 / requests;
 
-  // The law minus what is accepted is the residual's share.
-  const auto law = fused_token_law(one.batch, 0, 0);
+  // The distribution minus what is accepted is the residual's share.
+  const auto distribution = fused_token_distribution(one.batch, 0, 0);
   double rejected = 0;
   std::vector<double> replaced(30);
   for (std::size_t id = 0; id < 30; ++id) {
-    replaced[id] = law[id] - std::min(target[id], draft[id]);
+    replaced[id] = distribution[id] - std::min(target[id], draft[id]);
     rejected += replaced[id];
   }
   for (std::size_t id = 0; id < 30; ++id) {

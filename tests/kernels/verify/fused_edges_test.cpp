@@ -10,21 +10,21 @@
 
 using namespace speclab;
 
-TEST_CASE("a damaged row never becomes an id, and matters only where it is looked at") {
+TEST_CASE("an invalid row never becomes an id, and matters only where it is looked at") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::lenient}) {
-    for (const float damage : {nan, infinity}) {
+  for (const RuleKind method : {RuleKind::token, RuleKind::lenient}) {
+    for (const float invalidity : {nan, infinity}) {
       for (const bool in_target : {true, false}) {
         LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 30, .distance = 0}, 4);
         logits.batch.rule.method = method;
         // Target and draft agree, so that all is accepted up to the damage.
-        (in_target ? logits.target_logit(0, 1, 17) : logits.draft_logit(0, 1, 17)) = damage;
+        (in_target ? logits.target_logit(0, 1, 17) : logits.draft_logit(0, 1, 17)) = invalidity;
         logits.store();
         run_fused_on(logits);
         CHECK(logits.accepted == std::vector<std::int32_t>{1, 2});
         CHECK(logits.next[0] == invalid_token);
-        CHECK(logits.flags[0] == flag_damaged_row);
+        CHECK(logits.flags[0] == flag_invalid_row);
         CHECK(logits.next[1] >= 0);
         CHECK(logits.flags[1] == 0);
       }
@@ -35,7 +35,7 @@ TEST_CASE("a damaged row never becomes an id, and matters only where it is looke
     run_fused_on(logits);
     CHECK(logits.accepted[0] == 1);
     CHECK(logits.next[0] == invalid_token);
-    CHECK(logits.flags[0] == flag_damaged_row);
+    CHECK(logits.flags[0] == flag_invalid_row);
     // Behind a rejection nobody looks.
     for (Token id = 0; id < 30; ++id) {
       logits.target_logit(0, 0, id) = id < 10 ? 0 : -infinity;
@@ -60,17 +60,17 @@ TEST_CASE("drafted tokens that the draft could not draw are rejected and counted
   logits.batch.drafted = logits.drafted.data();
   CHECK(compare(logits).different == 0);
   CHECK(logits.accepted == std::vector<std::int32_t>{0, 0, 0});
-  CHECK(logits.flags == std::vector<std::uint32_t>{flag_draft_without_mass, flag_token_out_of_range,
+  CHECK(logits.flags == std::vector<std::uint32_t>{flag_zero_draft_probability, flag_token_out_of_range,
                                                    flag_token_out_of_range});
 }
 
 TEST_CASE("uniforms at both ends, and a target that equals the draft") {
-  for (const VerifyMethod method : {VerifyMethod::token, VerifyMethod::lenient, VerifyMethod::block}) {
+  for (const RuleKind method : {RuleKind::token, RuleKind::lenient, RuleKind::block}) {
     for (const double u : {0.0, 1.0}) {
       LogitBatch logits({.requests = 16, .gamma = 2, .vocab = 33}, 9);
       const std::vector<double> uniforms(16 * 3, u);
       for (std::int32_t request = 0; request < 16; ++request) {
-        // The first and the last id have no mass, so that neither end may give them.
+        // The first and the last id have probability 0, so that neither end may give them.
         for (std::int32_t i = 0; i < 3; ++i) {
           logits.target_logit(request, i, 0) = logits.target_logit(request, i, 32) =
               -std::numeric_limits<float>::infinity();
@@ -112,8 +112,9 @@ TEST_CASE("a rejection without residual samples the target") {
   CHECK(rejected > 5);
 }
 
-TEST_CASE("residuals far below single precision's grain of the masses keep their law") {
-  // Two ids differ by 2^-12 of themselves: the residual is on one of them alone, with a mass of about 1e-5.
+TEST_CASE("residuals far below single precision's grain of the probabilities keep their distribution") {
+  // Two ids differ by 2^-12 of themselves: the residual is on one of them alone, with a probability of about
+  // 1e-5.
   LogitBatch logits({.requests = 200, .gamma = 1, .vocab = 8, .spread = 0, .distance = 0}, 2);
   std::vector<double> uniforms;
   for (std::int32_t request = 0; request < 200; ++request) {
@@ -134,7 +135,7 @@ TEST_CASE("residuals far below single precision's grain of the masses keep their
 }
 
 TEST_CASE("tails far below single precision's uniforms are reached") {
-  // The first id has mass 2^-40: a uniform with 24 bits would never see it.
+  // The first id has probability 2^-40: a uniform with 24 bits would never see it.
   LogitBatch logits({.requests = 3, .gamma = 0, .vocab = 9, .spread = 0}, 2);
   for (std::int32_t request = 0; request < 3; ++request) {
     logits.target_logit(request, 0, 0) = static_cast<float>(std::log(0x1p-40 * 8));

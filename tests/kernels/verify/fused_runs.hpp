@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Single precision's error of a probability or a mass, with room to spare: sums of 32 terms in a row, logits
-/// up to 20, exp2f and expm1f right to 2 units.
+/// Single precision's error of a probability or a weight, with room to spare: sums of 32 terms in a row,
+/// logits up to 20, exp2f and expm1f right to 2 units.
 inline constexpr double band = 1e-5;
 
 inline std::uint64_t run_fused_on(LogitBatch& logits, simt::Order order = simt::Order::forward) {

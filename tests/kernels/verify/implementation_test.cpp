@@ -83,8 +83,8 @@ TEST_CASE("programs over whole rows write what traffic_of says") {
   };
   // Two tiles of 8192 or nine of 1024: parts of the softmaxes, for which both models have the same room, b_k
   // or sums of a residual, sums of weights, and the choice.
-  const double parts = 3 * 2 * sizeof(PartMass);
-  const double draw = 2 * sizeof(double) + sizeof(CoinsEnd);
+  const double parts = 3 * 2 * sizeof(PartialSum);
+  const double draw = 2 * sizeof(double) + sizeof(AcceptanceEnd);
   check(baseline::Program{}, Implementation::baseline, parts + draw, 2 * sizeof(double));
   check(wagner::Exact{}, Implementation::wagner_exact, parts + 2 * 9 * sizeof(double) + draw, 0);
   check(wagner::SigmoidProgram{}, Implementation::wagner_sigmoid, 2 * 9 * sizeof(double) + draw, 0);
@@ -123,7 +123,7 @@ TEST_CASE("plans hold what is launched, at any size") {
     batch.requests = requests;
     for (const ImplementationInfo& info : implementations()) {
       CAPTURE(info.name);
-      const KernelPlan plan = plan_of(info.implementation, batch);
+      const KernelLayout plan = layout_of(info.implementation, batch);
       const std::size_t launches = info.implementation == Implementation::fused            ? 3
                                    : info.implementation == Implementation::cluster        ? 1
                                    : info.implementation == Implementation::wagner_sigmoid ? 5
@@ -138,13 +138,13 @@ TEST_CASE("plans hold what is launched, at any size") {
     }
     // Probabilities, two rows of the draw and one of the residual; beyond 32 bits for the large batch.
     const std::size_t rows = static_cast<std::size_t>(requests) * (33 + 3);
-    const std::size_t bytes = plan_of(Implementation::baseline, batch).workspace_bytes;
+    const std::size_t bytes = layout_of(Implementation::baseline, batch).workspace_bytes;
     CHECK(bytes >= rows * 262144 * 4);
     CHECK(bytes < rows * 262144 * 4 / 100 * 101);
   }
   batch.requests = 0;
   for (const ImplementationInfo& info : implementations()) {
-    CHECK(plan_of(info.implementation, batch).launches.empty());
+    CHECK(layout_of(info.implementation, batch).launches.empty());
   }
 }
 
@@ -160,9 +160,9 @@ TEST_CASE("the list has every name once, and says which are exact") {
 TEST_CASE("batches that an implementation cannot run are refused with the reason") {
   const std::vector<float> ones(8, 1);
   const auto reason = [](Implementation implementation, const VerifyBatch& batch) {
-    const auto found = obstacle(implementation, batch);
+    const auto found = unsupported_reason(implementation, batch);
     if (found) {
-      CHECK_THROWS_AS(plan_of(implementation, batch), std::invalid_argument);
+      CHECK_THROWS_AS(layout_of(implementation, batch), std::invalid_argument);
       CHECK_THROWS_AS(traffic_of(implementation, batch, 0, 0), std::invalid_argument);
       CHECK_THROWS_AS(run_emulated(implementation, batch), std::invalid_argument);
     }
@@ -178,7 +178,7 @@ TEST_CASE("batches that an implementation cannot run are refused with the reason
     CHECK(reason(Implementation::fused, plain).empty());
 
     VerifyBatch batch = plain;
-    batch.rule.method = VerifyMethod::block;
+    batch.rule.method = RuleKind::block;
     CHECK(reason(implementation, batch).find("token rule") != std::string::npos);
     CHECK(reason(Implementation::fused, batch).empty());
     batch = plain;
@@ -198,7 +198,7 @@ TEST_CASE("batches that an implementation cannot run are refused with the reason
   }
   LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 10}, 34);
   CHECK(reason(Implementation::cluster, logits.batch).empty());
-  logits.batch.rule.method = VerifyMethod::block;
+  logits.batch.rule.method = RuleKind::block;
   CHECK(reason(Implementation::cluster, logits.batch).find("every position") != std::string::npos);
   CHECK_THROWS_AS(run_emulated(static_cast<Implementation>(99), logits.batch), std::invalid_argument);
 }

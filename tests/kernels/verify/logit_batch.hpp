@@ -68,9 +68,10 @@ class LogitBatch {
   /// Puts the logits where the batch points, in its format; after changing them.
   void store() {
     const std::int64_t stride = shape_.vocab + shape_.padding;
-    const auto keep = [&](const std::vector<float>& from, std::vector<std::uint32_t>& room) -> const void* {
-      room.assign(from.size() + 4, 0);
-      auto* const bytes = reinterpret_cast<unsigned char*>(room.data());
+    const auto keep = [&](const std::vector<float>& from,
+                          std::vector<std::uint32_t>& scratch) -> const void* {
+      scratch.assign(from.size() + 4, 0);
+      auto* const bytes = reinterpret_cast<unsigned char*>(scratch.data());
       for (std::size_t i = 0; i < from.size(); ++i) {
         if (shape_.dtype == Dtype::f32) {
           reinterpret_cast<float*>(bytes)[i] = from[i];
@@ -92,9 +93,9 @@ class LogitBatch {
         const std::vector<double> row =
             probabilities(batch.draft, batch.draft_options, shape_.gamma, request, i, shape_.vocab);
         const RandomAddress at = addresses[static_cast<std::size_t>(request)];
-        SampledChance chance = sampled_chance(at.seed, at.trial, at.round);
+        SampledRandomSource random = sampled_random_source(at.seed, at.trial, at.round);
         drafted[static_cast<std::size_t>(request * shape_.gamma + i)] =
-            chance.pick({Use::draft, static_cast<std::uint16_t>(i)}, Row{row.data(), shape_.vocab});
+            random.categorical({Use::draft, static_cast<std::uint16_t>(i)}, Row{row.data(), shape_.vocab});
       }
     }
   }

@@ -1,4 +1,5 @@
-// The sigmoid approximation: the kernels beside their reference, and how far its law is from the target's.
+// The sigmoid approximation: the kernels beside their reference, and how far its distribution is from the
+// target's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ std::vector<double> logits_of(const std::vector<float>& rows, std::size_t row, s
 
 double sum(const std::vector<double>& row) {
   double total = 0;
-  for (const double mass : row) total += mass;
+  for (const double probability : row) total += probability;
   return total;
 }
 
@@ -115,7 +116,7 @@ TEST_CASE("bits of the sigmoid do not depend on the order of threads, the slot o
   }
 }
 
-TEST_CASE("no residual anywhere, ids without mass, and damaged rows") {
+TEST_CASE("no residual anywhere, ids of weight 0, and invalid rows") {
   LogitBatch logits({.requests = 4, .gamma = 1, .vocab = 100, .distance = 0}, 25);
   for (Token id = 0; id < 100; ++id) {
     // p_hat < q_hat everywhere, though the softmaxes are the same.
@@ -141,38 +142,40 @@ TEST_CASE("no residual anywhere, ids without mass, and damaged rows") {
   CHECK(logits.flags[1] == 0);
   for (const std::size_t i : {2U, 3U}) {
     CHECK(logits.next[i] == invalid_token);
-    CHECK(logits.flags[i] == flag_damaged_row);
+    CHECK(logits.flags[i] == flag_invalid_row);
   }
 }
 
-TEST_CASE("the law of the sigmoid is that of core's rule where logits are log-probabilities") {
+TEST_CASE("the distribution of the sigmoid is that of core's rule where logits are log-probabilities") {
   LogitBatch logits({.requests = 5, .gamma = 1, .vocab = 30}, 26);
   for (std::int32_t request = 0; request < 5; ++request) {
     const auto target = probabilities(logits.batch.target, {}, 2, request, 0, 30);
     const auto draft = probabilities(logits.batch.draft, {}, 1, request, 0, 30);
     std::vector<double> target_logits;
     std::vector<double> draft_logits;
-    for (const double mass : target) target_logits.push_back(std::log(mass));
-    for (const double mass : draft) draft_logits.push_back(std::log(mass));
+    for (const double probability : target) target_logits.push_back(std::log(probability));
+    for (const double probability : draft) draft_logits.push_back(std::log(probability));
     for (const double beta : {2.0, 1000.0}) {
       const SigmoidRule rule(-beta, beta);
       const auto replacement = rule.replacement(view(target), view(draft));
       double residual = 0;
       for (Token id = 0; id < 30; ++id) residual += replacement[id];
       const double rejected = 1 - rule.acceptance_rate(view(target), view(draft));
-      const auto law = sigmoid_first_token_law(target_logits, draft_logits, -beta, beta);
-      CHECK(sum(law) == doctest::Approx(1).epsilon(1e-13));
+      const auto distribution = sigmoid_first_token_distribution(target_logits, draft_logits, -beta, beta);
+      CHECK(sum(distribution) == doctest::Approx(1).epsilon(1e-13));
       for (Token id = 0; id < 30; ++id) {
         const auto i = static_cast<std::size_t>(id);
         const double expected =
             draft[i] * rule.acceptance(id, view(target), view(draft)) + rejected * replacement[id] / residual;
-        CHECK(law[i] == doctest::Approx(expected).epsilon(1e-10));
+        CHECK(distribution[i] == doctest::Approx(expected).epsilon(1e-10));
       }
     }
   }
 }
 
-TEST_CASE("with the paper's constants nearly every draft is kept, and the output has the draft's law") {
+TEST_CASE(
+    "with the paper's constants nearly every draft is accepted, and the output has the draft's "
+    "distribution") {
   LogitBatch logits({.requests = 20, .gamma = 4, .vocab = 1000}, 27);
   for (std::size_t request = 0; request < 20; ++request) {
     const auto target = logits_of(logits.target, request * 5, 1000);

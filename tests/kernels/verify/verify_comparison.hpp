@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/kernels/verify/logit_batch.hpp"
 #include "kernels/verify/batch_part.hpp"
 #include "kernels/verify/dispatch.hpp"
+#include "tests/kernels/verify/logit_batch.hpp"
 
 namespace speclab {
 

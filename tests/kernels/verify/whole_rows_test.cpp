@@ -116,7 +116,7 @@ TEST_CASE("the comparison finds another rule") {
   for (const Implementation implementation : exact_ones) {
     LogitBatch logits({.requests = 20, .gamma = 3, .vocab = 64}, 13);
     run_emulated(implementation, logits.batch);
-    logits.batch.rule = {VerifyMethod::lenient, 0.5};
+    logits.batch.rule = {RuleKind::lenient, 0.5};
     CHECK(compare(logits, verify_reference(logits.batch), band).different > 0);
   }
 }
@@ -138,7 +138,7 @@ TEST_CASE("equal and disjoint rows, and uniforms at both ends") {
       for (std::size_t i = 0; i < 2; ++i) {
         CHECK(equal.accepted[i] == (u < 1 ? 2 : 0));
         CHECK(equal.next[i] == expected[i].next);
-        // At u = 1 a coin of probability 1 fails, and leaves no residual.
+        // At u = 1 an acceptance draw of probability 1 fails, and leaves no residual.
         CHECK(equal.flags[i] == (u < 1 ? 0U : std::uint32_t{flag_zero_residual}));
       }
 
@@ -185,26 +185,26 @@ TEST_CASE("one-hot rows give their token at any uniform") {
   }
 }
 
-TEST_CASE("damaged rows never become an id") {
+TEST_CASE("invalid rows never become an id") {
   for (const Implementation implementation : exact_ones) {
     CAPTURE(static_cast<int>(implementation));
-    for (const float damage : {not_a_number, infinity}) {
+    for (const float invalidity : {not_a_number, infinity}) {
       LogitBatch logits({.requests = 4, .gamma = 1, .vocab = 300}, 6);
-      logits.target_logit(0, 0, 299) = damage;
-      logits.draft_logit(1, 0, 7) = damage;
-      logits.target_logit(2, 1, 0) = damage;
+      logits.target_logit(0, 0, 299) = invalidity;
+      logits.draft_logit(1, 0, 7) = invalidity;
+      logits.target_logit(2, 1, 0) = invalidity;
       for (Token id = 0; id < 300; ++id) logits.target_logit(3, 0, id) = -infinity;
       logits.store();
       run_emulated(implementation, logits.batch);
       for (const std::size_t i : {0U, 1U, 3U}) {
         CHECK(logits.accepted[i] == 0);
         CHECK(logits.next[i] == invalid_token);
-        CHECK((logits.flags[i] & flag_damaged_row) != 0);
+        CHECK((logits.flags[i] & flag_invalid_row) != 0);
       }
-      // A damaged bonus row matters only when everything was kept.
+      // An invalid bonus row matters only when everything was accepted.
       const bool kept = logits.accepted[2] == 1;
       CHECK((logits.next[2] == invalid_token) == kept);
-      CHECK((logits.flags[2] == flag_damaged_row) == kept);
+      CHECK((logits.flags[2] == flag_invalid_row) == kept);
     }
   }
 }
@@ -222,8 +222,9 @@ TEST_CASE("tokens and lengths that cannot be are rejected and flagged") {
     logits.batch.lengths = lengths.data();
     run_emulated(implementation, logits.batch);
     const auto expected = verify_reference(logits.batch);
-    const std::uint32_t flags[] = {flag_token_out_of_range, flag_token_out_of_range, flag_draft_without_mass,
-                                   flag_length_out_of_range, flag_length_out_of_range};
+    const std::uint32_t flags[] = {flag_token_out_of_range, flag_token_out_of_range,
+                                   flag_zero_draft_probability, flag_length_out_of_range,
+                                   flag_length_out_of_range};
     for (std::size_t i = 0; i < 5; ++i) {
       CAPTURE(i);
       CHECK(logits.accepted[i] == 0);
@@ -242,14 +243,14 @@ TEST_CASE("more drafted tokens than a warp has lanes") {
   }
 }
 
-TEST_CASE("the search steps over ids without mass that roundings lead to") {
+TEST_CASE("the search steps over ids of weight 0 that roundings lead to") {
   // Cumulative sums as two orders of addition may leave them, one unit in the last place apart.
   LogitBatch logits({.requests = 2, .gamma = 0, .vocab = 4}, 10);
   std::vector<float> weights = {0.5F, 0, 0.5F, 0, 0.5F, 0.5F, 0, 0};
   std::vector<float> cumulative = {0.5F, 0x1.000002p-1F, 1, 1, 0.5F, 0x1.fffffep-1F, 0x1.fffffep-1F, 1};
   const std::vector<double> uniforms = {0x1.000001p-1, 1};
   logits.batch.uniforms = uniforms.data();
-  std::vector<CoinsEnd> choices = {{0, 0}, {0, 0}};
+  std::vector<AcceptanceEnd> choices = {{0, 0}, {0, 0}};
   std::vector<double> sums(2);
   simt::EmulatedExecutor executor;
   executor.run<Search>(

@@ -24,7 +24,7 @@ std::vector<Token> drafted_chain(const D& drafter, typename D::Memory& memory,
     REQUIRE(row.size == drafter.vocab());
     const Token token = argmax(row);
     CHECK(row[token] == 1);
-    CHECK(total_mass(row) == 1);
+    CHECK(total_probability(row) == 1);
     context.push_back(token);
   }
   return {context.begin() + static_cast<long>(settled.size()), context.end()};

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<HeadsDrafter>);

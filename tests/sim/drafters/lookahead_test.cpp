@@ -8,9 +8,9 @@
 #include <map>
 #include <vector>
 
+#include "sim/models/table_model.hpp"
 #include "tests/sim/drafters/drafted_chain.hpp"
 #include "tests/sim/random_tokens.hpp"
-#include "sim/models/table_model.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<LookaheadDrafter<TableModel>>);
@@ -23,9 +23,9 @@ using Drafter = LookaheadDrafter<TableModel>;
 /// A model of the given order whose rows have no ties.
 TableModel random_model(std::uint64_t seed, std::int32_t vocab, std::int32_t order) {
   Philox stream = world(seed);
-  std::vector<double> mass(static_cast<std::size_t>(std::pow(vocab, order + 1)));
-  for (double& one : mass) one = open_unit(stream());
-  return {vocab, order, std::move(mass)};
+  std::vector<double> probability(static_cast<std::size_t>(std::pow(vocab, order + 1)));
+  for (double& one : probability) one = open_unit(stream());
+  return {vocab, order, std::move(probability)};
 }
 
 Token greedy(const TableModel& model, const Tokens& context) {
@@ -247,21 +247,21 @@ TEST_CASE("copies of a memory go their own ways") {
   }
 }
 
-TEST_CASE("nothing settled, one token, damaged rows") {
+TEST_CASE("nothing settled, one token, invalid rows") {
   const TableModel certain(1, 0, {1});
   const Drafter drafter(certain, {2, 4, 1, 0});
   CHECK(fresh_chain(drafter, Tokens{}).empty());
   CHECK(fresh_chain(drafter, Tokens{0}) == Tokens{0, 0, 0});
 
-  struct Damaged {
+  struct Invalid {
     std::int32_t vocab() const { return 2; }
     Row next(std::span<const Token>, std::vector<double>& scratch) const {
       scratch.assign(2, std::numeric_limits<double>::quiet_NaN());
       return {scratch.data(), 2};
     }
   };
-  const Damaged damaged;
-  const LookaheadDrafter on_damaged(damaged);
-  LookaheadDrafter<Damaged>::Memory memory;
-  CHECK_THROWS_WITH_AS(on_damaged.read(memory, Tokens{0}), doctest::Contains("NaN"), ModelError);
+  const Invalid invalid;
+  const LookaheadDrafter on_invalid(invalid);
+  LookaheadDrafter<Invalid>::Memory memory;
+  CHECK_THROWS_WITH_AS(on_invalid.read(memory, Tokens{0}), doctest::Contains("NaN"), ModelError);
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/models/copy_drafter.hpp"
 #include "tests/sim/drafters/drafted_chain.hpp"
 #include "tests/sim/random_tokens.hpp"
-#include "sim/models/copy_drafter.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<LookupDrafter>);

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "tests/sim/drafters/drafted_chain.hpp"
-#include "tests/sim/random_tokens.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/models/model.hpp"
+#include "tests/sim/drafters/drafted_chain.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<ModelDrafter<Model>>);

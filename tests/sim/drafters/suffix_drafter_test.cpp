@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "sim/drafters/suffix_drafter.hpp"
 #include "tests/sim/drafters/drafted_chain.hpp"
 #include "tests/sim/random_tokens.hpp"
-#include "sim/drafters/suffix_drafter.hpp"
 
 using namespace speclab;
 static_assert(RowDrafter<SuffixDrafter>);
@@ -78,7 +78,7 @@ void check_counts(const SuffixAutomaton& automaton, const Tokens& text, std::siz
 
 /// The definition of the row at one position, counting in the text afresh. `drafted` are the tokens so far.
 struct PlainRow {
-  std::vector<double> mass;
+  std::vector<double> probabilities;
   Token best = no_token;  // no_token: nothing to propose
 };
 PlainRow plainly(const Tokens& settled, const Tokens& drafted, std::int32_t vocab,
@@ -103,7 +103,7 @@ PlainRow plainly(const Tokens& settled, const Tokens& drafted, std::int32_t voca
     return {};
   PlainRow row{std::vector<double>(static_cast<std::size_t>(vocab)), best};
   for (const auto& [token, count] : here.counts) {
-    row.mass[static_cast<std::size_t>(token)] = count / static_cast<double>(here.total);
+    row.probabilities[static_cast<std::size_t>(token)] = count / static_cast<double>(here.total);
   }
   return row;
 }
@@ -217,7 +217,7 @@ TEST_CASE("agrees with the definition while random texts grow, and at once") {
   }
 }
 
-TEST_CASE("spread: the estimated law, along whatever tokens are drafted") {
+TEST_CASE("spread: the estimated distribution, along whatever tokens are drafted") {
   constexpr std::int32_t vocab = 4;
   int rows = 0;
   int off_path = 0;
@@ -242,10 +242,11 @@ TEST_CASE("spread: the estimated law, along whatever tokens are drafted") {
           CHECK(row.size == again.size);
           REQUIRE((row.size == 0) == (expected.best == no_token));
           if (row.size == 0) break;
-          CHECK(std::vector<double>(row.mass, row.mass + row.size) == expected.mass);
+          CHECK(std::vector<double>(row.probabilities, row.probabilities + row.size) ==
+                expected.probabilities);
           ++rows;
           drafted.push_back(static_cast<Token>(choice() % vocab));
-          off_path += expected.mass[static_cast<std::size_t>(drafted.back())] == 0;
+          off_path += expected.probabilities[static_cast<std::size_t>(drafted.back())] == 0;
         }
       }
     }

@@ -5,27 +5,27 @@
 
 #include <cmath>
 
-#include "tests/bounds.hpp"
 #include "core/random/philox.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
 namespace {
 
-/// The definition: round r of a trial is word r % 2 of block r / 2, and keeps the most tokens k <= gamma with
-/// word < alpha^k 2^64.
-Outcome reference(double alpha, std::int32_t gamma, const Plan& plan) {
+/// The definition: round r of a trial is word r % 2 of block r / 2, and accepts the most tokens k <= gamma
+/// with word < alpha^k 2^64.
+Outcome reference(double alpha, std::int32_t gamma, const SimulationSize& simulation) {
   Outcome outcome;
-  outcome.batches.resize(plan.batches);
-  for (std::uint32_t trial = 0; trial < plan.trials; ++trial) {
-    for (std::uint32_t round = 0; round < plan.length; ++round) {
-      Philox words(plan.seed, Site{trial, round / 2, Draw{Use::iid, 0}});
+  outcome.batches.resize(simulation.batches);
+  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
+    for (std::uint32_t round = 0; round < simulation.length; ++round) {
+      Philox words(simulation.seed, Site{trial, round / 2, Draw{Use::iid, 0}});
       std::uint64_t word = words();
       if (round % 2 == 1) word = words();
       std::int32_t kept = 0;
       for (double power = alpha; kept < gamma && static_cast<double>(word) < power * 0x1p64; power *= alpha)
         ++kept;
-      Tally& tally = outcome.batches[plan.batch_of(trial, round)];
+      Tally& tally = outcome.batches[simulation.batch_of(trial, round)];
       tally.add_round(Round{gamma, gamma, std::min(kept + 1, gamma), kept, 0});
       for (std::int32_t i = 0; i <= kept; ++i) tally.add_overlap(alpha);
     }
@@ -40,25 +40,25 @@ TEST_CASE("the outcome is the definition's, whatever the lengths, batches and th
        {std::array<std::uint32_t, 3>{1, 1, 1}, {3, 1001, 7}, {64, 33, 64}, {2, 5000, 3}}) {
     for (const double alpha : {0.0, 0.3, 0.8, 1.0}) {
       for (const std::int32_t gamma : {0, 1, 5, 64}) {
-        Plan plan;
-        plan.seed = 4;
-        plan.trials = trials;
-        plan.length = length;
-        plan.batches = batches;
-        const Outcome found = decode_iid(alpha, gamma, plan);
-        CHECK(found.batches == reference(alpha, gamma, plan).batches);
+        SimulationSize simulation;
+        simulation.seed = 4;
+        simulation.trials = trials;
+        simulation.length = length;
+        simulation.batches = batches;
+        const Outcome found = decode_iid(alpha, gamma, simulation);
+        CHECK(found.batches == reference(alpha, gamma, simulation).batches);
         const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
-        CHECK(decode_iid(alpha, gamma, plan).batches == found.batches);
+        CHECK(decode_iid(alpha, gamma, simulation).batches == found.batches);
       }
     }
   }
 }
 
-TEST_CASE("accepted lengths have the geometric law; 7 sigma, and a wrong alpha shows") {
-  Plan plan;
-  plan.seed = test_seed(11);
-  plan.length = 40000;
-  const Tally total = decode_iid(0.8, 5, plan).total();
+TEST_CASE("accepted lengths have the geometric distribution; 7 sigma, and a wrong alpha shows") {
+  SimulationSize simulation;
+  simulation.seed = test_seed(11);
+  simulation.length = 40000;
+  const Tally total = decode_iid(0.8, 5, simulation).total();
   const auto rounds = static_cast<double>(total.rounds);
   double at_least = rounds;
   for (std::size_t k = 0; k < 5; ++k) {
@@ -70,13 +70,13 @@ TEST_CASE("accepted lengths have the geometric law; 7 sigma, and a wrong alpha s
 }
 
 TEST_CASE("it stops when asked") {
-  Plan plan;
-  plan.length = 4000000000;
+  SimulationSize simulation;
+  simulation.length = 4000000000;
   std::atomic<std::uint64_t> told{0};
   Control control;
   control.progress = [&](std::uint64_t rounds) { told += rounds; };
   control.stop = [&] { return told > 5000000; };
-  const Outcome found = decode_iid(0.5, 3, plan, control);
+  const Outcome found = decode_iid(0.5, 3, simulation, control);
   CHECK(found.partial);
   CHECK(found.total().rounds == told);
 }

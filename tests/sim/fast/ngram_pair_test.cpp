@@ -1,18 +1,19 @@
-// Quick decoding of n-grams against dense rows: the draws' law, every mass, and whole outcomes bit for bit.
+// Fast decoding of n-grams against dense rows: the draws' distribution, every probability, and whole outcomes
+// bit for bit.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
 #include <cmath>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
-#include "core/random/block_random_source.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
-#include "sim/models/kneser_ney.hpp"
-#include "sim/fast/ngram_table.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -30,9 +31,9 @@ NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std::size_
   return train_kneser_ney(tokens, vocab, order);
 }
 
-/// The exact law of draws in a context, as far as 32-bit cuts give it.
-std::vector<double> draw_law(const NgramTable& table, std::uint32_t at, Side side) {
-  std::vector<double> law(static_cast<std::size_t>(table.vocab()));
+/// The exact distribution of draws in a context, as far as 32-bit cuts give it.
+std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at, Side side) {
+  std::vector<double> distribution(static_cast<std::size_t>(table.vocab()));
   double weight = 1;
   for (;;) {
     const NgramTable::Context& context = table.context(at);
@@ -41,31 +42,32 @@ std::vector<double> draw_law(const NgramTable& table, std::uint32_t at, Side sid
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(slots); ++i) {
       const NgramTable::Slot& slot = table.block(context, side)[i];
       const double own = slot.cut * 0x1p-32 / slots;
-      for (const auto& [outcome, mass] : {std::pair{slot.own, own}, {slot.other, 1 / slots - own}}) {
-        if (outcome.token >= 0) law[static_cast<std::size_t>(outcome.token)] += weight * mass;
-        if (outcome.token == NgramTable::shorter) onward += mass;
-        if (mass > 0) CHECK(outcome.token != NgramTable::empty);
+      for (const auto& [outcome, probability] : {std::pair{slot.own, own}, {slot.other, 1 / slots - own}}) {
+        if (outcome.token >= 0) distribution[static_cast<std::size_t>(outcome.token)] += weight * probability;
+        if (outcome.token == NgramTable::shorter) onward += probability;
+        if (probability > 0) CHECK(outcome.token != NgramTable::empty);
       }
     }
-    if (at == 0) return law;
+    if (at == 0) return distribution;
     weight *= onward;
     at = context.below[side];
   }
 }
 
-/// What NgramSteps does, from dense rows and whole histories; only the draws come from the table.
+/// What NgramPairDecoder does, from dense rows and whole histories; only the draws come from the table.
 class Reference {
  public:
   Reference(const NgramModel& target, const NgramModel& draft, const NgramTable& table)
       : models_{&target, &draft}, table_(table) {}
 
   template <class Rule>
-  Outcome decode(const Rule& rule, std::int32_t gamma, const Plan& plan) const {
-    return run_trials(plan, Control{},
-                      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context,
-                          Tally& tally, RoundScratch<double>&) {
-                        tally.add_round(play(rule, gamma, At{plan.seed, trial, number}, context, tally));
-                      });
+  Outcome decode(const Rule& rule, std::int32_t gamma, const SimulationSize& simulation) const {
+    return run_trials(
+        simulation, Control{},
+        [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
+            RoundScratch<double>&) {
+          tally.add_round(play(rule, gamma, At{simulation.seed, trial, number}, context, tally));
+        });
   }
 
  private:
@@ -97,15 +99,15 @@ class Reference {
   Round play(const Rule& rule, std::int32_t gamma, const At& where, std::vector<Token>& context,
              Tally& tally) const {
     Round round{gamma, gamma, 0, 0, 0};
-    std::vector<double> room_p;
-    std::vector<double> room_q;
+    std::vector<double> scratch_p;
+    std::vector<double> scratch_q;
     for (std::uint16_t slot = 0;; ++slot) {
-      const Row p = models_[0]->next(context, room_p);
-      const Row q = models_[1]->next(context, room_q);
+      const Row p = models_[0]->next(context, scratch_p);
+      const Row q = models_[1]->next(context, scratch_q);
       std::uint32_t block = 0;
       const Drawn drafted = draw(where, context, draft_side, Use::draft, slot, block);
-      const double kept = rule.kept(p[drafted.token], q[drafted.token]);
-      tally.overlap_quanta += coin_quanta(coin_bits(kept));
+      const double kept = rule.acceptance_probability(p[drafted.token], q[drafted.token]);
+      tally.overlap_quanta += bernoulli_quanta(bernoulli_bits(kept));
       ++tally.overlap_contexts;
       block = 0;
       if (slot == gamma) {
@@ -120,12 +122,12 @@ class Reference {
       }
       for (std::uint32_t proposal = 0; proposal < most_proposals(p.size); ++proposal) {
         const Drawn proposed = draw(where, context, target_side, Use::replace, slot, block);
-        if (proposed.u >= residual_kept(rule, p[proposed.token], q[proposed.token])) continue;
+        if (proposed.u >= residual_acceptance(rule, p[proposed.token], q[proposed.token])) continue;
         context.push_back(proposed.token);
         return round;
       }
-      BlockChance chance(where.seed, where.trial, where.round);
-      context.push_back(pick_or(chance, Draw{Use::replace, slot, block}, rule.replacement(p, q), p));
+      BlockRandomSource random(where.seed, where.trial, where.round);
+      context.push_back(categorical_or(random, Draw{Use::replace, slot, block}, rule.replacement(p, q), p));
       return round;
     }
   }
@@ -134,21 +136,22 @@ class Reference {
   const NgramTable& table_;
 };
 
-void check_masses(const NgramModel& target, const NgramModel& draft, const NgramTable& table) {
-  std::vector<double> room;
+void check_probabilities(const NgramModel& target, const NgramModel& draft, const NgramTable& table) {
+  std::vector<double> scratch;
   std::vector<double> row(static_cast<std::size_t>(table.vocab()));
   for (int length = 0; length <= 3; ++length) {
     for (const std::vector<Token>& tokens : all_contexts(table.vocab(), length)) {
       const std::uint32_t at = table.context_of(tokens);
       for (const auto& [model, side] : {std::pair{&target, target_side}, {&draft, draft_side}}) {
-        const Row dense = model->next(tokens, room);
+        const Row dense = model->next(tokens, scratch);
         table.fill_row(at, side, row);
-        const std::vector<double> law = draw_law(table, table.context(at).longest[side], side);
+        const std::vector<double> distribution =
+            draw_distribution(table, table.context(at).longest[side], side);
         for (Token token = 0; token < table.vocab(); ++token) {
           const auto id = static_cast<std::size_t>(token);
-          CHECK(table.find(at, token).mass[side] == dense[token]);
+          CHECK(table.find(at, token).probabilities[side] == dense[token]);
           CHECK(row[id] == dense[token]);
-          CHECK(law[id] == doctest::Approx(dense[token]).epsilon(1e-7));
+          CHECK(distribution[id] == doctest::Approx(dense[token]).epsilon(1e-7));
           std::vector<Token> longer = tokens;
           longer.push_back(token);
           CHECK(table.find(at, token).next == table.context_of(longer));
@@ -160,11 +163,13 @@ void check_masses(const NgramModel& target, const NgramModel& draft, const Ngram
 
 }  // namespace
 
-TEST_CASE("masses have the bits of the dense rows, draws have their law, tokens lead to the right context") {
+TEST_CASE(
+    "probabilities have the bits of the dense rows, draws have their distribution, tokens lead to the right "
+    "context") {
   for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
     const NgramModel target = trained(1, 9, target_order, 400);
     const NgramModel draft = trained(2, 9, draft_order, 300);
-    check_masses(target, draft, NgramTable(target, draft, TokenRule{}));
+    check_probabilities(target, draft, NgramTable(target, draft, TokenRule{}));
   }
 }
 
@@ -176,20 +181,20 @@ TEST_CASE("a whole outcome is that of dense rows, for all orders, rules, gammas,
       const NgramTable table(*target, *draft, rule);
       const Model target_model(target);
       const Model draft_model(draft);
-      const QuickPair pair(target_model, draft_model, AnyRule(rule));
+      const FastPair pair(target_model, draft_model, AnyRule(rule));
       for (const std::int32_t gamma : {0, 1, 4}) {
-        Plan plan;
-        plan.seed = 5;
-        plan.trials = 35;
-        plan.length = 40;
-        plan.batches = 7;
-        plan.prompts = {{1, 2, 3, 4, 5, 6}, {}, {39}};
-        const Outcome expected = Reference(*target, *draft, table).decode(rule, gamma, plan);
+        SimulationSize simulation;
+        simulation.seed = 5;
+        simulation.trials = 35;
+        simulation.length = 40;
+        simulation.batches = 7;
+        simulation.prompts = {{1, 2, 3, 4, 5, 6}, {}, {39}};
+        const Outcome expected = Reference(*target, *draft, table).decode(rule, gamma, simulation);
         for (const std::size_t lanes : {1, 16, 33}) {
-          CHECK(pair.decode(gamma, plan, Control{}, lanes).batches == expected.batches);
+          CHECK(pair.decode(gamma, simulation, Control{}, lanes).batches == expected.batches);
         }
         const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
-        CHECK(pair.decode(gamma, plan).batches == expected.batches);
+        CHECK(pair.decode(gamma, simulation).batches == expected.batches);
       }
     };
     check(TokenRule{});
@@ -215,5 +220,5 @@ TEST_CASE("rows that had to be renormalised keep their scale") {
   }
   const NgramModel model(list, RowSums::renormalised);
   const NgramModel draft = trained(7, 9, 2, 300);
-  check_masses(model, draft, NgramTable(model, draft, TokenRule{}));
+  check_probabilities(model, draft, NgramTable(model, draft, TokenRule{}));
 }

@@ -1,37 +1,36 @@
-// Quick decoding of stored tables against the plain statement of its program and numbers, whole outcomes bit
+// Fast decoding of stored tables against the plain statement of its program and numbers, whole outcomes bit
 // for bit: overlaps depend on every context visited, so that one other token would show.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
-#include "core/random/block_random_source.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
 namespace {
 
-/// Decoding by core/quick_round.hpp, one round after the other.
+/// Decoding by core/fast/fast_round.hpp, one round after the other.
 template <class Rule>
 Outcome reference(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
-                  const Plan& plan) {
-  return run_trials(plan, Control{},
+                  const SimulationSize& simulation) {
+  return run_trials(simulation, Control{},
                     [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
                         RoundScratch<double>& scratch) {
-                      BlockChance chance(plan.seed, trial, number);
-                      std::vector<double> room;
+                      BlockRandomSource random(simulation.seed, trial, number);
+                      std::vector<double> row_scratch;
                       const std::size_t start = context.size();
-                      const Round round =
-                          quick_round(target, draft, rule, gamma, 0, context, chance, scratch);
+                      const Round round = fast_round(target, draft, rule, gamma, 0, context, random, scratch);
                       const std::span<const Token> all(context);
                       for (std::size_t at = start; at < context.size(); ++at) {
-                        const Row p = target.next(all.first(at), room);
-                        tally.add_overlap(rule.acceptance_rate(p, draft.next(all.first(at), room)));
+                        const Row p = target.next(all.first(at), row_scratch);
+                        tally.add_overlap(rule.acceptance_rate(p, draft.next(all.first(at), row_scratch)));
                       }
                       tally.add_round(round);
                     });
@@ -43,14 +42,14 @@ TableModel random_table(std::int32_t vocab, std::int32_t order, std::uint64_t se
   return {vocab, order, dirichlet_rows(vocab, rows, 0.5, seed)};
 }
 
-Plan small_plan() {
-  Plan plan;
-  plan.seed = 9;
-  plan.trials = 37;
-  plan.length = 60;
-  plan.batches = 11;
-  plan.prompts = {{1, 0, 2}, {}, {2}};
-  return plan;
+SimulationSize small_plan() {
+  SimulationSize simulation;
+  simulation.seed = 9;
+  simulation.trials = 37;
+  simulation.length = 60;
+  simulation.batches = 11;
+  simulation.prompts = {{1, 0, 2}, {}, {2}};
+  return simulation;
 }
 
 template <class Rule>
@@ -58,15 +57,15 @@ void check_pair(const TableModel& target, const TableModel& draft, const Rule& r
   const Model t(target);
   const Model d(draft);
   const AnyRule any(rule);
-  REQUIRE(!quick_obstacle(t, d, any));
-  const QuickPair pair(t, d, any);
+  REQUIRE(!fast_unsupported_reason(t, d, any));
+  const FastPair pair(t, d, any);
   for (const std::int32_t gamma : {0, 1, 5}) {
-    const Plan plan = small_plan();
-    const Outcome expected = reference(target, draft, rule, gamma, plan);
+    const SimulationSize simulation = small_plan();
+    const Outcome expected = reference(target, draft, rule, gamma, simulation);
     for (const std::size_t lanes : {1, 2, 7, 32, 64}) {
-      const Outcome found = pair.decode(gamma, plan, Control{}, lanes);
+      const Outcome found = pair.decode(gamma, simulation, Control{}, lanes);
       CHECK(found.batches == expected.batches);
-      CHECK(found.work == pair.decode(gamma, plan).work);
+      CHECK(found.work == pair.decode(gamma, simulation).work);
       CHECK(!found.partial);
     }
   }
@@ -104,8 +103,8 @@ TEST_CASE("a residual of one token in a million") {
   check_pair(TableModel(64, 0, p), TableModel(64, 0, q), TokenRule{});
 }
 
-TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
-  // A draft of one token, kept with a probability just above or below the very number that is drawn.
+TEST_CASE("an acceptance draw whose upper bits do not tell is decided by the rest") {
+  // A draft of one token, accepted with a probability just above or below the very number that is drawn.
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     Philox block(seed, Site{0, 0, Draw{Use::draft, 0}});
     block();
@@ -115,14 +114,14 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
       const TableModel draft(2, 0, {1, 0});
       const Model target_model(target);
       const Model draft_model(draft);
-      Plan plan;
-      plan.seed = seed;
-      plan.trials = 1;
-      plan.length = 1;
-      plan.batches = 1;
-      const Outcome found = QuickPair(target_model, draft_model, AnyRule(TokenRule{})).decode(1, plan);
+      SimulationSize simulation;
+      simulation.seed = seed;
+      simulation.trials = 1;
+      simulation.length = 1;
+      simulation.batches = 1;
+      const Outcome found = FastPair(target_model, draft_model, AnyRule(TokenRule{})).decode(1, simulation);
       // Rows are normalised, which may move the last bit; the reference reads the same row.
-      CHECK(found.batches == reference(target, draft, TokenRule{}, 1, plan).batches);
+      CHECK(found.batches == reference(target, draft, TokenRule{}, 1, simulation).batches);
       CHECK(found.total().accepted == (u < target.row(0)[0] ? 1 : 0));
     }
   }
@@ -131,49 +130,49 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
 TEST_CASE("the number of threads does not matter, nor how many trials there are") {
   const Model target(random_table(6, 1, 1));
   const Model draft(random_table(6, 1, 2));
-  const QuickPair pair(target, draft, AnyRule(TokenRule{}));
+  const FastPair pair(target, draft, AnyRule(TokenRule{}));
   for (const std::uint32_t trials : {1U, 3U, 1000U}) {
-    Plan plan;
-    plan.trials = trials;
-    plan.length = 50;
+    SimulationSize simulation;
+    simulation.trials = trials;
+    simulation.length = 50;
     std::vector<Outcome> found;
     for (const std::size_t threads : {1U, 2U, 5U}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-      found.push_back(pair.decode(4, plan));
+      found.push_back(pair.decode(4, simulation));
     }
     CHECK(found[0].batches == found[1].batches);
     CHECK(found[0].batches == found[2].batches);
     CHECK(found[0].work == found[2].work);
-    CHECK(found[0].total().rounds == plan.total());
+    CHECK(found[0].total().rounds == simulation.total());
   }
 }
 
 TEST_CASE("what is asked to stop stops, with whole rounds") {
   const Model target(random_table(6, 0, 1));
-  const QuickPair pair(target, target, AnyRule(TokenRule{}));
-  Plan plan;
-  plan.trials = 4;
-  plan.length = 4000000000;
+  const FastPair pair(target, target, AnyRule(TokenRule{}));
+  SimulationSize simulation;
+  simulation.trials = 4;
+  simulation.length = 4000000000;
   std::atomic<std::uint64_t> told{0};
   Control control;
   control.progress = [&](std::uint64_t rounds) { told += rounds; };
   control.stop = [&] { return told > 100000; };
-  const Outcome found = pair.decode(3, plan, control);
+  const Outcome found = pair.decode(3, simulation, control);
   CHECK(found.partial);
   CHECK(found.total().rounds == told);
   CHECK(found.total().overlap_contexts == found.total().emitted);
 }
 
-TEST_CASE("what has no quick form says why") {
+TEST_CASE("what has no fast form says why") {
   const Model table(random_table(4, 1, 1));
-  CHECK(quick_obstacle(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
-  CHECK(quick_obstacle(table, Model(CopyDrafter(4)), AnyRule(TokenRule{}))->find("stored rows") !=
+  CHECK(fast_unsupported_reason(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
+  CHECK(fast_unsupported_reason(table, Model(CopyDrafter(4)), AnyRule(TokenRule{}))->find("stored rows") !=
         std::string::npos);
-  CHECK(quick_obstacle(table, table, AnyRule(ResampleTargetFault{})));
-  Plan plan;
-  plan.trials = 1;
-  plan.length = 31;
-  CHECK(!quick_pays(table, table, plan));
-  plan.length = 32;
-  CHECK(quick_pays(table, table, plan));
+  CHECK(fast_unsupported_reason(table, table, AnyRule(ResampleTargetFault{})));
+  SimulationSize simulation;
+  simulation.trials = 1;
+  simulation.length = 31;
+  CHECK(!fast_pays(table, table, simulation));
+  simulation.length = 32;
+  CHECK(fast_pays(table, table, simulation));
 }

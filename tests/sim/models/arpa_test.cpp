@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -48,7 +48,7 @@ TEST_CASE("a round trip keeps ids and changes no probability by more than 1e-9 o
     for (const RowSums sums : {RowSums::as_listed, RowSums::renormalised}) {
       const ArpaModel again = read_text(written(model, vocabulary), sums);
       CHECK(again.model.order() == order);
-      CHECK(again.vocabulary.units() == Units::words);
+      CHECK(again.vocabulary.tokenization() == Tokenization::words);
       for (Token id = 0; id < 5; ++id) CHECK(again.vocabulary.text(id) == vocabulary.text(id));
       double worst = 0;
       for (const auto& context : all_contexts(5, order - 1)) {
@@ -68,7 +68,7 @@ TEST_CASE("bytes survive the round trip as bytes") {
   const std::string text = "one \x01two\tthree\n\xff one two <0x20>";
   const NgramModel model = train_kneser_ney(bytes.tokens(text), 256, 3);
   const ArpaModel again = read_text(written(model, bytes));
-  CHECK(again.vocabulary.units() == Units::bytes);
+  CHECK(again.vocabulary.tokenization() == Tokenization::bytes);
   const auto context = bytes.tokens("ne");
   CHECK(again.model.probability(context, ' ') ==
         doctest::Approx(model.probability(context, ' ')).epsilon(1e-9));

@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/model.hpp"
-#include "sim/parallel.hpp"
 #include "sim/models/synthetic.hpp"
+#include "sim/parallel.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -33,9 +33,9 @@ std::shared_ptr<const Model> trigram() {
 /// The formula, read from its definition: quadratic in the context.
 std::vector<double> reference(const Model& base, const CacheOptions& options,
                               std::span<const Token> context) {
-  std::vector<double> room;
-  const Row plain = base.next(context, room);
-  std::vector<double> row(plain.mass, plain.mass + plain.size);
+  std::vector<double> scratch;
+  const Row plain = base.next(context, scratch);
+  std::vector<double> row(plain.probabilities, plain.probabilities + plain.size);
   if (context.empty()) return row;
   const auto text = context.last(std::min(context.size(), static_cast<std::size_t>(options.window)));
   std::vector<double> pointer(row.size());
@@ -68,13 +68,13 @@ double worst_difference(const std::shared_ptr<const Model>& base, const CacheOpt
                         const CacheOptions& told) {
   const CachedModel model(base, options);
   double worst = 0;
-  std::vector<double> room;
+  std::vector<double> scratch;
   for (const std::uint64_t used : {2, 4, 7}) {
     const std::vector<Token> text = random_tokens(used, 90, used);
     for (std::size_t length = 0; length <= text.size(); ++length) {
       const auto context = std::span(text).first(length);
       const std::vector<double> expected = reference(*base, told, context);
-      const Row row = model.next(context, room);
+      const Row row = model.next(context, scratch);
       for (Token id = 0; id < vocab; ++id)
         worst = std::max(worst, std::abs(row[id] - expected[static_cast<std::size_t>(id)]));
     }
@@ -106,27 +106,27 @@ TEST_CASE("cached rows are the formula's, over stored, n-gram and cached bases")
 
 TEST_CASE("cached rows sum to 1 and have full support") {
   const CachedModel model(trigram(), {});
-  std::vector<double> room;
+  std::vector<double> scratch;
   const std::vector<Token> text = random_tokens(9, 400, vocab);
   for (std::size_t length = 0; length <= text.size(); ++length) {
-    const Row row = model.next(std::span(text).first(length), room);
-    CHECK(total_mass(row) == doctest::Approx(1).epsilon(1e-13));
-    CHECK(*std::min_element(row.mass, row.mass + row.size) > 0);
+    const Row row = model.next(std::span(text).first(length), scratch);
+    CHECK(total_probability(row) == doctest::Approx(1).epsilon(1e-13));
+    CHECK(*std::min_element(row.probabilities, row.probabilities + row.size) > 0);
   }
 }
 
 TEST_CASE("cached rows by hand: after 0 1 0 the longest match is one token, once followed by 1") {
   const auto base = std::make_shared<const Model>(Model(TableModel(4, 0, {0.4, 0.3, 0.2, 0.1})));
   const CachedModel model(base, {.weight = 0.6, .half_match = 1, .unigram_weight = 0.2, .smoothing = 1});
-  std::vector<double> room;
+  std::vector<double> scratch;
   const std::vector<Token> text{0, 1, 0};
   // u = 0.6 / 2; pointer_0 = 2/3, 1/3; pointer_1 = (0 + 2/3) / 2, (1 + 1/3) / 2.
-  const Row row = model.next(text, room);
+  const Row row = model.next(text, scratch);
   CHECK(row[0] == doctest::Approx(0.7 * 0.4 + 0.3 / 3));
   CHECK(row[1] == doctest::Approx(0.7 * 0.3 + 0.3 * 2 / 3));
   CHECK(row[2] == doctest::Approx(0.7 * 0.2));
   // Without a match: u = 0.2, and the frequencies 1/2, 1/2.
-  const Row second = model.next(std::span(text).first(2), room);
+  const Row second = model.next(std::span(text).first(2), scratch);
   CHECK(second[0] == doctest::Approx(0.8 * 0.4 + 0.1));
   CHECK(second[3] == doctest::Approx(0.8 * 0.1));
 }
@@ -136,19 +136,19 @@ TEST_CASE("cached rows are functions of the context: the same from any thread, i
   const std::vector<Token> text = random_tokens(11, 500, vocab);
   std::vector<std::vector<double>> rows(text.size());
   for_each_index(text.size(), [&](std::size_t length) {
-    std::vector<double> room;
-    const Row row = model.next(std::span(text).first(length), room);
-    rows[length].assign(row.mass, row.mass + row.size);
+    std::vector<double> scratch;
+    const Row row = model.next(std::span(text).first(length), scratch);
+    rows[length].assign(row.probabilities, row.probabilities + row.size);
   });
-  std::vector<double> room;
+  std::vector<double> scratch;
   int different = 0;
   for (std::size_t length = text.size(); length-- > 0;) {
-    const Row row = model.next(std::span(text).first(length), room);
-    different += std::equal(row.mass, row.mass + row.size, rows[length].begin()) ? 0 : 1;
+    const Row row = model.next(std::span(text).first(length), scratch);
+    different += std::equal(row.probabilities, row.probabilities + row.size, rows[length].begin()) ? 0 : 1;
     if (length < 150) continue;
     // Nothing before the window matters.
-    const Row tail = model.next(std::span(text).first(length).last(100), room);
-    different += std::equal(tail.mass, tail.mass + tail.size, rows[length].begin()) ? 0 : 1;
+    const Row tail = model.next(std::span(text).first(length).last(100), scratch);
+    different += std::equal(tail.probabilities, tail.probabilities + tail.size, rows[length].begin()) ? 0 : 1;
   }
   CHECK(different == 0);
   CHECK(Model(model).memory() == 100);

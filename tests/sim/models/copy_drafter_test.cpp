@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "core/round/round.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 static_assert(LanguageModel<CopyDrafter>);
@@ -49,9 +49,11 @@ TEST_CASE("rows: a point mass on the copied token, else uniform") {
   const CopyDrafter draft(4);
   std::vector<double> scratch;
   const Row copied = draft.next(Context{0, 3, 0}, scratch);
-  CHECK(std::vector<double>(copied.mass, copied.mass + copied.size) == std::vector<double>{0, 0, 0, 1});
+  CHECK(std::vector<double>(copied.probabilities, copied.probabilities + copied.size) ==
+        std::vector<double>{0, 0, 0, 1});
   const Row uniform = draft.next(Context{0, 3}, scratch);
-  CHECK(std::vector<double>(uniform.mass, uniform.mass + uniform.size) == std::vector<double>(4, 0.25));
+  CHECK(std::vector<double>(uniform.probabilities, uniform.probabilities + uniform.size) ==
+        std::vector<double>(4, 0.25));
 }
 
 TEST_CASE("agrees with the definition on random contexts") {

@@ -10,8 +10,8 @@
 #include <set>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -19,7 +19,7 @@ namespace {
 
 using Ngram = std::vector<Token>;
 
-/// The formulas of sim/kneser_ney.hpp over maps and sets, without packing, sorting or back-off form.
+/// The formulas of sim/models/kneser_ney.hpp over maps and sets, without packing, sorting or back-off form.
 class PlainKneserNey {
  public:
   PlainKneserNey(const std::vector<Token>& tokens, std::int32_t vocab, int order)
@@ -106,7 +106,7 @@ TEST_CASE("a b a b c by hand") {
   std::vector<double> scratch;
   for (const auto& [context, row] : expected) {
     const Row got = model.next(context, scratch);
-    CHECK(std::vector<double>(got.mass, got.mass + got.size) == row);  // all dyadic: exact
+    CHECK(std::vector<double>(got.probabilities, got.probabilities + got.size) == row);  // all dyadic: exact
   }
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("agrees with the plain formulas in every context, orders 1 to 5") {
         for (int known = 0; known < order; ++known) {
           for (const Ngram& context : all_contexts(vocab, known)) {
             const Row row = model.next(context, scratch);
-            worst_sum = std::max(worst_sum, std::abs(total_mass(row) - 1));
+            worst_sum = std::max(worst_sum, std::abs(total_probability(row) - 1));
             for (Token token = 0; token < vocab; ++token) {
               const double expected = plain.at(context, token);
               worst = std::max(worst, std::abs(row[token] - expected));

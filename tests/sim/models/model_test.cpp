@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -22,13 +22,13 @@ TableModel markov(std::uint64_t seed) { return {vocab, 1, dirichlet_rows(vocab, 
 
 /// Equal rows in every context of up to two tokens, to rounding: stored rows are normalised once more.
 void check_same(const Model& a, const Model& b) {
-  std::vector<double> room_a;
-  std::vector<double> room_b;
+  std::vector<double> scratch_a;
+  std::vector<double> scratch_b;
   CHECK(a.vocab() == b.vocab());
   for (const int length : {0, 1, 2}) {
     for (const auto& context : all_contexts(vocab, length)) {
-      const Row left = a.next(context, room_a);
-      const Row right = b.next(context, room_b);
+      const Row left = a.next(context, scratch_a);
+      const Row right = b.next(context, scratch_b);
       for (Token id = 0; id < vocab; ++id) CHECK(left[id] == doctest::Approx(right[id]).epsilon(1e-14));
     }
   }

@@ -6,10 +6,10 @@
 #include <map>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "core/round/round.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 static_assert(LanguageModel<NgramModel>);
@@ -85,7 +85,7 @@ TEST_CASE("rows by hand: listed n-grams as they are, the rest through back-off w
   std::vector<double> scratch;
   const auto row = [&](const Ngram& context) {
     const Row view = model.next(context, scratch);
-    return std::vector<double>(view.mass, view.mass + view.size);
+    return std::vector<double>(view.probabilities, view.probabilities + view.size);
   };
   CHECK(row({}) == std::vector<double>{0.5, 0.25, 0.25});
   CHECK(row({1}) == std::vector<double>{0.5, 0.25, 0.25});
@@ -105,7 +105,7 @@ TEST_CASE("without a known context the row is the stored one: nothing is copied"
   const NgramModel unigrams(random_list(1, 4, 1, table));
   std::vector<double> scratch;
   const Row first = unigrams.next(Ngram{0, 1}, scratch);
-  CHECK(first.mass == unigrams.next(Ngram{3}, scratch).mass);
+  CHECK(first.probabilities == unigrams.next(Ngram{3}, scratch).probabilities);
   CHECK(scratch.empty());
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("renormalised rows are the listed ones divided by their sums") {
     for_each_context(4, 3, [&](const Ngram& context) {
       const Row before = listed.next(context, listed_scratch);
       const Row after = renormalised.next(context, scratch);
-      const double total = total_mass(before);
+      const double total = total_probability(before);
       for (Token token = 0; token < 4; ++token) {
         // The total comes from a recursion with differences: a few more roundings than `close` allows.
         wrong += std::abs(after[token] - before[token] / total) < 1e-12 &&
@@ -155,7 +155,7 @@ TEST_CASE("renormalised rows are the listed ones divided by their sums") {
   }
 }
 
-TEST_CASE("a row without mass cannot be renormalised") {
+TEST_CASE("a row that sums to 0 cannot be renormalised") {
   const NgramList empty_unigrams{2, {{{0, 0.0}, {1, 0.0}}}};
   CHECK_THROWS_AS(NgramModel(empty_unigrams, RowSums::renormalised), ModelError);
   const NgramList blocked{2, {{{0, 0.5}, {1, 0.5, 0.0}}, {}}};  // back-off weight 0 and no followers

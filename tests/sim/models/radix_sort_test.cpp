@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/models/packed_ngram.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
-#include "sim/models/arpa.hpp"
 #include "sim/error.hpp"
+#include "sim/models/arpa.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "tests/sim/random_tokens.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -122,15 +122,16 @@ std::string binary(const NgramModel& model, const Vocabulary& words) {
   return bytes + text;
 }
 
-/// Largest relative difference between the masses of two models after every context of up to `length` tokens.
+/// Largest relative difference between the probabilities of two models after every context of up to `length`
+/// tokens.
 double worst_difference(const NgramModel& a, const NgramModel& b, int length) {
   double worst = 0;
-  std::vector<double> room_a;
-  std::vector<double> room_b;
+  std::vector<double> scratch_a;
+  std::vector<double> scratch_b;
   for (int k = 0; k <= length; ++k) {
     for (const auto& context : all_contexts(vocab, k)) {
-      const Row left = a.next(context, room_a);
-      const Row right = b.next(context, room_b);
+      const Row left = a.next(context, scratch_a);
+      const Row right = b.next(context, scratch_b);
       for (Token id = 0; id < vocab; ++id) worst = std::max(worst, std::abs(left[id] / right[id] - 1));
     }
   }
@@ -145,8 +146,9 @@ NgramModel truncated(const NgramModel& model, std::size_t order) {
   return NgramModel(list, RowSums::renormalised);
 }
 
-// The format keeps logarithms to the base 1.0001 as floats. Those here are below 2^17 (a mass of 2e-6), kept
-// to 2^-8: a relative error of 4e-7 for each of up to five factors, and as much again for a row's sum.
+// The format keeps logarithms to the base 1.0001 as floats. Those here are below 2^17 (a probability of
+// 2e-6), kept to 2^-8: a relative error of 4e-7 for each of up to five factors, and as much again for a row's
+// sum.
 constexpr double rounding = 4e-6;
 
 }  // namespace
@@ -184,7 +186,7 @@ TEST_CASE("sphinx: \"<s>\" is never emitted") {
   CHECK(read.model.probability({}, 0) > 0);
 }
 
-TEST_CASE("sphinx: other files and damaged ones are refused") {
+TEST_CASE("sphinx: other files and invalid ones are refused") {
   const std::string good = binary(trained(3), letters());
   const auto complaint = [](const std::string& bytes) -> std::string {
     const TempFile file(bytes);

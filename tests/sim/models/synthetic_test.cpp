@@ -19,8 +19,8 @@ bool sums_to_one(const std::vector<double>& row) {
   return std::abs(sum(row) - 1) < 1e-13 && *std::min_element(row.begin(), row.end()) >= 0;
 }
 
-/// Null: rows are Dirichlet(a, ..., a), where E[mass^k] is the product over i < k of (a + i) / (V a + i),
-/// which also gives the deviations of a mass and of its square. 2 V comparisons at seven sigma.
+/// Null: rows are Dirichlet(a, ..., a), where E[probability^k] is the product over i < k of (a + i) / (V a +
+/// i), which also gives the deviations of a probability and of its square. 2 V comparisons at seven sigma.
 bool looks_dirichlet(const std::vector<double>& all, std::size_t vocab, double a) {
   const auto size = static_cast<double>(vocab);
   const double rows = static_cast<double>(all.size()) / size;
@@ -46,7 +46,7 @@ bool looks_dirichlet(const std::vector<double>& all, std::size_t vocab, double a
 
 }  // namespace
 
-TEST_CASE("every law's rows sum to 1") {
+TEST_CASE("every distribution's rows sum to 1") {
   for (const std::int32_t vocab : {1, 2, 7, 1000}) {
     CHECK(sums_to_one(uniform_row(vocab)));
     CHECK(sums_to_one(point_row(vocab, vocab - 1)));
@@ -57,7 +57,7 @@ TEST_CASE("every law's rows sum to 1") {
   }
 }
 
-TEST_CASE("zipf: masses as 1 / rank, from either end") {
+TEST_CASE("zipf: probabilities as 1 / rank, from either end") {
   const std::vector<double> row = zipf_row(4, 1, false);
   CHECK(row[0] / row[3] == doctest::Approx(4));
   std::vector<double> mirrored = zipf_row(4, 1, true);

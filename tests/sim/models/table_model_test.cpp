@@ -18,14 +18,14 @@ namespace {
 
 static_assert(LanguageModel<TableModel>);
 
-double first_mass(const TableModel& model, const std::vector<Token>& context) {
+double first_probability(const TableModel& model, const std::vector<Token>& context) {
   std::vector<double> scratch;
   return model.next(context, scratch)[0];
 }
 
-std::string failure(std::int32_t vocab, std::int32_t order, const std::vector<double>& mass) {
+std::string failure(std::int32_t vocab, std::int32_t order, const std::vector<double>& probability) {
   try {
-    TableModel(vocab, order, mass);
+    TableModel(vocab, order, probability);
   } catch (const ModelError& error) {
     return error.what();
   }
@@ -45,36 +45,36 @@ TableModel markov(std::int32_t vocab, std::uint64_t seed) {
 TEST_CASE("order 0: one row for every context") {
   const TableModel model(2, 0, {0.25, 0.75});
   CHECK(model.contexts() == 1);
-  CHECK(first_mass(model, {}) == 0.25);
-  CHECK(first_mass(model, {1, 0, 1}) == 0.25);
+  CHECK(first_probability(model, {}) == 0.25);
+  CHECK(first_probability(model, {1, 0, 1}) == 0.25);
 }
 
 TEST_CASE("order 1: the last token chooses the row; without one it is token 0") {
   const TableModel model(2, 1, {0.25, 0.75, 0.5, 0.5});
   CHECK(model.contexts() == 2);
-  CHECK(first_mass(model, {}) == 0.25);
-  CHECK(first_mass(model, {0}) == 0.25);
-  CHECK(first_mass(model, {0, 1}) == 0.5);
-  CHECK(first_mass(model, {1, 0}) == 0.25);
+  CHECK(first_probability(model, {}) == 0.25);
+  CHECK(first_probability(model, {0}) == 0.25);
+  CHECK(first_probability(model, {0, 1}) == 0.5);
+  CHECK(first_probability(model, {1, 0}) == 0.25);
 }
 
 TEST_CASE("order 2: the last two tokens in base vocab, the most recent lowest; short contexts start with 0") {
   const TableModel model(2, 2, {1, 0, 0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
   CHECK(model.contexts() == 4);
-  CHECK(first_mass(model, {}) == 1);
-  CHECK(first_mass(model, {1}) == 0.75);
-  CHECK(first_mass(model, {0, 1}) == 0.75);
-  CHECK(first_mass(model, {1, 0}) == 0.5);
-  CHECK(first_mass(model, {0, 0, 1, 1}) == 0.25);
+  CHECK(first_probability(model, {}) == 1);
+  CHECK(first_probability(model, {1}) == 0.75);
+  CHECK(first_probability(model, {0, 1}) == 0.75);
+  CHECK(first_probability(model, {1, 0}) == 0.5);
+  CHECK(first_probability(model, {0, 0, 1, 1}) == 0.25);
 }
 
 TEST_CASE("rows are normalised") {
   const TableModel model(2, 1, {1, 3, 10, 10});
-  CHECK(first_mass(model, {0}) == 0.25);
-  CHECK(first_mass(model, {1}) == 0.5);
+  CHECK(first_probability(model, {0}) == 0.25);
+  CHECK(first_probability(model, {1}) == 0.5);
 }
 
-TEST_CASE("bad masses are named by row and token") {
+TEST_CASE("bad probabilities are named by row and token") {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
   const double huge = std::numeric_limits<double>::max();
@@ -93,13 +93,13 @@ TEST_CASE("a mixture walks the contexts of the longer model") {
   const TableModel other(2, 1, {1, 0, 0, 1});
   const TableModel forward = mixed(base, other, 0.25);
   CHECK(forward.order() == 1);
-  CHECK(first_mass(forward, {0}) == doctest::Approx(0.75 * 0.2 + 0.25));
-  CHECK(first_mass(forward, {1}) == doctest::Approx(0.75 * 0.2));
-  CHECK(first_mass(mixed(other, base, 0.75), {1}) == doctest::Approx(0.75 * 0.2));
+  CHECK(first_probability(forward, {0}) == doctest::Approx(0.75 * 0.2 + 0.25));
+  CHECK(first_probability(forward, {1}) == doctest::Approx(0.75 * 0.2));
+  CHECK(first_probability(mixed(other, base, 0.75), {1}) == doctest::Approx(0.75 * 0.2));
   // Order 2 with order 1: the most recent token decides for the shorter one.
   const TableModel long_other(2, 2, {1, 0, 1, 0, 0, 1, 0, 1});
-  CHECK(first_mass(mixed(other, long_other, 0.5), {0, 1}) == doctest::Approx(0.5));
-  CHECK(first_mass(mixed(other, long_other, 0.5), {1, 0}) == doctest::Approx(0.5));
+  CHECK(first_probability(mixed(other, long_other, 0.5), {0, 1}) == doctest::Approx(0.5));
+  CHECK(first_probability(mixed(other, long_other, 0.5), {1, 0}) == doctest::Approx(0.5));
 }
 
 TEST_CASE("mixed_to_alpha: the overlap is alpha in every context") {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/model.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -50,12 +50,12 @@ template <class M>
 double surprise(const M& model, std::vector<std::vector<Token>> documents) {
   double total = 0;
   int count = 0;
-  std::vector<double> room;
+  std::vector<double> scratch;
   for (std::vector<Token>& document : documents) {
     const std::size_t begin = position_after(document, separator);
     document.push_back(separator);
     for (std::size_t t = begin; t < document.size(); ++t, ++count)
-      total -= std::log(model.next(std::span(document).first(t), room)[document[t]]);
+      total -= std::log(model.next(std::span(document).first(t), scratch)[document[t]]);
   }
   return total / count;
 }
@@ -70,7 +70,7 @@ TEST_CASE("translation: rows are the formula's, sum to 1 and have full support")
   const auto unigram = train_target_language(documents, separator, vocab, 1);
   const Lexicon lexicon = fit_lexicon(pairs_of(documents), vocab, 5, 1e-3).lexicon;
 
-  std::vector<double> room;
+  std::vector<double> scratch;
   std::vector<double> plain_room;
   for (const std::vector<Token>& context :
        std::vector<std::vector<Token>>{{separator},
@@ -113,8 +113,8 @@ TEST_CASE("translation: rows are the formula's, sum to 1 and have full support")
                                                   unigram->unigrams()[static_cast<std::size_t>(id)];
       total += expected.emplace_back(plain[id] * std::pow(lift, options.lift));
     }
-    const Row row = model->next(context, room);
-    CHECK(total_mass(row) == doctest::Approx(1).epsilon(1e-13));
+    const Row row = model->next(context, scratch);
+    CHECK(total_probability(row) == doctest::Approx(1).epsilon(1e-13));
     for (Token id = 0; id < vocab; ++id) {
       CHECK(row[id] > 0);
       CHECK(row[id] == doctest::Approx(expected[static_cast<std::size_t>(id)] / total).epsilon(1e-12));
@@ -127,17 +127,19 @@ TEST_CASE("translation: before the separator, and without lift, it is the n-gram
   const auto model = train_translation(documents, separator, vocab, 3);
   const TranslationModel unlifted = model->with({.lift = 0});
   const auto language = train_target_language(documents, separator, vocab, 3);
-  const auto same = [](const Row& a, const Row& b) { return std::equal(a.mass, a.mass + a.size, b.mass); };
-  std::vector<double> room_a;
-  std::vector<double> room_b;
+  const auto same = [](const Row& a, const Row& b) {
+    return std::equal(a.probabilities, a.probabilities + a.size, b.probabilities);
+  };
+  std::vector<double> scratch_a;
+  std::vector<double> scratch_b;
   const std::vector<Token> document{1, 2, 3, separator, 9, 10};
-  CHECK(same(model->next(std::span(document).first(3), room_a),
-             language->next(std::span(document).first(3), room_b)));
-  CHECK(same(model->next({}, room_a), language->next({}, room_b)));
+  CHECK(same(model->next(std::span(document).first(3), scratch_a),
+             language->next(std::span(document).first(3), scratch_b)));
+  CHECK(same(model->next({}, scratch_a), language->next({}, scratch_b)));
   for (const std::size_t length : {4, 5, 6}) {
     const auto context = std::span(document).first(length);
-    CHECK(same(unlifted.next(context, room_a), language->next(context.subspan(3), room_b)));
-    CHECK_FALSE(same(model->next(context, room_a), language->next(context.subspan(3), room_b)));
+    CHECK(same(unlifted.next(context, scratch_a), language->next(context.subspan(3), scratch_b)));
+    CHECK_FALSE(same(model->next(context, scratch_a), language->next(context.subspan(3), scratch_b)));
   }
 }
 

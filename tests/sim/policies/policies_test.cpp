@@ -1,4 +1,4 @@
-// Every gamma policy, by hand and on independent coins, where the best gamma is known.
+// Every gamma policy, by hand and on independent acceptances, where the best gamma is known.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -34,8 +34,8 @@ Round round_of(std::int32_t drafted, std::int32_t accepted) {
 const std::vector<double> sure{0.9, 0.05, 0.05};
 const std::vector<double> unsure{0.4, 0.3, 0.3};
 
-/// Plays rounds of coins that fall with probability alpha; how often each gamma was played, in the second
-/// half.
+/// Plays rounds of acceptance draws that fall with probability alpha; how often each gamma was played, in the
+/// second half.
 template <class Policy>
 std::vector<int> play(const Policy& policy, double alpha, std::uint32_t rounds) {
   typename Policy::Memory memory;
@@ -110,19 +110,19 @@ TEST_CASE("entropy: in nats, of the whole row, and the bound made of it") {
   const std::vector<double> point{0, 1, 0};
   CHECK(entropy(Row{even.data(), 8}) == doctest::Approx(std::log(8.0)).epsilon(1e-15));
   CHECK(entropy(Row{point.data(), 3}) == 0);
-  EntropyPolicy::Memory memory;
+  AdaEdlPolicy::Memory memory;
   const double bound = 1 - std::sqrt(0.2 * std::log(8.0));
-  CHECK(drafted(EntropyPolicy(0.2, bound - 1e-12, 5), memory, {point, even}) == 5);
-  CHECK(drafted(EntropyPolicy(0.2, bound + 1e-12, 5), memory, {point, point, even}) == 3);
+  CHECK(drafted(AdaEdlPolicy(0.2, bound - 1e-12, 5), memory, {point, even}) == 5);
+  CHECK(drafted(AdaEdlPolicy(0.2, bound + 1e-12, 5), memory, {point, point, even}) == 3);
 }
 
-TEST_CASE("product: learns how often tokens of each mass are kept") {
-  const ProductPolicy policy(0.5, 8);
-  ProductPolicy::Memory memory;
-  // Nothing known: every token counts as sure to be kept.
+TEST_CASE("product: learns how often tokens of each probability are accepted") {
+  const SpecDecPpPolicy policy(0.5, 8);
+  SpecDecPpPolicy::Memory memory;
+  // Nothing known: every token counts as sure to be accepted.
   CHECK(drafted(policy, memory, {sure}) == 8);
-  CHECK(memory.all_kept == 1);
-  // Of tokens of mass .4 (bucket 1) six of eight were kept: (6 + 2) / (8 + 2) each.
+  CHECK(memory.all_accepted == 1);
+  // Of tokens of probability .4 (bucket 1) six of eight were accepted: (6 + 2) / (8 + 2) each.
   for (int i = 0; i < 4; ++i) {
     drafted(policy, memory, {unsure});
     policy.learn(memory, {8, 8, 2, i < 2 ? 2 : 1, 0});
@@ -131,11 +131,11 @@ TEST_CASE("product: learns how often tokens of each mass are kept") {
   CHECK(memory.accepted[1] == 6);
   // .8^3 = .512 leaves a risk of .488, .8^4 one of .59.
   CHECK(drafted(policy, memory, {unsure}) == 4);
-  // Tokens of mass .9 (bucket 0) are still thought sure.
+  // Tokens of probability .9 (bucket 0) are still thought sure.
   CHECK(drafted(policy, memory, {sure}) == 8);
 }
 
-TEST_CASE("goodput finds the gamma of Theorem 3.8 on independent coins, or a neighbour of it") {
+TEST_CASE("goodput finds the gamma of Theorem 3.8 on independent acceptances, or a neighbour of it") {
   for (const double alpha : {0.5, 0.8}) {
     for (const double c : {0.02, 0.1}) {
       const std::vector<int> played = play(GoodputPolicy(times_of(c), 16), alpha, 20000);
@@ -175,7 +175,7 @@ TEST_CASE("bandit: tries every arm once, then plays the best most") {
   CHECK(played[8] < played[static_cast<std::size_t>(most)] / 4);
 }
 
-TEST_CASE("oracle: charged for what was kept") {
+TEST_CASE("oracle: charged for what was accepted") {
   const Round seen = OraclePolicy::foreseen({9, 9, 4, 3, 7}, 3);
   CHECK(seen.drafted == 3);
   CHECK(seen.draft_runs == 3);

@@ -54,29 +54,29 @@ std::vector<AnySchedule> all_schedules() {
           Dsi{1, 1, 1},
           Pearl{5, 0.07, false},
           Pearl{5, 0.3, true},
-          TwoFunctions{1, 0.5, 0.1, false},
-          TwoFunctions{1, 2, 0.1, true},
+          SpeculativeFunctionExecution{1, 0.5, 0.1, false},
+          SpeculativeFunctionExecution{1, 2, 0.1, true},
           Batched{4, 3, 0.05, 10, true, {8}},
           Batched{4, 3, 0.05, 10, false, {8}}};
 }
 
-using LaneKey = std::pair<int, int>;
+using TrackKey = std::pair<int, int>;
 
-/// Events by lane, in the order of their starts.
-std::map<LaneKey, std::vector<Event>> lanes_of(const Played& played) {
-  std::map<LaneKey, std::vector<Event>> lanes;
+/// Events by track, in the order of their starts.
+std::map<TrackKey, std::vector<Event>> tracks_of(const Played& played) {
+  std::map<TrackKey, std::vector<Event>> tracks;
   for (const Event& event : played.events) {
-    lanes[{static_cast<int>(event.lane.kind), event.lane.number}].push_back(event);
+    tracks[{static_cast<int>(event.track.kind), event.track.number}].push_back(event);
   }
-  for (auto& [key, events] : lanes) {
+  for (auto& [key, events] : tracks) {
     std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
   }
-  return lanes;
+  return tracks;
 }
 
-bool lanes_hold(const Played& played) {
+bool tracks_hold(const Played& played) {
   bool holds = true;
-  for (const auto& [key, events] : lanes_of(played)) {
+  for (const auto& [key, events] : tracks_of(played)) {
     for (std::size_t i = 0; i + 1 < events.size(); ++i) {
       holds = holds && events[i].end <= events[i + 1].start + 1e-9;
     }
@@ -157,14 +157,14 @@ TEST_CASE("DSI by hand") {
     for (const std::uint64_t servers : {1, 2, 5}) {
       int most = 0;
       for (const Event& event : play(Dsi{servers, 1, 0.07}, bits, 800).events) {
-        if (event.lane.kind == LaneKind::target) most = std::max(most, event.lane.number);
+        if (event.track.kind == TrackKind::target) most = std::max(most, event.track.number);
       }
       CHECK(most == static_cast<int>(servers) - 1);
     }
     // One run starts every 0.05: twenty at a time, where an end and a start coincide.
     int most = 0;
     for (const Event& event : play(Dsi{0, 1, 0.05}, bits, 800).events) {
-      if (event.lane.kind == LaneKind::target) most = std::max(most, event.lane.number);
+      if (event.track.kind == TrackKind::target) most = std::max(most, event.track.number);
     }
     CHECK(most == 19);
     CHECK(play(Dsi{15, 1, 0.07}, bits, 800).elapsed.time == play(Dsi{0, 1, 0.07}, bits, 800).elapsed.time);
@@ -188,10 +188,10 @@ TEST_CASE("PEARL by hand") {
 
 TEST_CASE("two functions by hand") {
   // f = 1, g = 2, q = 0.5. Accepted: max(1, 2.5). Rejected: g again, at 2.5 or at 1.
-  CHECK(play(TwoFunctions{1, 2, 0.5, false}, "1").elapsed.time == doctest::Approx(2.5));
-  CHECK(play(TwoFunctions{1, 2, 0.5, false}, "0").elapsed.time == doctest::Approx(4.5));
-  CHECK(play(TwoFunctions{1, 2, 0.5, true}, "0").elapsed.time == doctest::Approx(3));
-  CHECK(play(TwoFunctions{1, 2, 0.5, true}, "10").elapsed.plain_time == 6);
+  CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, false}, "1").elapsed.time == doctest::Approx(2.5));
+  CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, false}, "0").elapsed.time == doctest::Approx(4.5));
+  CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, true}, "0").elapsed.time == doctest::Approx(3));
+  CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, true}, "10").elapsed.plain_time == 6);
 }
 
 TEST_CASE("batches by hand") {
@@ -220,13 +220,13 @@ TEST_CASE("batches by hand") {
   CHECK(one.elapsed.time == doctest::Approx(alone.elapsed.time));
 }
 
-TEST_CASE("lanes never overlap, and the last event ends when the schedule does") {
+TEST_CASE("tracks never overlap, and the last event ends when the schedule does") {
   const AcceptanceBits bits = iid_acceptances(0.75, 4, 0, 1000);
   for (const AnySchedule& schedule : all_schedules()) {
     CAPTURE(schedule.index());
     const Played played = play(schedule, bits, 300);
     REQUIRE_FALSE(played.events.empty());
-    CHECK(lanes_hold(played));
+    CHECK(tracks_hold(played));
     double last = 0;
     double first = forever;
     bool ordered = true;
@@ -254,14 +254,14 @@ TEST_CASE("lanes never overlap, and the last event ends when the schedule does")
   // The check can fail: a run that begins before another has ended.
   Played broken = play(Speculative{2, 0.1}, bits, 50);
   broken.events.back().start -= 2;
-  CHECK_FALSE(lanes_hold(broken));
+  CHECK_FALSE(tracks_hold(broken));
 }
 
-TEST_CASE("schedules of one lane at a time are busy throughout: their events add up to their time") {
+TEST_CASE("schedules of one track at a time are busy throughout: their events add up to their time") {
   const AcceptanceBits bits = iid_acceptances(0.75, 5, 0, 1000);
   for (const AnySchedule& schedule : all_schedules()) {
     const bool parallel = std::holds_alternative<Dsi>(schedule) || std::holds_alternative<Pearl>(schedule) ||
-                          std::holds_alternative<TwoFunctions>(schedule);
+                          std::holds_alternative<SpeculativeFunctionExecution>(schedule);
     if (parallel) continue;
     const Played played = play(schedule, bits, 300);
     double busy = 0;
@@ -280,14 +280,14 @@ TEST_CASE("all schedules end on text that is never rejected") {
 }
 
 TEST_CASE("many trials: the same at any number of threads, and stopped when told") {
-  Plan plan;
-  plan.seed = 7;
-  plan.trials = 12;
-  plan.length = 500;
-  const auto bits = [&](std::uint32_t trial) { return iid_acceptances(0.8, plan.seed, trial, 700); };
+  SimulationSize simulation;
+  simulation.seed = 7;
+  simulation.trials = 12;
+  simulation.length = 500;
+  const auto bits = [&](std::uint32_t trial) { return iid_acceptances(0.8, simulation.seed, trial, 700); };
   const auto with_threads = [&](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    return run_schedules(all_schedules(), plan, bits);
+    return run_schedules(all_schedules(), simulation, bits);
   };
   const ScheduleRuns one = with_threads(1);
   const ScheduleRuns two = with_threads(2);
@@ -302,5 +302,6 @@ TEST_CASE("many trials: the same at any number of threads, and stopped when told
       CHECK(one.trials[trial][i].tokens == two.trials[trial][i].tokens);
     }
   }
-  CHECK(run_schedules(all_schedules(), plan, bits, Control{.stop = [] { return true; }}).trials.empty());
+  CHECK(
+      run_schedules(all_schedules(), simulation, bits, Control{.stop = [] { return true; }}).trials.empty());
 }

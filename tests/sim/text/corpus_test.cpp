@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
+#include "tests/sim/random_tokens.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
 namespace {
 std::string joined(const std::string& text) {
-  const Corpus corpus = make_corpus(text, Units::words, 0);
+  const Corpus corpus = make_corpus(text, Tokenization::words, 0);
   return corpus.vocabulary.join(corpus.tokens);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("words: white space separates, punctuation stands alone, inner apostro
 }
 
 TEST_CASE("words: the cap keeps the most frequent, ties in byte order, the rest is <unk>") {
-  const Corpus corpus = make_corpus("b a c b a d b", Units::words, 4);  // b 3, a 2, then c before d
+  const Corpus corpus = make_corpus("b a c b a d b", Tokenization::words, 4);  // b 3, a 2, then c before d
   CHECK(corpus.vocabulary.size() == 4);
   CHECK(corpus.vocabulary.text(0) == "<unk>");
   CHECK(corpus.vocabulary.text(1) == "b");
@@ -47,10 +47,10 @@ TEST_CASE("words: the cap keeps the most frequent, ties in byte order, the rest 
   CHECK(corpus.vocabulary.text(3) == "c");
   CHECK(corpus.tokens == std::vector<Token>{1, 2, 3, 1, 2, 0, 1});
   CHECK(corpus.vocabulary.join(corpus.tokens) == "b a c b a <unk> b");
-  CHECK(make_corpus("b a c b a d b", Units::words, 0).vocabulary.size() == 5);
-  CHECK(make_corpus("b a", Units::words, 100).vocabulary.size() == 3);
-  CHECK_THROWS_AS(make_corpus("b a", Units::words, 1), ModelError);
-  CHECK_THROWS_AS(make_corpus("b a", Units::words, -1), ModelError);
+  CHECK(make_corpus("b a c b a d b", Tokenization::words, 0).vocabulary.size() == 5);
+  CHECK(make_corpus("b a", Tokenization::words, 100).vocabulary.size() == 3);
+  CHECK_THROWS_AS(make_corpus("b a", Tokenization::words, 1), ModelError);
+  CHECK_THROWS_AS(make_corpus("b a", Tokenization::words, -1), ModelError);
 }
 
 TEST_CASE("words: the tokens of a corpus are those its vocabulary finds, many words or few") {
@@ -64,7 +64,7 @@ TEST_CASE("words: the tokens of a corpus are those its vocabulary finds, many wo
     text += stream() % 3 == 0 ? "-x," : " ";
   }
   for (const std::int32_t cap : {0, 2, 100, 5000}) {
-    const Corpus corpus = make_corpus(text, Units::words, cap);
+    const Corpus corpus = make_corpus(text, Tokenization::words, cap);
     CHECK(corpus.tokens == corpus.vocabulary.tokens(text));
     std::map<std::string, int> counts;
     for (const std::string_view word : split_words(text)) ++counts[std::string(word)];
@@ -98,7 +98,7 @@ TEST_CASE("a word list from elsewhere: whole entries first, and no <unk> means a
 }
 
 TEST_CASE("bytes: every value is a token, and joining gives the text back") {
-  const Corpus corpus = make_corpus("A z\n", Units::bytes, 0);
+  const Corpus corpus = make_corpus("A z\n", Tokenization::bytes, 0);
   CHECK(corpus.vocabulary.size() == 256);
   CHECK(corpus.tokens == std::vector<Token>{65, 32, 122, 10});
   CHECK(corpus.vocabulary.text(65) == "A");
@@ -121,18 +121,19 @@ TEST_CASE("bytes: what is not UTF-8 is escaped, what is stays") {
 
 TEST_CASE("files: read as they are; missing and empty ones are named") {
   const TempFile file("one two one\n");
-  CHECK(load_corpus(file.path(), Units::words, 0).tokens == std::vector<Token>{1, 2, 1});
+  CHECK(load_corpus(file.path(), Tokenization::words, 0).tokens == std::vector<Token>{1, 2, 1});
   std::string large;  // read in several blocks
   while (large.size() < 9'000'000) large += "one two three\n";
-  CHECK(load_corpus(TempFile(large).path(), Units::bytes, 0).tokens == Vocabulary::bytes().tokens(large));
+  CHECK(load_corpus(TempFile(large).path(), Tokenization::bytes, 0).tokens ==
+        Vocabulary::bytes().tokens(large));
   const TempFile blank(" \n\n");
-  for (const Units units : {Units::bytes, Units::words, Units::pieces}) {
-    CHECK_THROWS_WITH_AS(load_corpus(blank.path(), units, 100), doctest::Contains(blank.path().c_str()),
-                         ModelError);
+  for (const Tokenization tokenization : {Tokenization::bytes, Tokenization::words, Tokenization::pieces}) {
+    CHECK_THROWS_WITH_AS(load_corpus(blank.path(), tokenization, 100),
+                         doctest::Contains(blank.path().c_str()), ModelError);
   }
-  CHECK_THROWS_WITH_AS(load_corpus("/nonexistent/x.txt", Units::bytes, 0),
+  CHECK_THROWS_WITH_AS(load_corpus("/nonexistent/x.txt", Tokenization::bytes, 0),
                        doctest::Contains("/nonexistent/x.txt"), ModelError);
-  CHECK_THROWS_AS(load_corpus(std::filesystem::temp_directory_path(), Units::bytes, 0), ModelError);
+  CHECK_THROWS_AS(load_corpus(std::filesystem::temp_directory_path(), Tokenization::bytes, 0), ModelError);
 }
 
 #ifdef SPECLAB_HAS_SENTENCEPIECE
@@ -140,7 +141,7 @@ TEST_CASE("pieces: within the cap, reproducible, and joining gives the text back
   std::string text;
   for (int i = 0; i < 50; ++i)
     text += "She was in the room with the tall man.\nHe had seen her there, and then left.\n";
-  const Corpus corpus = make_corpus(text, Units::pieces, 60);
+  const Corpus corpus = make_corpus(text, Tokenization::pieces, 60);
   CHECK(corpus.vocabulary.size() <= 60);
   CHECK(corpus.vocabulary.text(0) == "<unk>");
   CHECK(corpus.tokens.size() < text.size());
@@ -148,18 +149,18 @@ TEST_CASE("pieces: within the cap, reproducible, and joining gives the text back
   for (char& c : expected) c = c == '\n' ? ' ' : c;
   expected.pop_back();
   CHECK(corpus.vocabulary.join(corpus.tokens) == expected);
-  CHECK(make_corpus(text, Units::pieces, 60).tokens == corpus.tokens);
+  CHECK(make_corpus(text, Tokenization::pieces, 60).tokens == corpus.tokens);
   CHECK(corpus.vocabulary.tokens("Zzz").back() == 0);
 }
 
 TEST_CASE("pieces: a cap below the number of characters is an error, a generous one is not") {
-  CHECK_THROWS_WITH_AS(make_corpus("abcdefgh abc", Units::pieces, 3), doctest::Contains("SentencePiece"),
-                       ModelError);
-  CHECK(make_corpus("abcdefgh abc", Units::pieces, 5000).vocabulary.size() < 5000);
+  CHECK_THROWS_WITH_AS(make_corpus("abcdefgh abc", Tokenization::pieces, 3),
+                       doctest::Contains("SentencePiece"), ModelError);
+  CHECK(make_corpus("abcdefgh abc", Tokenization::pieces, 5000).vocabulary.size() < 5000);
 }
 #else
 TEST_CASE("pieces: without SentencePiece the error names the package") {
-  CHECK_THROWS_WITH_AS(make_corpus("a b", Units::pieces, 10), doctest::Contains("libsentencepiece-dev"),
-                       ModelError);
+  CHECK_THROWS_WITH_AS(make_corpus("a b", Tokenization::pieces, 10),
+                       doctest::Contains("libsentencepiece-dev"), ModelError);
 }
 #endif

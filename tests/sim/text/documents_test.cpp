@@ -32,15 +32,15 @@ std::string complaint(const Call& call) {
 }  // namespace
 
 TEST_CASE("documents: form feeds separate, on lines of their own or not; blank documents are left out") {
-  const Documents made = make_documents("\f\na b\nc\n\f\n \n\f\nb b\fd", Units::words, 0);
+  const Documents made = make_documents("\f\na b\nc\n\f\n \n\f\nb b\fd", Tokenization::words, 0);
   CHECK(read(made.vocabulary, made.documents) == std::vector<std::string>{"a b c", "b b", "d"});
-  CHECK(make_documents("a b", Units::words, 0).documents.size() == 1);
+  CHECK(make_documents("a b", Tokenization::words, 0).documents.size() == 1);
 }
 
 TEST_CASE("documents: one vocabulary over the whole text, as a corpus has it") {
   const std::string text = "b a c\n\f\nb a d b";
-  const Documents made = make_documents(text, Units::words, 4);
-  const Corpus corpus = make_corpus(text, Units::words, 4);
+  const Documents made = make_documents(text, Tokenization::words, 4);
+  const Corpus corpus = make_corpus(text, Tokenization::words, 4);
   REQUIRE(made.vocabulary.size() == corpus.vocabulary.size());
   for (Token id = 0; id < made.vocabulary.size(); ++id)
     CHECK(made.vocabulary.text(id) == corpus.vocabulary.text(id));
@@ -49,16 +49,20 @@ TEST_CASE("documents: one vocabulary over the whole text, as a corpus has it") {
 }
 
 TEST_CASE("documents: bytes keep everything but the form feeds") {
-  const Documents made = make_documents("ab\n\f\nc", Units::bytes, 0);
+  const Documents made = make_documents("ab\n\f\nc", Tokenization::bytes, 0);
   CHECK(made.documents == std::vector<std::vector<Token>>{{'a', 'b', '\n'}, {'\n', 'c'}});
 }
 
 TEST_CASE("documents: errors of a file name it") {
   const TempFile empty(" \f\n");
-  CHECK(complaint([&] { load_documents(empty.path(), Units::words, 0); }).find(empty.path().string()) == 0);
-  CHECK(complaint([] { load_documents("no/such.txt", Units::words, 0); }).find("no/such.txt: cannot") == 0);
+  CHECK(complaint([&] {
+          load_documents(empty.path(), Tokenization::words, 0);
+        }).find(empty.path().string()) == 0);
+  CHECK(complaint([] {
+          load_documents("no/such.txt", Tokenization::words, 0);
+        }).find("no/such.txt: cannot") == 0);
   const TempFile good("x\n\f\ny z");
-  CHECK(load_documents(good.path(), Units::words, 0).documents.size() == 2);
+  CHECK(load_documents(good.path(), Tokenization::words, 0).documents.size() == 2);
 }
 
 TEST_CASE("parallel documents: source, separator, target over one vocabulary") {

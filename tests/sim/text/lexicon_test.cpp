@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/sim/random_tokens.hpp"
 #include "sim/error.hpp"
+#include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
@@ -29,7 +29,7 @@ std::vector<SentencePair> random_pairs(std::uint64_t seed, std::size_t count, st
 std::vector<std::vector<double>> reference(const std::vector<SentencePair>& pairs, std::int32_t vocab,
                                            int iterations) {
   const auto size = static_cast<std::size_t>(vocab);
-  // Before the first iteration every entry that can have a count is the same within a law.
+  // Before the first iteration every entry that can have a count is the same within a distribution.
   std::vector<std::vector<double>> table(size + 1, std::vector<double>(size));
   const auto with_null = [&](const SentencePair& pair) {
     std::vector<Token> source = pair.source;
@@ -42,8 +42,8 @@ std::vector<std::vector<double>> reference(const std::vector<SentencePair>& pair
   const auto normalise = [](auto& rows) {
     for (auto& row : rows) {
       double total = 0;
-      for (const double mass : row) total += mass;
-      for (double& mass : row) mass /= total > 0 ? total : 1;
+      for (const double probability : row) total += probability;
+      for (double& probability : row) probability /= total > 0 ? total : 1;
     }
   };
   for (const SentencePair& pair : pairs) {
@@ -120,7 +120,7 @@ TEST_CASE("lexicon: finds a dictionary that its pairs were made with") {
   for (Token word = 0; word < words; ++word) CHECK(lexicon.probability(word, 2 * words - 1 - word) > 0.5);
 }
 
-TEST_CASE("lexicon: rare entries go, laws still sum to 1, and none is left without an entry") {
+TEST_CASE("lexicon: rare entries go, distributions still sum to 1, and none is left without an entry") {
   const std::int32_t vocab = 12;
   const std::vector<SentencePair> pairs = random_pairs(6, 80, vocab);
   const Lexicon whole = fit_lexicon(pairs, vocab, 3, 0).lexicon;
@@ -133,7 +133,7 @@ TEST_CASE("lexicon: rare entries go, laws still sum to 1, and none is left witho
       CHECK(lexicon->targets(word).empty() == whole.targets(word).empty());
       if (lexicon->targets(word).empty()) continue;
       double total = 0;
-      for (const double mass : lexicon->probabilities(word)) total += mass;
+      for (const double probability : lexicon->probabilities(word)) total += probability;
       CHECK(total == doctest::Approx(1));
     }
   }
