@@ -115,13 +115,33 @@ def check_shell(command, shell, source, program):
     return None
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+
+
+def anchors_of(text):
+    """What the headings of a page can be linked by: lower case, without punctuation, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.*)$", without_code(text), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
 def check_links(text, page):
     """Complaints about relative links and pictures that lead nowhere."""
-    outside_code = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
-    for target in re.findall(r"\]\(([^)\s]+)\)|<img[^>]*src=\"([^\"]+)\"", outside_code):
-        link = (target[0] or target[1]).split("#")[0]
-        if link and not re.match(r"[a-z]+:", link) and not (page.parent / link).exists():
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        if not target.exists():
             yield f"{page.name}: the link {link} leads nowhere"
+        elif anchor and anchor not in anchors_of(target.read_text(encoding="utf-8")):
+            yield f"{page.name}: the page of the link {link} has no such heading"
+
+
+def inline_commands(text):
+    """Whole commands in running text and tables; those with a placeholder (CONFIG, VERB, ...) are none."""
+    found = re.findall(r"`(speclab [^`]+)`", without_code(text))
+    return [command for command in found if "..." not in command and not re.search(r"\b[A-Z]{2,}\b", command)]
 
 
 def check_page(page, program, source, write, timings):
@@ -131,10 +151,11 @@ def check_page(page, program, source, write, timings):
     if page.name == "README.md" and page.parent == source and len(lines) - 1 > README_LINES:
         complaints.append(f"README.md has {len(lines) - 1} lines; at most {README_LINES} are wanted")
     name = str(page.relative_to(source))
-    not_run, ran, changed = [], 0, []
+    not_run, ran, changed, seen = [], 0, [], []
     with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
         shell = Shell(program, source, pathlib.Path(folder))
         for block in blocks_of(text):
+            seen += [command.text for command in block.commands]
             if block.language == "sh":
                 for command in block.commands:
                     if not command.text.startswith("export "):
@@ -155,7 +176,7 @@ def check_page(page, program, source, write, timings):
         for first, end, actual in reversed(changed):
             lines[first:end] = actual
         page.write_text("\n".join(lines), encoding="utf-8")
-    return complaints, not_run, ran
+    return complaints, not_run, ran, seen
 
 
 def main():
@@ -179,12 +200,18 @@ def main():
         return 77
     pages = [page.resolve() for page in options.pages] or [
         source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]
-    failures, listed, total = [], [], 0
+    failures, listed, total, seen = [], [], 0, []
     for page in pages:
-        complaints, not_run, ran = check_page(page, program, source, options.write, options.timings)
+        complaints, not_run, ran, commands = check_page(page, program, source, options.write, options.timings)
         failures += complaints
         listed += not_run
         total += ran
+        seen += commands
+    if not options.pages:
+        for page in pages:
+            for command in inline_commands(page.read_text(encoding="utf-8")):
+                if not any(shown.startswith(command) for shown in seen):
+                    failures.append(f"{page.name}: no block of any page has the command {command}")
     for line in listed:
         print(f"not run: {line}")
     for complaint in failures:

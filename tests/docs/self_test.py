@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 
 from blocks import difference, refreshed, shape, with_wrong_digit
-from check_docs import check_page
+from check_docs import check_page, inline_commands
 
 PAGE = """A page.
 
@@ -40,6 +40,7 @@ FAULTS = {
     "a command without its time": ("# takes 2 minutes", "# long"),
     "a command that does not parse": ("true   #", "if true   #"),
     "a link that leads nowhere": ("A page.", "A [page](nowhere.md)."),
+    "a link to a missing heading": ("A page.", "A [page](#nothing)."),
 }
 
 
@@ -47,7 +48,7 @@ def complaints_of(text, write=False):
     with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
         page = pathlib.Path(folder) / "page.md"
         page.write_text(text, encoding="utf-8")
-        complaints, not_run, ran = check_page(page, None, pathlib.Path(folder), write, False)
+        complaints, not_run, ran, _ = check_page(page, None, pathlib.Path(folder), write, False)
         return complaints, not_run, ran, page.read_text(encoding="utf-8")
 
 
@@ -78,6 +79,8 @@ def self_test():
     expect(difference(["...", "delta   4"], table), "a missing last line is not found")
     expect(shape("12 µs ──── 1,000.5") == shape("9 ms ── 2"), "measured lines differ in shape by numbers alone")
     expect(shape("n 12") != shape("m 12"), "words do not matter in a measured line")
+    expect(inline_commands("`speclab run a.json` `speclab run CONFIG` `speclab prove ...`") == ["speclab run a.json"],
+           "commands in running text are not found")
     expect(with_wrong_digit(["a1", "b"]) == ["a2", "b"], "no wrong digit is made")
     for failure in failures:
         print(f"WRONG: {failure}")
