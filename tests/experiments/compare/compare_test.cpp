@@ -11,8 +11,8 @@
 #include "experiments/compare/compare_result.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/run/csv_values.hpp"
-#include "experiments/run/run_config.hpp"
 #include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -59,9 +59,7 @@ Json config_on(const TempFile& text) {
   return config;
 }
 
-Result run(const Json& config) {
-  return run_config(config, [](std::uint64_t) { return Control{}; }).result;
-}
+Result run(const Json& config) { return run_of(config).result; }
 
 const CellResult& cell_of(const Result& result, const std::string& label) {
   for (const CellResult& cell : result.cells) {
