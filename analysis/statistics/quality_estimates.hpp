@@ -10,16 +10,14 @@
 namespace speclab {
 
 /// Those the tallies allow, one tally a batch:
-///   first_token_acceptance  P(a drafted token is accepted at the first position of a round)
-///   optimal_transport_bound           mean over the contexts that rounds start from of the optimal transport bound for as
-///                     many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a ceiling for lossless rules of i.i.d.
-///                     drafts, but not for siblings drawn without replacement, nor for drafts that are chosen
-///   tv_to_target      mean over examined positions of the total variation between the distribution of the
-///   emitted
-///                     token, given its context, and the target's row
-///   regret            rejections less the least that lossless schemes of one draft can have, which is the
-///                     sum of the total variations of target and draft (Yin et al. 2024), per examined
-///                     position: 0 in expectation for token verification
+/// first_token_acceptance: P(a drafted token is accepted at the first position of a round).
+/// optimal_transport_bound: mean over the contexts that rounds start from of the optimal transport bound for
+/// as many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a bound for lossless rules of i.i.d. drafts, but not
+/// for siblings drawn without replacement, nor for drafts that are chosen. tv_to_target: mean over examined
+/// positions of the total variation between the distribution of the emitted token, given its context, and the
+/// target's row. regret: rejections less the least that lossless schemes of one draft can have, which is the
+/// sum of the total variations of target and draft (Yin et al. 2024), per examined position: 0 in expectation
+/// for token verification.
 std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence);
 
 }  // namespace speclab

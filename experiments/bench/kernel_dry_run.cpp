@@ -45,7 +45,7 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
   row.method = info.name;
   row.left_out = unsupported_reason(info.implementation, batch);
   if (row.left_out) return row;
-  const KernelLayout layout = plan_of(info.implementation, batch);
+  const KernelLayout layout = layout_of(info.implementation, batch);
   const Expected expected = expected_at(point.alpha, point.shape.gamma);
   const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
   for (const simt::Launch& launch : layout.launches) row.launches.push_back(launch_row(launch));
@@ -58,7 +58,7 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
     VerifyBatch other = batch;
     other.rule = rule;
     if (unsupported_reason(info.implementation, other)) continue;
-    for (const simt::Launch& launch : plan_of(info.implementation, other).launches) {
+    for (const simt::Launch& launch : layout_of(info.implementation, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
         row.problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
       }

@@ -186,10 +186,10 @@ FitTest emitted_test(const Sample& sample, std::size_t length, const RoundDistri
 
 /// Two-sided, by the normal distribution.
 double accepted_p(const Sample& sample, double rate) {
-  double kept = 0;
-  for (const std::int32_t accepted : sample.accepted) kept += accepted > 0 ? 1 : 0;
+  double first_accepted = 0;
+  for (const std::int32_t accepted : sample.accepted) first_accepted += accepted > 0 ? 1 : 0;
   const auto n = static_cast<double>(sample.accepted.size());
-  return std::erfc(std::abs(kept - n * rate) / std::sqrt(2 * n * rate * (1 - rate)));
+  return std::erfc(std::abs(first_accepted - n * rate) / std::sqrt(2 * n * rate * (1 - rate)));
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ double DistributionTests::least() const {
   return least;
 }
 
-bool keeps_distribution(RuleKind method) { return method != RuleKind::lenient; }
+bool keeps_distribution(KernelRule method) { return method != KernelRule::lenient; }
 
 DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
                                     Implementation implementation, bool exact, std::uint64_t requests,
@@ -237,7 +237,7 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
     tests.total_variation = examine<double>(*tables.target, *tables.draft, rule, distribution.gamma,
                                             std::span<const Token>(context))
                                 .distance;
-    add("first token kept", accepted_p(sample, overlap(target, draft)));
+    add("first token accepted", accepted_p(sample, overlap(target, draft)));
     return tests;
   }
   const auto against_round = [&](const auto& rule, double rate) {
@@ -245,18 +245,18 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
         round_distribution<double>(*tables.target, *tables.draft, rule, distribution.gamma, context);
     add("emitted tokens", emitted_test(sample, length, round).pearson_p);
     add("accepted length", accepted_test(sample, round).pearson_p);
-    add("first token kept", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));
+    add("first token accepted", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));
   };
   constexpr double of_the_round = -1;
   switch (distribution.rule.method) {
-    case RuleKind::token:
+    case KernelRule::token:
       against_round(TokenRule{}, overlap(target, draft));
       break;
-    case RuleKind::lenient:
+    case KernelRule::lenient:
       against_round(LenienceRule(distribution.rule.lenience, distribution.rule.residual),
                     lenient_overlap(target, draft, distribution.rule.lenience));
       break;
-    case RuleKind::block:
+    case KernelRule::block:
       against_round(BlockRule{}, of_the_round);
       break;
   }

@@ -70,7 +70,7 @@ std::vector<Edge> edges() {
     all.push_back({std::move(name), shape, std::move(prepare), std::move(holds)});
   };
   add(
-      "target = draft: everything is kept",
+      "target = draft: everything is accepted",
       [](RequestBatch& host, Room&) {
         same_rows(host);
         host.set_uniforms(0, {0.999, 0.999, 0.999, 0.3});
@@ -86,7 +86,7 @@ std::vector<Edge> edges() {
         return found[0].accepted == 0 && found[0].next >= 0 && (found[0].flags & flag_zero_residual) != 0;
       });
   add(
-      "disjoint laws at u = 0: nothing is kept",
+      "disjoint distributions at u = 0: nothing is accepted",
       [low](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,
@@ -110,7 +110,7 @@ std::vector<Edge> edges() {
       },
       [](const Results& found) { return found[0].accepted == 0 && found[0].next == 7; });
   add(
-      "one-hot target on the draft: it is kept",
+      "one-hot target on the draft: it is accepted",
       [](RequestBatch& host, Room&) {
         host.make(usual_logits);
         only([&](Token id, float z) { host.set_target(0, 0, id, z); }, odd_vocab,

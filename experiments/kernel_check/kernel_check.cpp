@@ -40,7 +40,7 @@ const std::string& outcome_name(CheckOutcome outcome) {
 std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& options, bool exact) {
   std::vector<DistributionCase> cases;
   for (const VerifyRule& rule : checked_rules()) {
-    if (!exact && rule.method != RuleKind::token) continue;
+    if (!exact && rule.method != KernelRule::token) continue;
     for (const auto& [vocab, gamma] : distribution_sizes)
       cases.push_back({vocab, gamma, options.dtypes.front(), rule});
   }
@@ -56,7 +56,7 @@ BenchShape distribution_shape(const DistributionCase& distribution) {
 }
 
 std::string distribution_title(const DistributionCase& distribution) {
-  return fmt::format("law, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
+  return fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
                      distribution.gamma);
 }
 
@@ -139,7 +139,7 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
                     (options.place == CheckPlace::gpu ? "from a CUDA graph" : "in other orders of threads"));
     if (info.exact)
       lines.push_back(name +
-                      ": edges: equal and disjoint laws, one-hot, -inf, NaN, u at 0 and 1, "
+                      ": edges: equal and disjoint distributions, one-hot, -inf, NaN, u at 0 and 1, "
                       "zero residual, gamma 0, ragged lengths, odd vocabularies");
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),

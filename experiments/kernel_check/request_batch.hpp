@@ -23,7 +23,7 @@ struct RequestResult {
   bool operator==(const RequestResult&) const = default;
 };
 
-/// Logits are set as floats and kept in the shape's format. Not to be copied: the batch points into it.
+/// Logits are set as floats and stored in the shape's format. Not to be copied: the batch points into it.
 class RequestBatch {
  public:
   /// All logits 0, drafted tokens 0, request i at RandomAddress{seed, first_trial + i, 0}.

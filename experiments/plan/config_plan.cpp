@@ -101,14 +101,14 @@ ComparedChoice compared(const ConfigCase& one) {
                      .alpha = alpha,
                      .c = one.c,
                      .gamma = one.gamma,
-                     .speedup = speed(alpha, one.gamma, one.c),
+                     .speedup = speedup(alpha, one.gamma, one.c),
                      .best_gamma = best.gamma,
-                     .best_speedup = best.speed,
+                     .best_speedup = best.speedup,
                      .loss_percent = 100,
                      .optimal_gammas = {},
                      .verdict = ChoiceVerdict::ours_is_faster};
   // Without a best speedup (free drafts that are never rejected) every choice loses everything.
-  if (best.speed) row.loss_percent = 100 * (1 - row.speedup / *best.speed);
+  if (best.speedup) row.loss_percent = 100 * (1 - row.speedup / *best.speedup);
   const bool has_rounding = one.alpha_rounding > 0 || one.c_rounding > 0;
   const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
                                                one.c - one.c_rounding, one.c + one.c_rounding);

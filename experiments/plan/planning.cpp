@@ -52,7 +52,7 @@ struct SpeedupCurve {
 SpeedupCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
   const Interval& alpha = drafter.acceptance.alpha;
   const auto by_alpha = [&](double value) {
-    return speeds(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
+    return speedups(iid_tokens(value, settings.max_gamma), drafter.costs, settings.at);
   };
   return {iid_tokens(alpha.estimate, settings.max_gamma), by_alpha(alpha.estimate), by_alpha(alpha.low),
           by_alpha(alpha.high), AcceptanceModel::iid};
@@ -63,7 +63,7 @@ SpeedupCurve position_curve(const Drafter& drafter, const PlanSettings& settings
   PositionalTokens found = positional_tokens(drafter.acceptance.log->counts);
   found.tokens.resize(std::min(found.tokens.size(), at(settings.max_gamma) + 1));
   SpeedupCurve curve{
-      found.tokens, speeds(found.tokens, drafter.costs, settings.at), {}, {}, AcceptanceModel::positions};
+      found.tokens, speedups(found.tokens, drafter.costs, settings.at), {}, {}, AcceptanceModel::positions};
   const boost::math::normal_distribution<double> normal;
   const double quantile =
       boost::math::quantile(boost::math::complement(normal, (1 - settings.confidence) / 2));
@@ -95,9 +95,9 @@ Choice best_of(const SpeedupCurve& curve, const Drafter& drafter, const PlanSett
     const OptimalGamma closed =
         optimal_gamma(drafter.acceptance.alpha.estimate, draft_cost(drafter.costs, settings.at));
     if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
-    if (!closed.gamma && closed.speed) {
+    if (!closed.gamma && closed.speedup) {
       for (int enough = 1; enough <= last; ++enough) {
-        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speed) {
+        if (curve.estimate[at(enough)] >= (1 - little_loss) * *closed.speedup) {
           return {enough, closed.reason + " This one comes within 1% of it."};
         }
       }

@@ -10,11 +10,11 @@ namespace speclab {
 
 namespace {
 
-RunShape shape_of(std::int32_t gamma, const SimulationSize& plan) {
-  return {.seed = plan.seed,
-          .trials = plan.trials,
-          .length = plan.length,
-          .batches = plan.batches,
+RunShape shape_of(std::int32_t gamma, const SimulationSize& simulation) {
+  return {.seed = simulation.seed,
+          .trials = simulation.trials,
+          .length = simulation.length,
+          .batches = simulation.batches,
           .gamma = gamma};
 }
 
@@ -43,29 +43,29 @@ Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
 
 }  // namespace
 
-IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& plan) {
-  return {shape_of(gamma, plan), alpha};
+IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& simulation) {
+  return {shape_of(gamma, simulation), alpha};
 }
 
-TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& plan) {
+TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation) {
   const PreparedPair* const table = pair.stored();
   assert(table != nullptr);
-  TableRun run{shape_of(gamma, plan), table->view(), pair.rule(), {}};
-  for (const auto& prompt : plan.prompts) run.starts.push_back(table->context_of(prompt));
+  TableRun run{shape_of(gamma, simulation), table->view(), pair.rule(), {}};
+  for (const auto& prompt : simulation.prompts) run.starts.push_back(table->context_of(prompt));
   return run;
 }
 
-Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& plan,
+Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& simulation,
                       const Control& control) {
-  if (backend == Backend::cpu) return decode_iid(alpha, gamma, plan, control);
-  return outcome_of(simulate(backend, iid_run(alpha, gamma, plan), control),
+  if (backend == Backend::cpu) return decode_iid(alpha, gamma, simulation, control);
+  return outcome_of(simulate(backend, iid_run(alpha, gamma, simulation), control),
                     [alpha](std::size_t, auto lengths) { return iid_tally(lengths, alpha); });
 }
 
-Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma, const SimulationSize& plan,
-                       const Control& control) {
-  if (backend == Backend::cpu) return pair.decode(gamma, plan, control);
-  const RoundCounts counts = simulate(backend, table_run(pair, gamma, plan), control);
+Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma,
+                       const SimulationSize& simulation, const Control& control) {
+  if (backend == Backend::cpu) return pair.decode(gamma, simulation, control);
+  const RoundCounts counts = simulate(backend, table_run(pair, gamma, simulation), control);
   Outcome outcome = outcome_of(counts, [&counts](std::size_t batch, auto lengths) {
     return length_tally(lengths, counts.overlap[batch]);
   });

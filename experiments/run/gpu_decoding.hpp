@@ -1,5 +1,5 @@
-// Decoding on any backend: plans and tables become what the simulating kernels are given, and their counts
-// become the outcome that the CPU's own loops have.
+// Decoding on any backend: simulations and tables become what the simulating kernels are given, and their
+// counts become the outcome that the CPU's own loops have.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace speclab {
 
 /// What the kernels are to do for decode_iid and for FastPair::decode. The pair is of stored tables, and
 /// must outlive the run.
-IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& plan);
-TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& plan);
+IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& simulation);
+TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation);
 
 /// decode_iid and FastPair::decode (of stored tables) on any backend. A stopped run on the GPU has the
 /// launches so far, each of whole rounds. Throws std::runtime_error when the device refuses.
-Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& plan,
+Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& simulation,
                       const Control& control);
-Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma, const SimulationSize& plan,
-                       const Control& control);
+Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma,
+                       const SimulationSize& simulation, const Control& control);
 
 }  // namespace speclab

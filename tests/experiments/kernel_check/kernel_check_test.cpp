@@ -61,7 +61,7 @@ bool all_passed(const std::vector<KernelCheckRow>& rows) {
 
 }  // namespace
 
-TEST_CASE("the reference has the laws that it is tested for") {
+TEST_CASE("the reference has the distributions that it is tested for") {
   for (const VerifyRule& rule : checked_rules()) {
     CAPTURE(rule_name(rule));
     const DistributionTests tests = test_distribution(distribution_case(rule), reference, any_implementation,
@@ -72,23 +72,24 @@ TEST_CASE("the reference has the laws that it is tested for") {
   }
 }
 
-TEST_CASE("p-values of tests of laws are uniform") {
+TEST_CASE("p-values of tests of distributions are uniform") {
   // One p-value of each seed, so that they are independent.
-  std::vector<double> kept;
+  std::vector<double> first_accepted;
   std::vector<double> jointly;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const DistributionTests tests =
         test_distribution({17, 2, Dtype::f32, {}, test_seed(100) + seed}, reference, any_implementation, true,
                           2000, requests_a_batch);
     jointly.push_back(tests.p_values.front().second);
-    kept.push_back(tests.p_values.back().second);
+    first_accepted.push_back(tests.p_values.back().second);
   }
   CHECK(kolmogorov_smirnov(jointly).p > p_value_bound);
-  CHECK(kolmogorov_smirnov(kept).p > p_value_bound);
-  MESSAGE("Kolmogorov-Smirnov p: " << kolmogorov_smirnov(jointly).p << " and " << kolmogorov_smirnov(kept).p);
+  CHECK(kolmogorov_smirnov(first_accepted).p > p_value_bound);
+  MESSAGE("Kolmogorov-Smirnov p: " << kolmogorov_smirnov(jointly).p << " and "
+                                   << kolmogorov_smirnov(first_accepted).p);
 }
 
-TEST_CASE("planted faults are found by the tests of laws") {
+TEST_CASE("planted faults are found by the tests of distributions") {
   const VerifyRule token;
   // The next token of every 16th request is the one above.
   CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
@@ -107,7 +108,7 @@ TEST_CASE("planted faults are found by the tests of laws") {
     reference(which, other);
   };
   VerifyRule block;
-  block.method = RuleKind::block;
+  block.method = KernelRule::block;
   const DistributionTests tests = test_distribution(distribution_case(block), by_tokens, any_implementation,
                                                     true, requests, requests_a_batch);
   for (const auto& [name, p] : tests.p_values) {
@@ -125,7 +126,7 @@ TEST_CASE("planted faults are found by the tests of laws") {
                 token) == 0);
 }
 
-TEST_CASE("a rule with another law is refuted, and its distance stated") {
+TEST_CASE("a rule with another distribution is refuted, and its distance stated") {
   // What the sigmoid does with the paper's constants: nearly everything is accepted.
   const BatchRunner keeps_all =
       reference_with([](const VerifyBatch& batch, std::int32_t i) { batch.accepted[i] = batch.gamma; });
@@ -150,7 +151,7 @@ TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do 
   CHECK(decision_agreement(Implementation::fused, host.batch, wrong).different == 1);
 }
 
-TEST_CASE("laws hold for the fused kernel in the emulator") {
+TEST_CASE("the fused kernel in the emulator has the target's distribution") {
   const DistributionTests tests =
       test_distribution({8, 2, Dtype::bf16, {}, test_seed(20)}, runner_of(CheckPlace::emulator),
                         Implementation::fused, true, 1000, 64);

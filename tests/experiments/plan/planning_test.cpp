@@ -130,11 +130,11 @@ TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
     const DrafterPlan plan = make_plan(given(alpha, 0.02), {});
     const OptimalGamma best = optimal_gamma(alpha, 0.02);
     CHECK(plan.best.gamma == *best.gamma);
-    CHECK(plan.best.speedup.estimate == doctest::Approx(*best.speed));
+    CHECK(plan.best.speedup.estimate == doctest::Approx(*best.speedup));
     CHECK(plan.bounds.guaranteed_speedup.value() == doctest::Approx((1 + alpha) / 1.02));
     const double oracle = 1 / (1 - alpha + 0.02 * alpha);
     CHECK(plan.bounds.upper_bound_drafting_paid == doctest::Approx(oracle));
-    CHECK(plan.bounds.adaptive_gain == doctest::Approx(oracle / *best.speed - 1));
+    CHECK(plan.bounds.adaptive_gain == doctest::Approx(oracle / *best.speedup - 1));
     CHECK_FALSE(plan.batches);
     CHECK_FALSE(plan.device);
     CHECK(plan_text(plan).find("expected speedup") != std::string::npos);
@@ -157,8 +157,8 @@ TEST_CASE("the bound with drafting paid is the closed form's when verifying is f
 TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at the largest considered") {
   const DrafterPlan free = make_plan(given(0.8, 0), {});
   const int gamma = free.best.gamma;
-  CHECK(speed(0.8, gamma, 0) >= 0.99 * 5);
-  CHECK(speed(0.8, gamma - 1, 0) < 0.99 * 5);
+  CHECK(speedup(0.8, gamma, 0) >= 0.99 * 5);
+  CHECK(speedup(0.8, gamma - 1, 0) < 0.99 * 5);
   CHECK(make_plan(given(1, 0), {}).best.gamma == 64);
   const DrafterPlan beyond = make_plan(given(0.999, 0.0001), {});
   CHECK(beyond.best.gamma == 64);
@@ -175,7 +175,7 @@ TEST_CASE("a gamma that was asked about is compared with the best") {
   PlanSettings settings;
   settings.asked_gamma = 7;
   const AskedGamma asked = make_plan(given(0.75, 0.02), settings).asked.value();
-  CHECK(asked.speedup.estimate == doctest::Approx(speed(0.75, 7, 0.02)));
+  CHECK(asked.speedup.estimate == doctest::Approx(speedup(0.75, 7, 0.02)));
   CHECK(asked.loss_percent == doctest::Approx(1.3).epsilon(0.03));
   CHECK_FALSE(asked.batch_limit);
   const DrafterPlan served_plan = make_plan(served(0.5, 4), settings);
@@ -188,8 +188,8 @@ TEST_CASE("an interval of alpha becomes one of the speedup") {
   drafter.acceptance.alpha = {0.75, 0.7, 0.8};
   const BestGamma best = make_plan(drafter, {}).best;
   const int gamma = best.gamma;
-  CHECK(best.speedup.low == doctest::Approx(speed(0.7, gamma, 0.02)));
-  CHECK(best.speedup.high == doctest::Approx(speed(0.8, gamma, 0.02)));
+  CHECK(best.speedup.low == doctest::Approx(speedup(0.7, gamma, 0.02)));
+  CHECK(best.speedup.high == doctest::Approx(speedup(0.8, gamma, 0.02)));
 }
 
 TEST_CASE("a log whose acceptance decays is planned by its positions, a geometric one by the formula") {
@@ -236,7 +236,7 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
     const auto best_by_search = [](double alpha, double c) {
       int best = 0;
       for (int gamma = 1; gamma <= 200; ++gamma) {
-        if (speed(alpha, gamma, c) > speed(alpha, best, c)) best = gamma;
+        if (speedup(alpha, gamma, c) > speedup(alpha, best, c)) best = gamma;
       }
       return best;
     };
