@@ -6,40 +6,39 @@ namespace speclab {
 
 namespace {
 
-template <class Run>
-void add_numbers(std::vector<Field>& fields) {
+const Typed<RunNumbers>& run_numbers_type() {
+  using Own = RunNumbers;
   const auto& interval = interval_type();
-  fields.push_back(field<&RunNumbers::alpha_examined, Run>("alpha_examined", interval,
-                                                           "Accepted tokens over examined ones."));
-  fields.push_back(field<&RunNumbers::alpha_drafted, Run>("alpha_drafted", interval,
-                                                          "Accepted tokens over drafted ones."));
-  fields.push_back(
-      field<&RunNumbers::drafted_per_round, Run>("drafted_per_round", interval, "Drafted tokens a round."));
-  fields.push_back(field<&RunNumbers::tokens_per_target_step, Run>("tokens_per_target_step", interval,
-                                                                   "Emitted tokens per target step."));
-  fields.push_back(field<&RunNumbers::speedup, Run>("speedup", interval, "Over plain decoding, in time."));
+  static const auto type = object<Own>(
+      "numbers", "Numbers of one run of a drafter on a task.",
+      {field<&Own::alpha_examined>("alpha_examined", interval, "Accepted tokens over examined ones."),
+       field<&Own::alpha_drafted>("alpha_drafted", interval, "Accepted tokens over drafted ones."),
+       field<&Own::drafted_per_round>("drafted_per_round", interval, "Drafted tokens a round."),
+       field<&Own::tokens_per_target_step>("tokens_per_target_step", interval,
+                                           "Emitted tokens per target step."),
+       field<&Own::speedup>("speedup", interval, "Over plain decoding, in time.")});
+  return type;
 }
 
 const Typed<GammaResult>& gamma_result_type() {
-  static const auto type = [] {
-    std::vector<Field> fields{field<&GammaResult::gamma>("gamma", count<std::int32_t>(), "The fixed gamma.")};
-    add_numbers<GammaResult>(fields);
-    return object<GammaResult>("gamma", "Decoding with one gamma in every round.", std::move(fields));
-  }();
+  static const auto type = object<GammaResult>(
+      "gamma", "Decoding with one gamma in every round.",
+      joined({field<&GammaResult::gamma>("gamma", count<std::int32_t>(), "The fixed gamma.")},
+             inherited<GammaResult>(run_numbers_type())));
   return type;
 }
 
 const Typed<PolicyResult>& policy_result_type() {
-  static const auto type = [] {
-    std::vector<Field> fields{field<&PolicyResult::name>("name", text(), "The policy's name."),
-                              field<&PolicyResult::kind>("kind", text(), "Its kind.")};
-    add_numbers<PolicyResult>(fields);
-    fields.push_back(field<&PolicyResult::gain>(
-        "gain", interval_type(), "Speedup less that of the best fixed gamma, on the same random numbers."));
-    fields.push_back(field<&PolicyResult::speedup_drafting_free>(
-        "speedup_drafting_free", interval_type(), "Of the upper bound: without the time of drafting."));
-    return object<PolicyResult>("policy", "Decoding by one gamma policy.", std::move(fields));
-  }();
+  using Own = PolicyResult;
+  static const auto type = object<Own>(
+      "policy", "Decoding by one gamma policy.",
+      joined(joined({field<&Own::name>("name", text(), "The policy's name."),
+                     field<&Own::kind>("kind", text(), "Its kind.")},
+                    inherited<Own>(run_numbers_type())),
+             {field<&Own::gain>("gain", interval_type(),
+                                "Speedup less that of the best fixed gamma, on the same random numbers."),
+              field<&Own::speedup_drafting_free>("speedup_drafting_free", interval_type(),
+                                                 "Of the upper bound: without the time of drafting.")}));
   return type;
 }
 
