@@ -108,6 +108,20 @@ Table comparisons_table(const SimReport& report) {
   return table;
 }
 
+Table drafting_table(const std::vector<DraftingRow>& rows) {
+  Table table{"drafting",
+              "Drafting without a model, rows of 32,000 tokens",
+              {"drafter", "reading, ns a settled token", "proposing, ns a drafted token", "tokens a round"},
+              {},
+              "",
+              false};
+  for (const DraftingRow& row : rows) {
+    table.rows.push_back({text(row.name), number(row.read_ns_per_token), number(row.propose_ns_per_token),
+                          number(row.mean_length)});
+  }
+  return table;
+}
+
 Table preparation_table(const std::vector<PreparationRow>& rows) {
   Table table{"preparation",
               "Making the pairs, one thread, each once",
@@ -196,10 +210,10 @@ Figure speed_figure(const SimReport& report) {
 
 std::vector<Table> sim_tables(const SimReport& report) {
   std::vector<Table> tables;
-  for (Table& table : std::vector<Table>{limits_table(report.limits), speed_table(report.workloads),
-                                         work_table(report.workloads), bound_table(report.workloads),
-                                         comparisons_table(report), lengths_table(report.lengths),
-                                         preparation_table(report.preparation), numpy_table(report.numpy)}) {
+  for (Table& table : std::vector<Table>{
+           limits_table(report.limits), speed_table(report.workloads), work_table(report.workloads),
+           bound_table(report.workloads), comparisons_table(report), drafting_table(report.drafting),
+           lengths_table(report.lengths), preparation_table(report.preparation), numpy_table(report.numpy)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }
   return tables;

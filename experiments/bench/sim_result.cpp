@@ -147,6 +147,12 @@ const Typed<SimReport>& sim_report_type() {
   static const auto ratio = object<RatioRow>("ratio", "Of tokens per second.",
                                              {field<&RatioRow::name>("name", text(), "What over what."),
                                               field<&RatioRow::ratio>("ratio", any_number(), "The ratio.")});
+  static const auto drafting = object<DraftingRow>(
+      "drafting", "A drafter that runs no model.",
+      {field<&DraftingRow::name>("name", text(), "The drafter."),
+       field<&DraftingRow::read_ns_per_token>("read_ns_per_token", any_number(), "A settled token."),
+       field<&DraftingRow::propose_ns_per_token>("propose_ns_per_token", any_number(), "A drafted token."),
+       field<&DraftingRow::mean_length>("mean_length", any_number(), "Drafted tokens a round.")});
   static const auto type = object<SimReport>(
       "bench sim", "The speed of the simulator.",
       {field<&SimReport::version>("version", text(), "Of speclab."),
@@ -161,6 +167,7 @@ const Typed<SimReport>& sim_report_type() {
        field<&SimReport::limits>("limits", limits_type(), "What the machine allows."),
        field<&SimReport::workloads>("workloads", list(workload_type()), "Decoding."),
        field<&SimReport::comparisons>("comparisons", list(ratio), "Ratios of rows."),
+       field<&SimReport::drafting>("drafting", list(drafting), "Drafters that run no model."),
        field<&SimReport::numpy>("numpy", numpy_type(), "The same tables decoded by NumPy.")});
   return type;
 }

@@ -92,6 +92,14 @@ struct WorkloadRow {
   std::optional<TimeBound> bound;                ///< of one thread of the fast or i.i.d. engine
 };
 
+/// A drafter that runs no model.
+struct DraftingRow {
+  std::string name;
+  double read_ns_per_token = 0;     ///< a settled token
+  double propose_ns_per_token = 0;  ///< a drafted token
+  double mean_length = 0;           ///< drafted tokens a round
+};
+
 struct RatioRow {
   std::string name;
   double ratio = 0;
@@ -139,6 +147,7 @@ struct SimReport {
   MachineLimits limits;
   std::vector<WorkloadRow> workloads;
   std::vector<RatioRow> comparisons;
+  std::vector<DraftingRow> drafting;
   std::optional<NumpyRow> numpy;
 };
 

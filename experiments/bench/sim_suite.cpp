@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/bench/drafting_costs.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/limit_jobs.hpp"
 #include "experiments/bench/numpy_reference.hpp"
@@ -112,6 +113,7 @@ struct ChosenRows {
   std::vector<BenchWorkload> workloads;
   bool lengths = false;  ///< all or none of them: they are compared with each other
   bool numpy = false;
+  bool drafting = false;  ///< all or none of them
 };
 
 /// Throws UsageError when nothing is chosen.
@@ -129,7 +131,11 @@ ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_sh
     names.push_back(workload.name);
     if (chosen(workload.name)) rows.workloads.push_back(workload);
   }
-  if (rows.workloads.empty() && !rows.lengths && !rows.numpy) {
+  for (const std::string& name : drafting_names()) {
+    names.push_back(name);
+    rows.drafting = rows.drafting || chosen(name);
+  }
+  if (rows.workloads.empty() && !rows.lengths && !rows.numpy && !rows.drafting) {
     throw UsageError(
         fmt::format("--only: no row has \"{}\" in its name; rows: {}", options.only, fmt::join(names, "; ")));
   }
@@ -208,6 +214,9 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
     if (auto& numpy = report.numpy->measured; numpy && fast) {
       numpy->fast_over_numpy = *fast / numpy->tokens_per_second;
     }
+  }
+  if (chosen.drafting) {
+    report.drafting = drafting_costs(options.size.drafting_text_bytes, options.repetitions);
   }
   if (interrupted()) return std::nullopt;
   return report;

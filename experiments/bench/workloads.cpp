@@ -20,7 +20,8 @@ SuiteSize SuiteSize::full() {
           .plain_rounds = 320,
           .least_exponent = 6,
           .lengths = 3,
-          .numpy_rounds = 8000};
+          .numpy_rounds = 8000,
+          .drafting_text_bytes = 800'000};
 }
 
 SuiteSize SuiteSize::brief() {
@@ -31,7 +32,8 @@ SuiteSize SuiteSize::brief() {
           .plain_rounds = 64,
           .least_exponent = 4,
           .lengths = 2,
-          .numpy_rounds = 800};
+          .numpy_rounds = 800,
+          .drafting_text_bytes = 100'000};
 }
 
 PairShape stored_shape() { return {"stored bigrams, V = 256", 256, 0, 0}; }

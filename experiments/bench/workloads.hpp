@@ -38,6 +38,7 @@ struct SuiteSize {
   int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
   int lengths;                 ///< how many of them, each ten times the one before
   std::uint64_t numpy_rounds;
+  std::size_t drafting_text_bytes;  ///< of the text that drafters without a model read
 
   /// 20 million tokens of text, so that n-gram tables are larger than caches; a few minutes.
   static SuiteSize full();

@@ -26,8 +26,8 @@ rounds/s and ns a token, with the random numbers, table reads and cache misses t
 beside the bound that follows from this machine's own limits, measured in the same run: Philox
 blocks a second, and random reads from memory of the size of the tables. Further rows: plain
 programs, one sequence at a time against 32 interleaved ones, several threads against one, runs of
-10^6 to 10^8 tokens with their peak memory, training, and a plain NumPy program
-(scripts/numpy_reference.py) on the same tables.
+10^6 to 10^8 tokens with their peak memory, training, drafting without a model, and a
+plain NumPy program (scripts/numpy_reference.py) on the same tables.
 All rows are repeated in random order within one run, so that their ratios hold on a machine that
 drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.
 Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.

@@ -35,7 +35,7 @@ function(speclab_folder name)
     return()
   endif()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/speclab/${name}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN benchmarks EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp")
   set_property(GLOBAL APPEND PROPERTY SPECLAB_EXPORTED speclab_${name})
 endfunction()
 

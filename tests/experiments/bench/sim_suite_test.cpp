@@ -129,6 +129,8 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   for (const RatioRow& row : report->comparisons) CHECK(std::isfinite(row.ratio));
   CHECK(report->preparation.size() == 4);
   CHECK(report->lengths.size() == 2);
+  REQUIRE(report->drafting.size() == 2);
+  for (const DraftingRow& row : report->drafting) CHECK(row.propose_ns_per_token > 0);
   CHECK(sim_page(*report).sections.front().tables.size() >= 6);
   Json json;
   write(sim_report_type(), *report, json);

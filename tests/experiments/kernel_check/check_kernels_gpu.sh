@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: check_kernels_gpu.sh SPECLAB
-# Decisions, bits, edges and laws of the verification kernels on the GPU. Ends with 77, skipped, where there is none.
+# Decisions, bits, edges and distributions of the verification kernels on the GPU. Ends with 77, skipped, where there is none.
 set -eu
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
