@@ -1,0 +1,137 @@
+// A rule, a model, a drafter, a policy, a schedule, an experiment and a verb from outside the program: each
+// is one file here, is added in one line below, and is then known to everything that reads the catalogue.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/theory/theorems.hpp"
+#include "experiments/catalog/families.hpp"
+#include "experiments/config/reference.hpp"
+#include "experiments/prove/survey.hpp"
+#include "experiments/run/run_config.hpp"
+#include "own_kinds.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const bool added = [] {
+  rule_family().add(timid_rule());
+  rule_family().add(resampling_rule());
+  model_family().add(two_peaks_model());
+  drafter_family().add(repeat_drafter());
+  policy_family().add(alternating_policy());
+  schedule_family().add(overlapped_schedule());
+  experiments().push_back(&whole_rounds_experiment());
+  verbs().push_back(guarantee_verb());
+  return true;
+}();
+
+Result run(const Json& config) {
+  const auto quiet = [](std::uint64_t) { return Control{}; };
+  return run_config(config, quiet).result;
+}
+
+Json models() {
+  return {{"target", {{"kind", "two-peaks"}, {"share", 0.9}}}, {"draft", {{"kind", "uniform"}}}};
+}
+
+}  // namespace
+
+TEST_CASE("the catalogue lists what was added") {
+  REQUIRE(added);
+  const std::string list = list_text(families());
+  const std::string reference = reference_markdown(families());
+  for (const char* name :
+       {"timid", "resampling", "two-peaks", "repeat", "alternating", "overlapped", "whole-rounds"}) {
+    CAPTURE(name);
+    CHECK(list.find(name) != std::string::npos);
+    CHECK(reference.find(name) != std::string::npos);
+  }
+}
+
+TEST_CASE("own rules are held to what they promise, by proof") {
+  const Survey survey = prove_all(40, 1, Control{});
+  bool timid_held = false;
+  bool resampling_held = true;
+  for (const SurveyRow& row : survey.rules) {
+    if (row.rule == "timid") timid_held = row.as_expected;
+    if (row.rule == "resampling") resampling_held = row.as_expected;
+  }
+  CHECK(timid_held);
+  CHECK_FALSE(resampling_held);
+}
+
+TEST_CASE("an own rule and an own model decode as their closed form says") {
+  const Result result = run({{"title", "timid"},
+                             {"models", models()},
+                             {"rule", {{"kind", "timid"}, {"boldness", 0.25}}},
+                             {"gamma", 3},
+                             {"confidence", 0.999999},
+                             {"simulation", {{"trials", 16}, {"length", 2000}}}});
+  const CellResult& cell = result.cells.front();
+  // The overlap of (.45, .45, .1/6 six times) with the uniform row is 2/8 + .1.
+  CHECK(*cell.exact_alpha == doctest::Approx(0.25 * 0.35));
+  const Interval* tokens = find(cell.simulated, Metric::tokens_per_target_step);
+  REQUIRE(tokens != nullptr);
+  CHECK(tokens->low <= expected_tokens(0.25 * 0.35, 3));
+  CHECK(tokens->high >= expected_tokens(0.25 * 0.35, 3));
+}
+
+TEST_CASE("an own experiment has its own result, in JSON, too") {
+  const Result result = run({{"title", "whole rounds"},
+                             {"experiment", "whole-rounds"},
+                             {"models", models()},
+                             {"gamma", 2},
+                             {"simulation", {{"trials", 16}, {"length", 2000}}}});
+  const Json json = result_json(result);
+  const double share = json.at("cells")[0].at("whole_rounds").at("share").get<double>();
+  // 32,000 rounds: the standard deviation is below 0.002.
+  CHECK(std::abs(share - 0.35 * 0.35) < 0.012);
+  CHECK(result_json(read_result(json)) == json);
+}
+
+TEST_CASE("an own schedule stands beside its closed form") {
+  const Result result = run({{"title", "overlapped"},
+                             {"experiment", "schedules"},
+                             {"alpha", 0.7},
+                             {"gamma", 4},
+                             {"cost", {{"c", 0.5}}},
+                             {"confidence", 0.999999},
+                             {"schedules", {{"compare", {{{"kind", "overlapped"}}}}}},
+                             {"simulation", {{"trials", 32}, {"length", 2000}}}});
+  REQUIRE(result.cells.front().agreement.size() == 1);
+  CHECK(result.cells.front().agreement.front().second);
+}
+
+TEST_CASE("an own drafter and an own policy take part in a comparison") {
+  const auto file = std::filesystem::temp_directory_path() / "speclab_extending_corpus.txt";
+  {
+    std::ofstream text(file);
+    for (int i = 0; i < 400; ++i) text << "a a a b b c a a d d d e" << (i % 20 == 19 ? "\f" : "\n");
+  }
+  const Json corpus{{"file", file.string()}, {"tokenization", "words"}, {"hold_out", 4}};
+  const Result result = run(
+      {{"title", "compare"},
+       {"experiment", "compare"},
+       {"compare",
+        {{"tasks",
+          {{{"name", "text"}, {"corpus", corpus}, {"sequences", 4}, {"tokens", 40}, {"prompt_tokens", 8}}}},
+         {"drafters", {{{"kind", "repeat"}}}},
+         {"gammas", {1, 3}},
+         {"policies", {{{"kind", "alternating"}}}},
+         {"batches", 2}}}});
+  std::filesystem::remove(file);
+  const Json json = result_json(result);
+  CHECK(json.dump().find("\"repeat\"") != std::string::npos);
+  CHECK(json.dump().find("\"alternating\"") != std::string::npos);
+  CHECK_FALSE(result.partial);
+}
+
+TEST_CASE("an own verb runs") {
+  CHECK(run_program({"guarantee", "--alpha", "0.8", "--c", "0.05"}) == exit_ok);
+  CHECK(run_program({"guarantee", "--alpha", "0.8"}) == exit_bad_input);
+}

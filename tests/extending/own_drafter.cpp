@@ -1,0 +1,39 @@
+// A drafter: proposes the context's last token again.
+#include "experiments/catalog/models/corpus_text.hpp"
+#include "own_kinds.hpp"
+#include "sim/drafters/point_rows.hpp"
+
+namespace speclab {
+
+namespace {
+
+class RepeatDrafter {
+ public:
+  struct Memory {};
+  explicit RepeatDrafter(std::int32_t vocab) : rows_(vocab) {}
+
+  std::int32_t vocab() const { return rows_.vocab(); }
+  void read(Memory&, std::span<const Token>) const {}
+  Row propose(Memory&, std::span<const Token> context, std::int32_t, std::vector<double>&) const {
+    return context.empty() ? Row{nullptr, 0} : rows_[context.back()];
+  }
+  std::int32_t runs(std::int32_t) const { return 1; }
+
+ private:
+  PointRows rows_;
+};
+
+struct Parameters {};
+
+}  // namespace
+
+const DrafterKind& repeat_drafter() {
+  static const DrafterKind kind =
+      drafter_kind<Parameters>("repeat", "The context's last token, again. One run a round.", {},
+                               [](const Parameters&, const std::string&, const DrafterRequest& request) {
+                                 return MadeDrafter{RepeatDrafter(request.text.vocabulary.size())};
+                               });
+  return kind;
+}
+
+}  // namespace speclab

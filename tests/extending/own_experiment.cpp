@@ -1,0 +1,64 @@
+// An experiment with a section and a result of its own: how often a round accepts everything.
+#include <cmath>
+
+#include "experiments/report/cells.hpp"
+#include "experiments/run/jobs.hpp"
+#include "own_kinds.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct WholeRounds {
+  std::uint64_t rounds = 0;
+  std::uint64_t whole = 0;  ///< rounds that accepted every drafted token
+  double share = 0;
+};
+
+const Typed<WholeRounds>& whole_rounds_type() {
+  static const auto type = object<WholeRounds>(
+      "whole_rounds", "Rounds that accepted every drafted token.",
+      {field<&WholeRounds::rounds>("rounds", count<std::uint64_t>(), "Rounds."),
+       field<&WholeRounds::whole>("whole", count<std::uint64_t>(), "Those that accepted everything."),
+       field<&WholeRounds::share>("share", any_number(), "Their share.")});
+  return type;
+}
+
+class WholeRoundsCell final : public PreparedCell {
+ public:
+  explicit WholeRoundsCell(Job& job) { jobs.push_back(&job); }
+  void run(CellResult& result, const RunContext&) override {
+    const Tally total = jobs.front()->outcome.total();
+    const auto gamma = static_cast<std::size_t>(jobs.front()->gamma);
+    auto own = std::make_shared<WholeRounds>();
+    own->rounds = total.rounds;
+    own->whole = gamma < total.accepted_lengths.size() ? total.accepted_lengths[gamma] : 0;
+    own->share = static_cast<double>(own->whole) / static_cast<double>(own->rounds);
+    result.own = std::move(own);
+  }
+};
+
+class WholeRoundsExperiment final : public Experiment {
+ public:
+  WholeRoundsExperiment() : Experiment("whole-rounds", "How often a round accepts every drafted token.") {}
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    return std::make_unique<WholeRoundsCell>(jobs.decode(jobs.setup(cell.config), cell.config.gamma));
+  }
+  std::string own_key() const override { return "whole_rounds"; }
+  TypePtr own_result() const override { return whole_rounds_type().type; }
+  std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
+    Table table{id + "-table", result.title, {"case", "share of whole rounds"}, {}, ""};
+    for (const CellResult& cell : result.cells)
+      table.rows.push_back({text_cell(cell.label), number_cell(own<WholeRounds>(cell).share)});
+    return {table};
+  }
+};
+
+}  // namespace
+
+const Experiment& whole_rounds_experiment() {
+  static const WholeRoundsExperiment experiment;
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,29 @@
+// A model: two tokens share most of the probability.
+#include "own_kinds.hpp"
+#include "sim/models/table_model.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct Parameters {
+  std::int32_t vocab = 8;
+  double share = 0.8;
+};
+
+}  // namespace
+
+const ModelKind& two_peaks_model() {
+  static const ModelKind kind = model_kind<Parameters>(
+      "two-peaks", "The first two tokens share a part of the probability; the others share the rest.",
+      {integer_field<&Parameters::vocab>("vocab", 3, 1000, "Vocabulary size."),
+       field<&Parameters::share>("share", number(0, 1), "Probability of the first two tokens together.")},
+      [](const Parameters& own, const std::string&, const ModelRequest&) {
+        std::vector<double> row(static_cast<std::size_t>(own.vocab), (1 - own.share) / (own.vocab - 2));
+        row[0] = row[1] = own.share / 2;
+        return BuiltModel{TableModel(own.vocab, 0, std::move(row))};
+      });
+  return kind;
+}
+
+}  // namespace speclab
