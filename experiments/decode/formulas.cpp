@@ -28,8 +28,9 @@ ByMetric<double> formulas(const FormulaInputs& in) {
     all.emplace_back(bound_metric, *bound);
     if (best.gamma && best.speedup) all.emplace_back(gain, *bound / *best.speedup);
   };
-  add_bound(upper_bound_drafting_free, upper_bound_gain_drafting_free, oracle_speedup_uncharged(in.alpha));
-  add_bound(upper_bound_drafting_paid, upper_bound_gain_drafting_paid, oracle_speedup_charged(in.alpha, c));
+  add_bound(upper_bound_drafting_free, upper_bound_gain_drafting_free, speedup_bound_drafting_free(in.alpha));
+  add_bound(upper_bound_drafting_paid, upper_bound_gain_drafting_paid,
+            speedup_bound_drafting_paid(in.alpha, c));
   return all;
 }
 

@@ -187,10 +187,12 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   RoundIntervals values;
   values.alpha_overlap = value_of(metrics, Metric::alpha_overlap);
   values.alpha_examined = value_of(metrics, Metric::alpha_examined);
+  values.alpha_drafted = value_of(metrics, Metric::alpha_drafted);
   values.tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step);
   values.tokens_variance = value_of(metrics, Metric::tokens_variance);
   values.speedup = value_of(metrics, Metric::speedup);
   values.operations = value_of(metrics, Metric::operations);
+  values.memory_accesses = value_of(metrics, Metric::memory_accesses);
   values.best_speedup =
       value_of(simulated_metrics(best.outcome.batches, config.cost, task.confidence), Metric::speedup);
   if (const auto& accepted = values.alpha_examined) {

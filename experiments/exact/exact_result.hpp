@@ -19,10 +19,12 @@ namespace speclab {
   ENTRY(alpha, "Acceptance rate, averaged over the contexts of plain decoding.") \
   ENTRY(alpha_overlap, "Acceptance rate, averaged over the contexts of all emitted tokens.") \
   ENTRY(alpha_examined, "Accepted tokens over examined tokens.") \
+  ENTRY(alpha_drafted, "Accepted tokens over drafted tokens; simulated alone.") \
   ENTRY(tokens_per_target_step, "Expected tokens of a round.") \
   ENTRY(tokens_variance, "Variance of the tokens of a round.") \
   ENTRY(speedup, "Speedup over plain decoding.") \
   ENTRY(operations, "Arithmetic operations over those of plain decoding.") \
+  ENTRY(memory_accesses, "Memory accesses over those of plain decoding; simulated alone.") \
   ENTRY(best_speedup, "Speedup at the best gamma.") \
   ENTRY(speedup_at_iid_optimum, "Speedup at the gamma that is the best by the i.i.d. formula.") \
   ENTRY(first_accepted, "P(first accepted).") \

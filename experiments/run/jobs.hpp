@@ -31,11 +31,11 @@ const char* words(EngineUsed engine);
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
-  std::shared_ptr<const Setup> setup;  ///< null for independent acceptances
+  std::shared_ptr<const Setup> setup = {};  ///< null for independent acceptances
   SimulationSize simulation;
   int gamma = 0;
-  double alpha = 0;                    ///< of independent acceptances
-  RuleQualityOptions quality_options;  ///< of rule quality
+  double alpha = 0;                         ///< of independent acceptances
+  RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
   Outcome outcome = {};
   bool done = false;

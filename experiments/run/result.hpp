@@ -42,7 +42,7 @@ std::vector<PositionResult> position_results(const std::vector<Tally>& batches, 
 /// How decoding ran, and counts of its work that are the same on every machine.
 struct EngineResult {
   std::string name;
-  std::optional<std::uint64_t> random_blocks, residual_passes;
+  std::optional<std::uint64_t> random_blocks = {}, residual_passes = {};
 };
 
 struct CellResult {

@@ -19,33 +19,19 @@ namespace {
 
 /// The rule's acceptance rate when it is the same in every context of two stored tables.
 std::optional<double> exact_acceptance(const Model& target, const Model& draft, const AnyRule& rule) {
-  if (target.table() == nullptr || draft.table() == nullptr) return std::nullopt;
+  if (target.table() == nullptr || draft.table() == nullptr || !rule->has_acceptance_rate()) {
+    return std::nullopt;
+  }
   const TableModel& a = *target.table();
   const TableModel& b = *draft.table();
-  return std::visit(
-      [&](const auto& r) -> std::optional<double> {
-        std::optional<double> alpha;
-        if constexpr (requires(const Row& row) { r.acceptance_rate(row, row); }) {
-          for (std::size_t context = 0; context < std::max(a.contexts(), b.contexts()); ++context) {
-            const double here =
-                r.acceptance_rate(a.row(context % a.contexts()), b.row(context % b.contexts()));
-            if (alpha && std::abs(*alpha - here) > 1e-12) return std::nullopt;
-            alpha = here;
-          }
-        }
-        return alpha;
-      },
-      rule);
-}
-
-/// Whether the rule itself says what plain decoding at temperature 0 means (core/round/verify.hpp,
-/// plain_weights), and so needs the probabilities that temperature 0 would turn into 0 and 1.
-bool takes_argmax(const AnyRule& rule) {
-  return std::visit(
-      [](const auto& r) {
-        return requires(const Row& row) { r.plain(row); };
-      },
-      rule);
+  std::optional<double> alpha;
+  for (std::size_t context = 0; context < std::max(a.contexts(), b.contexts()); ++context) {
+    const double here =
+        rule->context_acceptance(a.row(context % a.contexts()), b.row(context % b.contexts()));
+    if (alpha && std::abs(*alpha - here) > 1e-12) return std::nullopt;
+    alpha = here;
+  }
+  return alpha;
 }
 
 std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* vocabulary, std::int32_t vocab) {
@@ -143,7 +129,7 @@ Setup build_setup(const Config& config, ModelFactory& factory) {
     if (auto measured = measure(rule, pilot)) rule.parameters = std::move(measured);
   }
   RulePrograms programs = make_rule(rule, config.gamma);
-  const bool argmax_target = sampling.temperature == 0 && takes_argmax(programs.sampled);
+  const bool argmax_target = sampling.temperature == 0 && programs.sampled->takes_argmax();
   if (argmax_target) adjusted_target = target.model;
   const std::optional<double> alpha = exact_acceptance(adjusted_target, draft.model, programs.sampled);
   return {.target = std::move(adjusted_target),

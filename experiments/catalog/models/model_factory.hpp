@@ -35,7 +35,7 @@ class ModelFactory {
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
 
   /// What several models share, made by `make()` at its first use. `key` stands for everything that it
-  /// depends on, and begins with what it is: one key is used with one type. Nothing is accepted when `make`
+  /// depends on, and begins with what it is: one key is used with one type. Nothing is stored when `make`
   /// throws.
   template <class T, class Make>
   std::shared_ptr<const T> shared(const std::string& key, const Make& make) {

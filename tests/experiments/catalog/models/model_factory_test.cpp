@@ -1,6 +1,7 @@
 #include "experiments/catalog/models/model_factory.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <stdexcept>
 
@@ -33,13 +34,13 @@ TEST_CASE("a model's own sampling options stand instead of the config's") {
   const ModelRequest request{factory, nullptr, "/corpus", nullptr, {}};
   const Adjustment argmax{.temperature = 0};
   const auto model = [&](const std::string& rest) {
-    return factory.model(model_config(skewed + rest + "}"), request, argmax).model;
+    return factory.model(model_config(fmt::format("{}{}}}", skewed, rest)), request, argmax).model;
   };
   CHECK(probability(model(""), 0) == 1);
   CHECK(probability(model(R"(, "sampling": {"temperature": 1})"), 0) == doctest::Approx(0.5));
   CHECK(probability(model(R"(, "sampling": {"top_k": 2})"), 0) == doctest::Approx(0.625));
   CHECK(probability(model(R"(, "sampling": {"top_p": 0.4})"), 0) == 1);
-  CHECK(probability(factory.unadjusted(model_config(skewed + "}"), request).model, 0) ==
+  CHECK(probability(factory.unadjusted(model_config(fmt::format("{}}}", skewed)), request).model, 0) ==
         doctest::Approx(0.5));
 }
 
@@ -60,9 +61,9 @@ TEST_CASE("texts are shared by all that their tokens depend on") {
   corpus.file = "a b";
   const std::string key = corpus_key(corpus);
   for (const auto& change :
-       {+[](CorpusConfig& c) { c.file = "a"; }, +[](CorpusConfig& c) { c.vocabulary = 9; },
+       {+[](CorpusConfig& c) { c.file.pop_back(); }, +[](CorpusConfig& c) { c.vocabulary = 9; },
         +[](CorpusConfig& c) { c.hold_out = 2; }, +[](CorpusConfig& c) { c.document_tokens = 2; },
-        +[](CorpusConfig& c) { c.translation = "b"; },
+        +[](CorpusConfig& c) { c.translation.push_back('b'); },
         +[](CorpusConfig& c) { c.tokenization = Tokenization::bytes; }}) {
     CorpusConfig other = corpus;
     change(other);
