@@ -86,7 +86,7 @@ void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& ta
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
     const auto best = std::max_element(row.begin(), row.end());
-    for (auto at = row.begin(); at != row.end(); ++at) *at = at == best ? 1 : 0;
+    for (auto at = row.begin(); at != row.end(); ++at) *at = Rational(at == best ? 1 : 0);
   }
 }
 

@@ -18,8 +18,8 @@ static_assert(sizeof(speclab_address) == sizeof(RandomAddress) &&
               offsetof(speclab_address, trial) == offsetof(RandomAddress, trial) &&
               offsetof(speclab_address, round) == offsetof(RandomAddress, round));
 static_assert(speclab_bf16 == static_cast<int>(Dtype::bf16) && speclab_f16 == static_cast<int>(Dtype::f16));
-static_assert(speclab_lenient == static_cast<int>(RuleKind::lenient) &&
-              speclab_block == static_cast<int>(RuleKind::block));
+static_assert(speclab_lenient == static_cast<int>(KernelRule::lenient) &&
+              speclab_block == static_cast<int>(KernelRule::block));
 static_assert(speclab_literal == static_cast<int>(Residual::literal) &&
               speclab_target == static_cast<int>(Residual::target));
 static_assert(int{speclab_damaged_row} == flag_invalid_row &&
@@ -101,7 +101,7 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   batch.draft_options = row_options(from.draft_options);
   batch.drafted = from.drafted;
   batch.lengths = from.lengths;
-  batch.rule = {static_cast<RuleKind>(from.method), from.lenience, static_cast<Residual>(from.residual),
+  batch.rule = {static_cast<KernelRule>(from.method), from.lenience, static_cast<Residual>(from.residual),
                 from.sigmoid_alpha, from.sigmoid_beta};
   batch.addresses = reinterpret_cast<const RandomAddress*>(from.addresses);
   batch.uniforms = from.uniforms;

@@ -114,7 +114,7 @@ void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const R
 /// Why programs over whole rows cannot verify this batch: they know the rule of token verification alone, and
 /// drafts by their rows.
 inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
-  if (batch.rule.method != RuleKind::token) return "verifies by the token rule only";
+  if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
   if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
     return "does not take log-sum-exps: it normalises rows itself or not at all";

@@ -41,7 +41,7 @@ Error rule_error(Implementation implementation, const VerifyRule& rule) {
   if (Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2)) {
     return *error + " (target_minus_draft, literal, target)";
   }
-  if (rule.method == RuleKind::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
+  if (rule.method == KernelRule::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
     return "rule.lenience is " + decimal(rule.lenience) +
            ": above 0 and at most 1 is allowed, and 1 is no lenience";
   }

@@ -20,7 +20,7 @@ struct ClusterLayout {
 
 /// Why a batch cannot be verified so; empty when it can.
 inline std::optional<std::string> cluster_unsupported_reason(const VerifyBatch& batch) {
-  if (batch.rule.method == RuleKind::block) {
+  if (batch.rule.method == KernelRule::block) {
     return "block verification looks at every position before it decides about the first";
   }
   return std::nullopt;

@@ -28,7 +28,7 @@ inline constexpr std::int64_t blocks_wanted = 512;
 
 /// For a batch without `batch_error`. From a null workspace only sizes count.
 inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
-  const bool block = batch.rule.method == RuleKind::block;
+  const bool block = batch.rule.method == KernelRule::block;
   const std::int64_t requests = batch.requests;
   const std::int64_t positions = block ? batch.gamma + 1 : 1;
   FusedLayout layout;
@@ -74,7 +74,7 @@ inline Traffic fused_traffic(const VerifyBatch& batch, double rejecting) {
   const double requests = batch.requests;
   const double row = static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
   const double drafts_read = batch.certain_drafts() ? 0 : 1;
-  const bool block = batch.rule.method == RuleKind::block;
+  const bool block = batch.rule.method == KernelRule::block;
   const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + rejecting * drafts_read;
   const double rows = layout.args.target_rows + layout.args.draft_rows + second;
   const auto parts = static_cast<double>(layout.statistics.blocks) * sizeof(PartialSum);
@@ -93,7 +93,7 @@ void run_fused(Executor&& executor, const VerifyBatch& batch, void* workspace) {
     executor.template run<fused::DecidePositions<T>>(layout.decide, layout.args);
     executor.template run<fused::Clear>(layout.clear, layout.args);
     executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
-    if (batch.rule.method == RuleKind::block) {
+    if (batch.rule.method == KernelRule::block) {
       executor.template run<fused::NextOfBlock<T>>(layout.next, layout.args);
     } else {
       executor.template run<fused::Next<T>>(layout.next, layout.args);

@@ -58,13 +58,13 @@ SPECLAB_HD inline bool uniform_accepts(double u, double log_probability) {
 
 /// log2 of what the draft's probability is multiplied with before the residual is taken.
 SPECLAB_HD inline float log_residual_scale(const VerifyRule& rule) {
-  if (rule.method != RuleKind::lenient || rule.residual == Residual::target_minus_draft) return 0;
+  if (rule.method != KernelRule::lenient || rule.residual == Residual::target_minus_draft) return 0;
   return rule.residual == Residual::target ? -INFINITY : static_cast<float>(log2(rule.lenience));
 }
 
 /// log2 of the lenience, which an acceptance draw's probability is divided by.
 SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
-  return rule.method == RuleKind::lenient ? log2(rule.lenience) : 0;
+  return rule.method == KernelRule::lenient ? log2(rule.lenience) : 0;
 }
 
 /// By one warp; the same in all of its lanes. `sums(of_target, position)` gives a row's LogSum.

@@ -156,8 +156,8 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
                        const auto by = [&](const auto& rule) {
                          return verify(rule, targets, drafts, drafted, length, random);
                        };
-                       if (batch.rule.method == RuleKind::block) return by(BlockRule{});
-                       if (batch.rule.method == RuleKind::token) return by(TokenRule{});
+                       if (batch.rule.method == KernelRule::block) return by(BlockRule{});
+                       if (batch.rule.method == KernelRule::token) return by(TokenRule{});
                        return by(LenienceRule(batch.rule.lenience, batch.rule.residual));
                      });
 }

@@ -42,11 +42,11 @@ struct RandomAddress {
   std::uint32_t round;
 };
 
-enum class RuleKind : std::int32_t { token = 0, lenient = 1, block = 2 };
+enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
 
 /// Which rule decides; core/rules has them.
 struct VerifyRule {
-  RuleKind method = RuleKind::token;
+  KernelRule method = KernelRule::token;
   double lenience = 1;  ///< of `lenient`: in (0, 1]
   Residual residual = Residual::target_minus_draft;
   /// Scale constants of the sigmoid approximation (core/rules/sigmoid.hpp), used by that implementation

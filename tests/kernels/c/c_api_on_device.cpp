@@ -138,7 +138,7 @@ std::vector<Results> replayed(OnDevice& batch, int replays) {
 }
 
 /// Faults found with one batch.
-int faults(Dtype dtype, RuleKind method, std::int32_t vocab) {
+int faults(Dtype dtype, KernelRule method, std::int32_t vocab) {
   LogitBatch host({.requests = 33, .gamma = 4, .vocab = vocab, .dtype = dtype, .padding = 3}, 17);
   host.batch.rule.method = method;
   host.batch.rule.lenience = 0.6;
@@ -178,7 +178,7 @@ int main() {
   std::printf("device: %s\n", speclab_device_name());
   int wrong = 0;
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
-    for (const RuleKind method : {RuleKind::token, RuleKind::lenient, RuleKind::block}) {
+    for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {
       for (const std::int32_t vocab : {7, 1000, 20001}) wrong += faults(dtype, method, vocab);
     }
   }

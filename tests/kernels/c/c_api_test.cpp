@@ -78,10 +78,10 @@ speclab_status run(const speclab_verify_batch& batch) {
 }  // namespace
 
 TEST_CASE("a batch through the C interface is decided as the same batch in C++") {
-  const VerifyRule rules[] = {{RuleKind::token},
-                              {RuleKind::lenient, 0.5, Residual::literal},
-                              {RuleKind::lenient, 0.5, Residual::target},
-                              {RuleKind::block}};
+  const VerifyRule rules[] = {{KernelRule::token},
+                              {KernelRule::lenient, 0.5, Residual::literal},
+                              {KernelRule::lenient, 0.5, Residual::target},
+                              {KernelRule::block}};
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
     std::vector<std::vector<Token>> results;
     for (const VerifyRule& rule : rules) {

@@ -64,9 +64,9 @@ TEST_CASE("a good batch has no error") {
       [](Call& c) { c.batch.flags = nullptr; },
       [](Call& c) { c.batch.uniforms = nullptr, c.batch.addresses = region<RandomAddress>(3); },
       [](Call& c) {
-        c.batch.rule = {RuleKind::lenient, 0.25, Residual::literal};
+        c.batch.rule = {KernelRule::lenient, 0.25, Residual::literal};
       },
-      [](Call& c) { c.batch.rule.method = RuleKind::block; },
+      [](Call& c) { c.batch.rule.method = KernelRule::block; },
       // Constants and lenience that nobody asks for.
       [](Call& c) { c.batch.rule.lenience = c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 0; },
       // Padded rows, and requests within positions.
@@ -108,19 +108,19 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"draft.dtype is -1", [](Call& c) { c.batch.draft.dtype = static_cast<Dtype>(-1); }},
       {"draft.dtype is 1 and target.dtype 0", [](Call& c) { c.batch.draft.dtype = Dtype::bf16; }},
 
-      {"rule.method is 3", [](Call& c) { c.batch.rule.method = static_cast<RuleKind>(3); }},
+      {"rule.method is 3", [](Call& c) { c.batch.rule.method = static_cast<KernelRule>(3); }},
       {"rule.residual is 7", [](Call& c) { c.batch.rule.residual = static_cast<Residual>(7); }},
       {"rule.lenience is 0:",
        [](Call& c) {
-         c.batch.rule = {RuleKind::lenient, 0};
+         c.batch.rule = {KernelRule::lenient, 0};
        }},
       {"rule.lenience is 1.5:",
        [](Call& c) {
-         c.batch.rule = {RuleKind::lenient, 1.5};
+         c.batch.rule = {KernelRule::lenient, 1.5};
        }},
       {"rule.lenience is nan",
        [](Call& c) {
-         c.batch.rule = {RuleKind::lenient, nan};
+         c.batch.rule = {KernelRule::lenient, nan};
        }},
 
       {"rule.sigmoid_alpha is 3 and rule.sigmoid_beta 3",
@@ -206,7 +206,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
 
 TEST_CASE("the workspace that is asked for is the one that will do") {
   Call call = good();
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     call.batch.rule.method = method;
     call.workspace_bytes = verify_workspace_bytes(call.batch);
     CHECK(call.error() == "");

@@ -37,7 +37,7 @@ bool same_as_fused(LogitBatch& logits) {
 }  // namespace
 
 TEST_CASE("a cluster leaves the bits of fused verification") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::lenient}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::lenient}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
       for (const std::int32_t vocab : {1, 100, 9001, 70000}) {
         for (const std::int32_t gamma : {0, 3}) {

@@ -52,7 +52,7 @@ TEST_CASE("options, certain drafts and lenience are part of the distribution") {
   CHECK(total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits)) < 2e-6);
 
   // Another distribution is far away: first residual of lenience, whose token stays below p / l.
-  logits.batch.rule = {RuleKind::lenient, 0.5};
+  logits.batch.rule = {KernelRule::lenient, 0.5};
   const auto lenient = fused_token_distribution(logits.batch, 0, 0);
   CHECK(total_variation_of(lenient, target_row(logits)) > 0.01);
   const auto target = target_row(logits);

@@ -13,7 +13,7 @@ using namespace speclab;
 TEST_CASE("an invalid row never becomes an id, and matters only where it is looked at") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  for (const RuleKind method : {RuleKind::token, RuleKind::lenient}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::lenient}) {
     for (const float invalidity : {nan, infinity}) {
       for (const bool in_target : {true, false}) {
         LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 30, .distance = 0}, 4);
@@ -65,7 +65,7 @@ TEST_CASE("drafted tokens that the draft could not draw are rejected and counted
 }
 
 TEST_CASE("uniforms at both ends, and a target that equals the draft") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::lenient, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {
     for (const double u : {0.0, 1.0}) {
       LogitBatch logits({.requests = 16, .gamma = 2, .vocab = 33}, 9);
       const std::vector<double> uniforms(16 * 3, u);

@@ -11,7 +11,7 @@ using namespace speclab;
 TEST_CASE("fused verification decides as the reference does") {
   int requests = 0;
   int within = 0;
-  for (const RuleKind method : {RuleKind::token, RuleKind::lenient, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
       for (const std::int32_t vocab : {1, 7, 64, 1000, 20001}) {
         for (const std::int32_t gamma : {0, 1, 4}) {
@@ -20,7 +20,7 @@ TEST_CASE("fused verification decides as the reference does") {
           CAPTURE(vocab);
           CAPTURE(gamma);
           LogitBatch logits({.requests = 6, .gamma = gamma, .vocab = vocab, .dtype = dtype}, 11);
-          logits.batch.rule = {method, method == RuleKind::lenient ? 0.6 : 1};
+          logits.batch.rule = {method, method == KernelRule::lenient ? 0.6 : 1};
           const Comparison found = compare(logits);
           CHECK(found.different == 0);
           requests += 6;
@@ -35,7 +35,7 @@ TEST_CASE("fused verification decides as the reference does") {
 
 TEST_CASE("the comparison sees a kernel that follows another rule") {
   LogitBatch logits({.requests = 40, .gamma = 4, .vocab = 50}, 3);
-  logits.batch.rule = {RuleKind::lenient, 0.5};
+  logits.batch.rule = {KernelRule::lenient, 0.5};
   run_fused_on(logits);
   logits.batch.rule = {};
   const auto expected = verify_reference(logits.batch);
@@ -45,7 +45,7 @@ TEST_CASE("the comparison sees a kernel that follows another rule") {
 }
 
 TEST_CASE("rows may be scaled by temperature, cut off, and come with their sums") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     constexpr std::int32_t requests = 24;
     constexpr std::int32_t gamma = 3;
     constexpr std::int32_t vocab = 300;
@@ -84,7 +84,7 @@ TEST_CASE("rows may be scaled by temperature, cut off, and come with their sums"
 }
 
 TEST_CASE("drafts may be certain, and their number differ from request to request") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     LogitBatch logits({.requests = 30, .gamma = 4, .vocab = 40, .spread = 1}, 8);
     logits.batch.rule.method = method;
     std::vector<std::int32_t> lengths;
@@ -114,7 +114,7 @@ TEST_CASE("drafts may be certain, and their number differ from request to reques
 }
 
 TEST_CASE("results have the same bits in any order, slot, batch size and alignment") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
       const LogitShape shape{.requests = 5, .gamma = 2, .vocab = 9001, .dtype = dtype};
       LogitBatch logits(shape, 21);
@@ -163,7 +163,7 @@ TEST_CASE("results have the same bits in any order, slot, batch size and alignme
 }
 
 TEST_CASE("what threads load is what the plan counts") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
       constexpr std::int32_t vocab = 40000;
       LogitBatch logits({.requests = 2, .gamma = 3, .vocab = vocab, .dtype = dtype}, 13);
@@ -231,17 +231,17 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
   };
   // At most 15 degrees of freedom; the quantile at 1e-11 is 84.
   CHECK(statistic() < 84);
-  logits.batch.rule = {RuleKind::lenient, 0.7};
+  logits.batch.rule = {KernelRule::lenient, 0.7};
   CHECK(statistic() > 84);
 }
 
 TEST_CASE("where requests are many, a block takes several tiles, to the same bits") {
-  for (const RuleKind method : {RuleKind::token, RuleKind::block}) {
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     constexpr std::int32_t requests = 270;
     LogitBatch logits({.requests = requests, .gamma = 1, .vocab = 9001, .dtype = Dtype::bf16}, 41);
     logits.batch.rule.method = method;
     CHECK(layout_of(Implementation::fused, logits.batch).launches.back().blocks ==
-          requests * (method == RuleKind::block ? 2 : 1));
+          requests * (method == KernelRule::block ? 2 : 1));
     CHECK(compare(logits).different == 0);
     const auto accepted = logits.accepted;
     const auto next = logits.next;

@@ -178,7 +178,7 @@ TEST_CASE("batches that an implementation cannot run are refused with the reason
     CHECK(reason(Implementation::fused, plain).empty());
 
     VerifyBatch batch = plain;
-    batch.rule.method = RuleKind::block;
+    batch.rule.method = KernelRule::block;
     CHECK(reason(implementation, batch).find("token rule") != std::string::npos);
     CHECK(reason(Implementation::fused, batch).empty());
     batch = plain;
@@ -198,7 +198,7 @@ TEST_CASE("batches that an implementation cannot run are refused with the reason
   }
   LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 10}, 34);
   CHECK(reason(Implementation::cluster, logits.batch).empty());
-  logits.batch.rule.method = RuleKind::block;
+  logits.batch.rule.method = KernelRule::block;
   CHECK(reason(Implementation::cluster, logits.batch).find("every position") != std::string::npos);
   CHECK_THROWS_AS(run_emulated(static_cast<Implementation>(99), logits.batch), std::invalid_argument);
 }

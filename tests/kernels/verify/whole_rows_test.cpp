@@ -116,7 +116,7 @@ TEST_CASE("the comparison finds another rule") {
   for (const Implementation implementation : exact_ones) {
     LogitBatch logits({.requests = 20, .gamma = 3, .vocab = 64}, 13);
     run_emulated(implementation, logits.batch);
-    logits.batch.rule = {RuleKind::lenient, 0.5};
+    logits.batch.rule = {KernelRule::lenient, 0.5};
     CHECK(compare(logits, verify_reference(logits.batch), band).different > 0);
   }
 }
