@@ -1,22 +1,22 @@
 // Are the check's p-values uniform, and is its power as predicted? In small; configs/calibration.json is the
 // whole.
-#include "experiments/calibration.hpp"
+#include "experiments/calibration/calibration.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
 #include <atomic>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/statistics/multiple_tests.hpp"
-#include "experiments/format/document.hpp"
-#include "experiments/format/validate.hpp"
-#include "experiments/laboratory.hpp"
+#include "experiments/run/experiment.hpp"
 #include "tests/bounds.hpp"
+#include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
 
@@ -39,14 +39,16 @@ Json config_of(const std::string& calibration, const std::string& more = "{}") {
 const std::string small_calibration = R"({"repeats": 200, "samples": 300, "power_repeats": 100,
   "power_samples": [100, 800], "faults": [{"kind": "fault-resample-target"}]})";
 
-Json run(const Json& config, const Control& control = {}) {
-  return run_config(config, [&](std::uint64_t) { return control; }).result;
+const CalibrationResult& calibration_of(const Result& result) {
+  return own<CalibrationResult>(result.cells[0]);
 }
 
 std::vector<SequenceTests> nulls(bool exact, std::uint32_t repeats) {
-  Registry registry;
-  const Setup setup = registry.build(resolve(config_of(small_calibration)));
-  return repeat_tests(setup, 2, 2, exact, 1000, repeats, 0, Control{});
+  ModelFactory factory;
+  const Setup setup = build_setup(read_config(config_of(small_calibration)), factory);
+  return repeat_tests(setup, 2, 2,
+                      exact ? EqualityReference::exact_distribution : EqualityReference::second_sample, 1000,
+                      repeats, 0, Control{});
 }
 
 template <class PValue>
@@ -100,30 +102,28 @@ TEST_CASE("every repeat has samples of its own") {
 }
 
 TEST_CASE("power: the simulated rate is that of the noncentral law at the enumerated effect") {
-  // Null: rejections are Binomial(400, predicted). Seven sigma (.17 at most), and .04 because the
-  // distribution is a limit for small effects. Power: twice the samples would be predicted otherwise.
-  const Json result = run(config_of(R"({"repeats": 20, "samples": 300, "power_repeats": 400,
-    "power_samples": [400, 1600], "faults": [{"kind": "fault-resample-target"}, {"kind": "lenient", "lenience": 0.7}]})"));
-  const Json& calibration = result.at("cells")[0].at("calibration");
-  REQUIRE(calibration.at("power").size() == 2);
+  // Null: rejections are Binomial(400, predicted). Seven sigma (.17 at most), and .04 because the law is a
+  // limit for small effects. Power: twice the samples would be predicted otherwise.
+  const Result result = run_of(config_of(R"({"repeats": 20, "samples": 300, "power_repeats": 400,
+    "power_samples": [400, 1600], "faults": [{"kind": "fault-resample-target"}, {"kind": "lenient", "lenience": 0.7}]})"))
+                            .result;
+  const CalibrationResult& calibration = calibration_of(result);
+  REQUIRE(calibration.power.size() == 2);
   const auto plausible = [](double rate, double predicted) {
     return std::abs(rate - predicted) <=
            bound_in_sigmas * std::sqrt(predicted * (1 - predicted) / 400) + 0.04;
   };
-  for (const Json& fault : calibration.at("power")) {
-    CAPTURE(fault.dump());
-    CHECK(fault.at("total_variation").get<double>() > 0.02);
-    for (const Json& point : fault.at("points")) {
-      for (const char* statistic : {"pearson", "g"}) {
-        CHECK(plausible(point.at(statistic)[0].get<double>(), point.at("predicted").get<double>()));
-      }
+  for (const FaultPower& fault : calibration.power) {
+    CAPTURE(fault.rule.name());
+    CHECK(fault.total_variation > 0.02);
+    for (const PowerPoint& point : fault.points) {
+      CHECK(plausible(point.pearson.estimate, point.predicted));
+      CHECK(plausible(point.g.estimate, point.predicted));
     }
-    const Json& points = fault.at("points");
-    CHECK_FALSE(plausible(points[0].at("pearson")[0].get<double>(), points[1].at("predicted").get<double>()));
+    CHECK_FALSE(plausible(fault.points[0].pearson.estimate, fault.points[1].predicted));
     // The line runs through the predictions of the points.
-    const Json& line = fault.at("line").at("power");
-    CHECK(line.front() == points[0].at("predicted"));
-    CHECK(line.back() == points[1].at("predicted"));
+    CHECK(fault.line.power.front() == fault.points[0].predicted);
+    CHECK(fault.line.power.back() == fault.points[1].predicted);
   }
 }
 
@@ -133,46 +133,48 @@ TEST_CASE("a result: the same bytes at one thread and at two, and every number i
     config["calibration"]["against"] = against;
     const auto bytes = [&](std::size_t threads) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-      return run(config).dump();
+      return bytes_of(run_of(config).result);
     };
     const std::string once = bytes(1);
     CHECK(once == bytes(2));
-    const Json cell = Json::parse(once).at("cells")[0];
-    const Json& null = cell.at("calibration").at("null");
+    const Result result = read_result(parse_json(once));
+    CHECK(bytes_of(result) == once);
+    const std::vector<NullDistribution>& null = calibration_of(result).null;
     REQUIRE(null.size() == 4);
-    for (const Json& each : null) {
-      const Json& ecdf = each.at("ecdf");
+    for (const NullDistribution& each : null) {
+      const std::vector<std::uint64_t>& ecdf = each.ecdf;
       CHECK(ecdf.back() == 200);
       for (std::size_t i = 1; i < ecdf.size(); ++i) CHECK(ecdf[i] >= ecdf[i - 1]);
       // .1, .05 and .01 lie on the grid of the distribution.
-      for (const auto& [rejection, step] : {std::pair{0, 20}, {1, 10}, {2, 2}}) {
-        CHECK(each.at("rejections")[static_cast<std::size_t>(rejection)].at("rate")[0].get<double>() * 200 ==
-              doctest::Approx(ecdf[static_cast<std::size_t>(step)].get<double>()));
+      for (const auto& [rejection, step] : {std::pair{0U, 20U}, {1U, 10U}, {2U, 2U}}) {
+        CHECK(each.rejections[rejection].rate.estimate * 200 ==
+              doctest::Approx(static_cast<double>(ecdf[step])));
       }
     }
   }
 }
 
+TEST_CASE("tables and figures of a calibration") {
+  const Result result = run_of(config_of(small_calibration)).result;
+  const Experiment& experiment = *result.config.experiment;
+  CHECK(experiment.tables(result, {}, "t").size() == 2);
+  CHECK(experiment.figures(result).size() == 3);
+}
+
 TEST_CASE("progress adds up to the announced work, and a stop leaves a partial result") {
   std::atomic<std::uint64_t> done{0};
-  std::uint64_t announced = 0;
   const Json config = config_of(small_calibration);
-  run_config(config, [&](std::uint64_t total) {
-    announced = total;
-    Control control;
-    control.progress = [&](std::uint64_t steps) { done += steps; };
-    return control;
-  });
+  const std::uint64_t announced = measure_workload(present(config)).steps;
   CHECK(announced == 200 * 300 + 100 * 900);
-  CHECK(done == announced);
-  CHECK(measure_workload(config).steps == announced);
-
-  done = 0;
   Control control;
   control.progress = [&](std::uint64_t steps) { done += steps; };
+  run_of(config, control);
+  CHECK(done == announced);
+
+  done = 0;
   control.stop = [&] { return done > announced / 2; };
-  const Json part = run(config, control);
-  CHECK(part.at("partial") == true);
-  CHECK(part.at("cells")[0].at("partial") == true);
-  CHECK_FALSE(part.at("cells")[0].contains("calibration"));
+  const Result part = run_of(config, control).result;
+  CHECK(part.partial);
+  CHECK(part.cells[0].partial);
+  CHECK(part.cells[0].own == nullptr);
 }

@@ -1,0 +1,25 @@
+// Rules from JSON in tests.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/json_io.hpp"
+
+namespace speclab {
+
+inline RuleConfig rule_from(const Json& json) {
+  Json present = json;
+  std::vector<RenamedUse> uses;
+  const Typed<RuleConfig> type = kind_of(rule_family());
+  type.type->rename(present, "/rule", uses);
+  return read(type, present, "/rule");
+}
+inline RuleConfig rule_of(const std::string& text) { return rule_from(parse_json(text)); }
+
+/// A rule with every default.
+inline RuleConfig rule_named(const std::string& name) { return rule_from(Json{{"kind", name}}); }
+
+}  // namespace speclab
