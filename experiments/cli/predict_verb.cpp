@@ -78,8 +78,8 @@ Prediction predict(double alpha, double c, double c_hat, const std::optional<int
   } else {
     out.speedup_limit = best.speedup;
   }
-  out.bound_free = oracle_speedup_uncharged(alpha);
-  out.bound_paid = oracle_speedup_charged(alpha, c);
+  out.bound_free = speedup_bound_drafting_free(alpha);
+  out.bound_paid = speedup_bound_drafting_paid(alpha, c);
   out.reason = best.reason;
   return out;
 }

@@ -85,8 +85,10 @@ void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& ta
 /// Each row a point at the lowest id of its largest.
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
-    const auto best = std::max_element(row.begin(), row.end());
-    for (auto at = row.begin(); at != row.end(); ++at) *at = at == best ? 1 : 0;
+    const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+    std::vector<Rational> point(row.size(), Rational(0));
+    point[static_cast<std::size_t>(best)] = Rational(1);
+    row = std::move(point);
   }
 }
 
