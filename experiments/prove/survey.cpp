@@ -207,6 +207,9 @@ std::vector<SurveyTask> survey_tasks() {
   for (std::size_t i = 0; i < family.size(); ++i) {
     for (const SurveyedRule& rule : family.entry(i).surveyed) tasks.push_back({&family.entry(i), &rule});
   }
+  std::stable_partition(tasks.begin(), tasks.end(), [](const SurveyTask& task) {
+    return task.kind->expected_lossless != ExpectedLossless::never;
+  });
   return tasks;
 }
 
