@@ -4,7 +4,7 @@
 #   test          adds what the tests and the formatter need
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
-#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (110 MB)
+#   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (140 MB)
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -18,7 +18,7 @@ SMALLEST = -90  # what the format uses for zero is far below; ARPA has -99
 
 
 def log10(value):
-    return "-99" if value * LOG10 < SMALLEST else format(value * LOG10, ".9g")
+    return "-99" if value * LOG10 < SMALLEST else repr(value * LOG10)
 
 
 class Reader:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/distribution/divergence.hpp"

@@ -85,8 +85,10 @@ void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& ta
 /// Each row a point at the lowest id of its largest.
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
-    const auto best = std::max_element(row.begin(), row.end());
-    for (auto at = row.begin(); at != row.end(); ++at) *at = at == best ? 1 : 0;
+    const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+    std::vector<Rational> point(row.size(), Rational(0));
+    point[static_cast<std::size_t>(best)] = Rational(1);
+    row = std::move(point);
   }
 }
 
@@ -205,6 +207,9 @@ std::vector<SurveyTask> survey_tasks() {
   for (std::size_t i = 0; i < family.size(); ++i) {
     for (const SurveyedRule& rule : family.entry(i).surveyed) tasks.push_back({&family.entry(i), &rule});
   }
+  std::stable_partition(tasks.begin(), tasks.end(), [](const SurveyTask& task) {
+    return task.kind->expected_lossless != ExpectedLossless::never;
+  });
   return tasks;
 }
 

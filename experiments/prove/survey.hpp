@@ -16,7 +16,7 @@ struct SurveyTask {
   const RuleKind* kind = nullptr;
   const SurveyedRule* rule = nullptr;
 };
-/// What the rules of the catalogue want examined, in its order.
+/// What the rules of the catalogue want examined, in its order, lossy rules last.
 std::vector<SurveyTask> survey_tasks();
 
 /// Instance `number` of a survey for one rule: order-0 or order-1 tables of small fractions over 2..4 ids,

@@ -29,7 +29,7 @@ const Typed<SurveyRow>& row_type() {
   static const auto type =
       object<R>("survey_row", "One rule on all instances.",
                 {field<&R::rule>("rule", text(), "Its label."),
-                 field<&R::expected>("expected", expected, "What it is held to."),
+                 field<&R::expected>("expected_lossless", expected, "What it is held to."),
                  field<&R::as_expected>("as_expected", boolean(), "Whether every instance agrees."),
                  field<&R::instances>("instances", count<std::uint64_t>(), "Instances examined."),
                  field<&R::lossless>("lossless", count<std::uint64_t>(), "Instances where it is lossless."),
