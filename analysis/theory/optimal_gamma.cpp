@@ -25,7 +25,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   if (c == 0) {
     const auto limit = speedup_bound_drafting_free(alpha);
     if (!limit)
-      return {{}, {}, "Drafting is free and never rejected: the speed grows with gamma without bound."};
+      return {{}, {}, "Drafting is free and never rejected: the speedup grows with gamma without bound."};
     return {{}, limit, "Drafting is free (c = 0): every further token helps, towards 1 / (1 - alpha)."};
   }
   if (alpha <= c)
@@ -54,7 +54,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   }
   if (low == 0) return {0, 1.0, "The gain of one drafted token is lost in rounding: do not speculate."};
   return {low, speedup(alpha, low, c),
-          "The largest speed of Thm 3.8; one more drafted token would cost more than it saves."};
+          "The largest speedup of Thm 3.8; one more drafted token would cost more than it saves."};
 }
 
 }  // namespace speclab

@@ -99,7 +99,7 @@ EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
   const BenchShape shape{6, 3, 8999, dtype};
   constexpr MadeLogits how{5, 3, 0.8F};
   EmulatedRow row;
-  static_cast<KernelSize&>(row) = kernel_size(shape, 0);
+  static_cast<KernelShape&>(row) = kernel_shape(shape);
   row.method = info.name;
   RequestBatch requests(shape, 7);
   row.left_out = unsupported_reason(info.implementation, requests.batch);
@@ -116,6 +116,7 @@ EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
     rejecting += result.accepted < shape.gamma ? 1.0 / shape.requests : 0.0;
   }
   row.counted_bytes = traffic_of(info.implementation, requests.batch, accepted, rejecting).read;
+  row.loaded_over_counted = static_cast<double>(row.loaded_bytes) / row.counted_bytes;
   const DecisionAgreement found = decision_agreement(info.implementation, requests.batch, results);
   row.agreed = found.requests - found.within_band - found.different;
   row.within_band = found.within_band;

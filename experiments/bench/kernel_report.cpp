@@ -166,7 +166,7 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
       append(cells,
              {number(static_cast<double>(row.agreed)), number(static_cast<double>(row.within_band)),
               number(static_cast<double>(row.different)), number(static_cast<double>(row.loaded_bytes)),
-              number(row.counted_bytes), number(row.loaded_over_counted())});
+              number(row.counted_bytes), number(row.loaded_over_counted)});
     }
   }
   return table;

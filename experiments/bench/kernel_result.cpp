@@ -20,14 +20,21 @@ std::vector<Field> all_required(std::vector<Field> fields) {
   return fields;
 }
 
-const Typed<KernelSize>& size_type() {
+const Typed<KernelShape>& shape_type() {
   static const auto type =
-      object<KernelSize>("size", "The shape of a batch.",
-                         {integer_field<&KernelSize::requests>("requests", 0, many, "Sequences."),
-                          integer_field<&KernelSize::gamma>("gamma", 0, many, "Drafted tokens a request."),
-                          integer_field<&KernelSize::vocab>("vocab", 0, many, "Tokens."),
-                          field<&KernelSize::dtype>("dtype", dtype_type(), "Of the logits."),
-                          field<&KernelSize::alpha>("alpha", any_number(), "Overlap of target and draft.")});
+      object<KernelShape>("shape", "The shape of a batch.",
+                          {integer_field<&KernelShape::requests>("requests", 0, many, "Sequences."),
+                           integer_field<&KernelShape::gamma>("gamma", 0, many, "Drafted tokens a request."),
+                           integer_field<&KernelShape::vocab>("vocab", 0, many, "Tokens."),
+                           field<&KernelShape::dtype>("dtype", dtype_type(), "Of the logits.")});
+  return type;
+}
+
+const Typed<KernelSize>& size_type() {
+  static const auto type = object<KernelSize>(
+      "size", "A size at which something is measured.",
+      joined(inherited<KernelSize>(shape_type()),
+             {field<&KernelSize::alpha>("alpha", any_number(), "Overlap of target and draft.")}));
   return type;
 }
 
@@ -122,7 +129,7 @@ const Typed<EmulatedRow>& emulated_type() {
   using Row = EmulatedRow;
   static const auto type =
       object<Row>("emulated", "A small batch run in the emulator.",
-                  joined(inherited<Row>(size_type()),
+                  joined(inherited<Row>(shape_type()),
                          {field<&Row::method>("method", text(), "The implementation."),
                           field<&Row::left_out>("left_out", text(), "Why it cannot run here."),
                           integer_field<&Row::loaded_bytes>("loaded_bytes", 0, many, "Asked for by threads."),
@@ -138,9 +145,11 @@ const Typed<EmulatedRow>& emulated_type() {
 
 const char* words(CacheMode mode) { return mode == CacheMode::hot ? "hot" : "flushed"; }
 
-KernelSize kernel_size(const BenchShape& shape, double alpha) {
-  return {shape.requests, shape.gamma, shape.vocab, shape.dtype, alpha};
+KernelShape kernel_shape(const BenchShape& shape) {
+  return {shape.requests, shape.gamma, shape.vocab, shape.dtype};
 }
+
+KernelSize kernel_size(const BenchShape& shape, double alpha) { return {kernel_shape(shape), alpha}; }
 
 std::string dtype_name(Dtype dtype) {
   for (const auto& [name, known] : dtype_names()) {

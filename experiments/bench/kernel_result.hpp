@@ -12,12 +12,17 @@
 
 namespace speclab {
 
-/// A size at which something was measured.
-struct KernelSize {
+/// The shape of a batch.
+struct KernelShape {
   std::int32_t requests = 0;
   std::int32_t gamma = 0;
   std::int32_t vocab = 0;
   Dtype dtype = Dtype::bf16;
+};
+KernelShape kernel_shape(const BenchShape& shape);
+
+/// A size at which something was measured.
+struct KernelSize : KernelShape {
   double alpha = 0;  ///< overlap of target and draft that was asked for
 };
 
@@ -126,16 +131,15 @@ struct DryPoint : KernelSize {
 };
 
 /// A small batch run in the emulator, unless the implementation is left out.
-struct EmulatedRow : KernelSize {
+struct EmulatedRow : KernelShape {
   std::string method;
   std::optional<std::string> left_out;
   std::uint64_t loaded_bytes = 0;
   double counted_bytes = 0;
+  double loaded_over_counted = 0;
   int agreed = 0;
   int within_band = 0;  ///< decisions that single precision may make either way
   int different = 0;
-
-  double loaded_over_counted() const { return static_cast<double>(loaded_bytes) / counted_bytes; }
 };
 
 struct DryRunReport : KernelReportHead {

@@ -160,7 +160,7 @@ TEST_CASE("a dry run checks every size of the full sweep") {
     CAPTURE(row.method);
     CHECK(row.different == 0);
     CHECK(row.agreed >= 4);
-    CHECK(row.loaded_over_counted() > 0.5);
+    CHECK(row.loaded_over_counted > 0.5);
   }
   CHECK(kernel_page(report).sections.front().tables.size() == 2);
 }
