@@ -41,10 +41,11 @@ const std::string& label_of(const PolicyConfig& policy);
 
 AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
-/// The parameter "most" of adaptive policies.
-template <auto Member>
+/// The parameter "most" of adaptive policies. `Object` tells the files apart: GCC 12 takes a template whose
+/// only argument is a pointer to a member of a local struct for one and the same function in all files.
+template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object>
 Field most_field() {
-  return integer_field<Member>("most", 1, most_tokens_drafted, "Most tokens drafted in a round.");
+  return integer_field<Member, Object>("most", 1, most_tokens_drafted, "Most tokens drafted in a round.");
 }
 
 /// An entry whose factory takes its parameters as P.

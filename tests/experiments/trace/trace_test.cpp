@@ -13,7 +13,7 @@ namespace {
 /// A target that always continues 0, 1, 2, 0, ..., and a draft that does so, too, or never.
 Json config_of(const std::string& draft_rows) {
   return parse_json(R"({
-    "experiment": "trace", "cost": {"c": 0.1}, "simulation": {"prompt": [0]},
+    "title": "test", "experiment": "trace", "cost": {"c": 0.1}, "simulation": {"prompt": [0]},
     "models": {"target": {"kind": "table", "rows": [[0, 1, 0], [0, 0, 1], [1, 0, 0]]},
                "draft": {"kind": "table", "rows": )" +
                     draft_rows + R"(}},

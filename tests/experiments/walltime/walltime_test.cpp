@@ -7,7 +7,7 @@ using namespace speclab;
 
 TEST_CASE("a row a cell, predicted by Theorem 3.8 at the measured c and tokens per target step") {
   const RunResult run = run_of(parse_json(R"({
-    "experiment": "walltime", "gamma": 2,
+    "title": "test", "experiment": "walltime", "gamma": 2,
     "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "zipf", "vocab": 20}},
     "walltime": {"target_weights": 2000, "draft_weights": 100, "tokens": 30, "repeats": 2},
     "sweep": {"/gamma": [1, 2]}})"));
