@@ -96,7 +96,8 @@ const SectionKind& walltime_section() {
   static const SectionKind kind{
       "walltime",
       object<Own>(
-          "walltime", "For walltime: the work added to each run.",
+          "walltime",
+          "The experiment walltime: work that is added to each run of a model, and how often it is timed.",
           {integer_field<&Own::target_weights>("target_weights", 0, 1e9, "Multiply-adds per target run."),
            integer_field<&Own::draft_weights>("draft_weights", 0, 1e9, "Multiply-adds per draft run."),
            with_unit(integer_field<&Own::tokens>("tokens", 1, 1e7, "Tokens per repeat."), "tokens"),
