@@ -44,7 +44,7 @@ class WalltimeCell final : public PreparedCell {
          .tokens_per_target_step = measured.tokens_per_round,
          .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
          .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
-         .speedup = measured.speed(),
+         .speedup = measured.speedup(),
          .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)});
   }
 
