@@ -11,7 +11,7 @@ says out "0 (proved)"
 same rules1/result.json rules2/result.json
 says rules1/result-figure-1.svg "a block"
 python "block, fault = data['cells']
-assert block['lossless'] and not fault['lossless'] and fault['simulated']['tv_to_target']['value'] > 0.1" rules1/result.json
+assert block['rule_quality']['lossless'] and not fault['rule_quality']['lossless'] and fault['simulated']['tv_to_target']['value'] > 0.1" rules1/result.json
 
 # Beam search: identical beams, and a planted fault that is seen.
 beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)

@@ -3,21 +3,18 @@
 # usage: predict.sh SPECLAB_BINARY SOURCE_DIR
 . "${0%/*}/program.bash" "$@"
 
-keys="'alpha gamma c c_hat tokens_per_target_step speedup operations optimal_gamma best_speedup operations_at_optimum \
-upper_bound_drafting_free upper_bound_drafting_paid reason'.split()"
 expect 0 predict --alpha 0.8 --gamma 5 --c 0 --json
 python "assert abs(data['speedup'] - 3.689) < 5e-4, data['speedup']
 assert abs(data['tokens_per_target_step'] - (1 - .8 ** 6) / .2) < 1e-12
-assert [key for key in data if key != 'speedup_limit'] == $keys, list(data)
 assert data['gamma'] == 5 and 'optimal_gamma' not in data and 'best_speedup' not in data
 assert data['reason']" out
 expect 0 predict --alpha 1 --c 0.1 --json
-python "assert [key for key in data if key != 'speedup_limit'] == $keys, list(data)
-assert 'optimal_gamma' not in data and 'best_speedup' not in data
+python "assert 'optimal_gamma' not in data and 'best_speedup' not in data
 assert 'operations_at_optimum' not in data and 'speedup' not in data
 assert data['reason']" out
 expect 0 predict --alpha 0.75 --c 0.02 --json
-python "assert list(data) == $keys, list(data)
+python "assert set('alpha c c_hat tokens_per_target_step operations operations_at_optimum upper_bound_drafting_free \
+upper_bound_drafting_paid reason'.split()) <= set(data), list(data)
 best = max(range(1, 65), key=lambda g: (1 - .75 ** (g + 1)) / (.25 * (g * .02 + 1)))
 assert data['optimal_gamma'] == data['gamma'] == best, (data['optimal_gamma'], best)
 assert data['speedup'] == data['best_speedup']" out
