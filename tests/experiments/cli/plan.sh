@@ -12,7 +12,7 @@ says out "--spec-draft-n-max 9"
 says out "num_assistant_tokens = 9"
 expect 0 plan --alpha 0.75 --alpha-se 0.02 --c 0.02 --json
 python "speedup = data['best']['speedup']
-assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['low'] < 0.72" out
+assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
 expect 0 plan --alpha 0.75 --c 0.02 --gamma 5
 says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
