@@ -140,8 +140,8 @@ template <class Rule>
 /// The acceptance probabilities of one context, callable with a token.
 template <class Rule>
 auto acceptances_of(const Rule& rule, Row target, Row draft) {
-  if constexpr (requires { rule.coins(target, draft); }) {
-    return rule.coins(target, draft);
+  if constexpr (requires { rule.acceptances(target, draft); }) {
+    return rule.acceptances(target, draft);
   } else {
     return [&rule, target, draft](Token token) { return rule.acceptance(token, target, draft); };
   }

@@ -33,7 +33,7 @@ struct Walltime {
   double draft_run_seconds = 0;
   double tokens_per_round = 0;
 
-  double speed() const { return plain_seconds_per_token / speculative_seconds_per_token; }
+  double speedup() const { return plain_seconds_per_token / speculative_seconds_per_token; }
   double c() const { return draft_run_seconds / target_run_seconds; }
 };
 

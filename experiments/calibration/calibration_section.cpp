@@ -10,7 +10,8 @@ const SectionKind& calibration_section() {
                                 {{"exact_law", "exact_distribution"}});
   static const SectionKind kind{
       "calibration",
-      object<C>("calibration", "For calibration: the tests of `speclab check`, repeated on small samples.",
+      object<C>("calibration",
+                "The experiment calibration: the tests of `speclab check`, repeated on small samples.",
                 {integer_field<&C::tokens>("tokens", 1, 16, "Tokens whose distribution is tested."),
                  field<&C::reference>("against", reference, "What stands for the target's distribution."),
                  integer_field<&C::repeats>("repeats", 20, 1e6, "Tests under the null."),

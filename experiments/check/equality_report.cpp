@@ -80,7 +80,7 @@ const Typed<EqualityResult>& equality_result_type() {
        field<&E::reference>("against", reference, "What stands for the target's distribution."),
        field<&E::tokens>("tokens", integer, "First tokens, whose joint distribution is compared."),
        field<&E::samples_each>("samples_each", large, "Sequences from each decoder."),
-       field<&E::level>("level", number, "Chance of a false alarm."),
+       field<&E::level>("level", number, "Probability of a false alarm."),
        field<&E::adjusted_p>("adjusted_p", number, "Least p-value after Holm's adjustment."),
        field<&E::pearson>("pearson", number, "Pearson's statistic of whole sequences."),
        field<&E::pearson_p>("pearson_p", number, "Its p-value."),

@@ -67,7 +67,7 @@ and without a GPU, 130 interrupted.)",
 )",
       .positional = ""};
   usage.options.add_options()("sizes", po::value<std::string>(),
-                              "requests,gamma,vocabulary; several parted by ';'")(
+                              "requests,gamma,vocabulary; several separated by ';'")(
       "quick", "two sizes, few repetitions: a try, not a measurement")(
       "full", "all combinations of the axes: 1,080 points")(
       "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(

@@ -76,7 +76,7 @@ without a GPU, 130 interrupted.)",
       "of each test of a distribution (default: 1000000; --emulate: 4000)")(
       "dtype", po::value<std::string>()->default_value("f32,bf16"),
       "of the logits: f32, bf16, f16; the first one for all distributions")(
-      "level", po::value<double>()->default_value(0.001), "chance of a false alarm")(
+      "level", po::value<double>()->default_value(0.001), "probability of a false alarm")(
       "threads", po::value<int>()->default_value(0), "threads of the emulator; 0: all cores")("json",
                                                                                               "print JSON");
   const auto values = parse(usage, arguments);

@@ -85,7 +85,9 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
   if (values.count("help") > 0) {
     std::ostringstream options;
     options << usage.options;
-    fmt::print("usage: {}\n\n{}\n{}\nExamples:\n{}", usage.line, usage.about, options.str(), usage.examples);
+    const char* const end = usage.about.ends_with('\n') ? "" : "\n";
+    fmt::print("usage: {}\n\n{}{}\n{}\nExamples:\n{}", usage.line, usage.about, end, options.str(),
+               usage.examples);
     return std::nullopt;
   }
   po::notify(values);

@@ -28,7 +28,7 @@ const SectionKind& compare_section() {
   static const SectionKind kind{
       "compare",
       object<CompareSection>(
-          "compare", "For compare: every drafter on every task, by every gamma and policy.",
+          "compare", "The experiment compare: every drafter on every task, with every gamma and policy.",
           {required(field<&CompareSection::tasks>("tasks", list(task_type(), 1, 64), "What is decoded.")),
            required(field<&CompareSection::drafters>("drafters", list(kind_of(drafter_family()), 1, 64),
                                                      "What drafts.")),

@@ -111,9 +111,9 @@ const Typed<SimulationConfig>& simulation_type() {
            "prompt", Typed<PromptConfig>{std::make_shared<const PromptType>()},
            "Context before the first token: text (with a corpus), or a list of token ids."),
        with_unit(
-           integer_field<&SimulationConfig::prompt_tokens>(
-               "prompt_tokens", 0, 100000,
-               "Instead of one prompt: so many tokens of the corpus, from a random place for each trial."),
+           integer_field<&SimulationConfig::prompt_tokens>("prompt_tokens", 0, 100000,
+                                                           "Instead of one prompt: this many tokens of the "
+                                                           "corpus, from a random position for each trial."),
            "tokens")});
   return type;
 }
@@ -163,10 +163,11 @@ const Typed<FigureConfig>& figure_type() {
 }
 
 const Typed<InputRounding>& rounding_type() {
-  static const auto type =
-      object<InputRounding>("input_rounding", "Half a unit of the last printed digit of the inputs.",
-                            {field<&InputRounding::alpha>("alpha", number(0, 0.1), "Of alpha."),
-                             field<&InputRounding::c>("c", number(0, 0.1), "Of c.")});
+  static const auto type = object<InputRounding>(
+      "input_rounding", "Half a unit of the last printed digit of the inputs.",
+      {field<&InputRounding::alpha>("alpha", number(0, 0.1),
+                                    "Half a unit of the last printed digit of alpha."),
+       field<&InputRounding::c>("c", number(0, 0.1), "Half a unit of the last printed digit of c.")});
   return type;
 }
 
@@ -187,11 +188,12 @@ Field section_field(const SectionKind& section) {
 
 std::vector<Field> config_fields() {
   std::vector<Field> fields{
-      required(field<&Config::title>("title", text(), "What is shown.")),
+      required(field<&Config::title>("title", text(), "Title of tables and of the report.")),
       field<&Config::about>("about", text(), "A paragraph for the report."),
       field<&Config::source>("source", text(), "Where the numbers come from."),
-      field<&Config::experiment>(
-          "experiment", Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "What to do."),
+      field<&Config::experiment>("experiment",
+                                 Typed<const Experiment*>{std::make_shared<const ExperimentType>()},
+                                 "Which experiment to run."),
       integer_field<&Config::seed>("seed", 0, 9e15, "Seed of every random number."),
       field<&Config::corpus>("corpus", corpus_type(), "Training text."),
       field<&Config::models>("models", models_type(), "Target and draft."),
@@ -222,8 +224,8 @@ std::vector<Field> config_fields() {
       "sweep", map(any_json()),
       "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
   fields.push_back(field<&Config::metrics>("metrics", list(metric_type(), 1, 32), "Metrics in the table."));
-  fields.push_back(field<&Config::input_rounding>("input_rounding", rounding_type(),
-                                                  "For comparing with printed values."));
+  fields.push_back(field<&Config::input_rounding>(
+      "input_rounding", rounding_type(), "Rounding of the printed inputs, for judging printed results."));
   fields.push_back(field<&Config::figures>("figures", list(figure_type(), 0, 16), "Figures of a sweep."));
   return fields;
 }

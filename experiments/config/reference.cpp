@@ -22,7 +22,7 @@ std::string default_text(const ObjectType& object, const Field& field) {
 void list_fields(std::string& out, const ObjectType& object) {
   for (const Field& field : object.fields()) {
     const std::string value = default_text(object, field);
-    out += fmt::format("    {:<22}{}{}\n", field.name, field.sentence,
+    out += fmt::format("    {:<21} {}{}\n", field.name, field.sentence,
                        value.empty()    ? ""
                        : field.required ? " (required)"
                                         : fmt::format(" (default {})", value));
@@ -38,7 +38,7 @@ std::string escaped(const std::string& text) {
 
 void table_of(std::string& out, const ObjectType& object) {
   if (object.fields().empty()) return;
-  out += "\n| key | value | default | what it says |\n|---|---|---|---|\n";
+  out += "\n| key | value | default | meaning |\n|---|---|---|---|\n";
   for (const Field& field : object.fields()) {
     std::string sentence = field.sentence;
     if (!field.unit.empty()) sentence += fmt::format(" Unit: {}.", field.unit);
@@ -79,14 +79,14 @@ std::string list_text(const std::vector<const FamilyBase*>& families) {
       list_fields(out, *family->common());
     }
     for (const KindInfo* kind : family->kinds()) {
-      out += fmt::format("  {:<24}{}\n", kind->name, kind->sentence);
+      out += fmt::format("  {:<23} {}\n", kind->name, kind->sentence);
       list_fields(out, *kind->parameters->object());
     }
     out += "\n";
   }
   out += "Experiments:\n";
   for (const Experiment* experiment : experiments())
-    out += fmt::format("  {:<24}{}\n", experiment->name(), experiment->sentence());
+    out += fmt::format("  {:<23} {}\n", experiment->name(), experiment->sentence());
   return out;
 }
 

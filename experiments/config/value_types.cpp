@@ -118,7 +118,9 @@ class ChoiceType final : public Type {
     for (const auto& [known, number] : choices_) {
       if (known == name) return access_.set(value, number);
     }
-    throw ConfigError(path, fmt::format("unknown {} {}{}", path.substr(path.rfind('/') + 1), shown(json),
+    const std::string last = path.substr(path.rfind('/') + 1);
+    const bool entry = last.find_first_not_of("0123456789") == std::string::npos;
+    throw ConfigError(path, fmt::format("unknown {} {}{}", entry ? "entry" : last, shown(json),
                                         suggestion(name, names())));
   }
   void write(const void* value, Json& json) const override {

@@ -4,10 +4,11 @@ namespace speclab {
 
 const SectionKind& search_section() {
   static const SectionKind kind{
-      "search", object<SearchSection>(
-                    "search", "For optimal_gamma and `speclab exact`.",
-                    {integer_field<&SearchSection::max_gamma>("max_gamma", 1, 64, "Largest gamma tried.")})
-                    .type};
+      "search",
+      object<SearchSection>(
+          "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
+          {integer_field<&SearchSection::max_gamma>("max_gamma", 1, 64, "Largest gamma tried.")})
+          .type};
   return kind;
 }
 

@@ -168,7 +168,7 @@ const Typed<KernelCheckReport>& kernel_check_type() {
        field<&Report::command>("command", text(), "What was typed."),
        field<&Report::place>("place", place, "Where the kernels ran."),
        field<&Report::device>("device", text(), "The GPU."),
-       field<&Report::level>("level", any_number(), "Chance of a false alarm."),
+       field<&Report::level>("level", any_number(), "Probability of a false alarm."),
        field<&Report::requests>("requests", count<std::uint64_t>(), "Of each test of a distribution."),
        field<&Report::rows>("rows", list(row), "Tests."),
        field<&Report::failures>("failures", count<std::size_t>(), "Failed rows.")});

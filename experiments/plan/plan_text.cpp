@@ -49,7 +49,7 @@ std::string head(const DrafterPlan& plan) {
   out += line("c", fmt::format("{:.4g}, {}", plan.costs.c, plan.costs.from));
   out += line("best γ", fmt::format("{}", plan.best.gamma));
   out += line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
-  out += line("tokens per target run", short_number(plan.best.tokens_per_target_step));
+  out += line("tokens per target step", short_number(plan.best.tokens_per_target_step));
   const GammaSpan& near = plan.best.within_1_percent;
   out += line("within 1% of the best", fmt::format("γ = {} to {}", near.low, near.high));
   if (plan.bounds.guaranteed_speedup) {
@@ -63,7 +63,7 @@ std::string head(const DrafterPlan& plan) {
 
 std::string gamma_table(const DrafterPlan& plan) {
   if (plan.gammas.empty()) return "";
-  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target run", "verify cost", "speedup"}, {},
+  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {},
               "",       false};
   if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
   for (const GammaRow& row : plan.gammas) {

@@ -61,7 +61,7 @@ std::string distributions_text(const Proof& proof) {
     all.try_emplace(tokens, zero, zero).first->second.first = probability;
   }
   if (all.size() > longest) return "";
-  std::string out = fmt::format("\n{:<12}{:<28}{}\n", "tokens", "distribution", "target's");
+  std::string out = fmt::format("\n{:<12}{:<28}{}\n", "tokens", "probability", "target's");
   for (const auto& [tokens, both] : all) {
     out += fmt::format("{:<12}{:<28}{}\n", tokens, shown_number(both.first), shown_number(both.second));
   }

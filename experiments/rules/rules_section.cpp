@@ -6,7 +6,7 @@ const SectionKind& rules_section() {
   static const SectionKind kind{
       .key = "rules",
       .type = object<RulesSection>(
-                  "rules", "For rules.",
+                  "rules", "Whether the experiment rules tests equality besides.",
                   {formerly(field<&RulesSection::equality_test>(
                                 "equality_test", boolean(),
                                 "Beside a proved distance of 0 to the target, run the test of `speclab "

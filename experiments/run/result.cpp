@@ -114,7 +114,7 @@ Typed<Result> result_type(const Experiment& experiment) {
   return object<Result>(
       "result", "What a config gave.",
       {required(field<&Result::version>("speclab", text(), "Version of the program.")),
-       required(field<&Result::title>("title", text(), "What is shown.")),
+       required(field<&Result::title>("title", text(), "Title of tables and of the report.")),
        required(field<&Result::config>("config", config_type(), "The config with every default.")),
        required(field<&Result::interval_confidence>("interval_confidence", any_number(),
                                                     "Confidence of each interval.")),

@@ -21,12 +21,14 @@ const SectionKind& schedules_section() {
   using S = SchedulesSection;
   static const SectionKind kind{
       "schedules",
-      object<S>(
-          "schedules",
-          "For schedules: over independent acceptances of probability \"alpha\", or those of \"models\".",
-          {field<&S::compare>("compare", list(kind_of(schedule_family()), 1, 64), "One row each."),
-           integer_field<&S::trace_tokens>("trace_tokens", 0, 1000,
-                                           "Draw the runs of so many plain tokens' time; 0: none.")})
+      object<S>("schedules",
+                "What the experiment schedules compares: over independent acceptances of probability "
+                "\"alpha\", or those of \"models\".",
+                {field<&S::compare>("compare", list(kind_of(schedule_family()), 1, 64),
+                                    "The schedules; each gets one row."),
+                 integer_field<&S::trace_tokens>(
+                     "trace_tokens", 0, 1000,
+                     "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
           .type};
   return kind;
 }

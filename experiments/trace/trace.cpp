@@ -252,10 +252,10 @@ const SectionKind& trace_section() {
   static const SectionKind kind{
       "trace",
       object<Own>(
-          "trace", "For trace.",
+          "trace", "What the experiment trace draws.",
           {with_unit(integer_field<&Own::tokens>("tokens", 1, 100000, "Tokens to generate."), "tokens"),
            field<&Own::gammas>("gammas", list(integer<std::int32_t>(0, 64), 1, 16),
-                               "One timeline each; 0 is plain decoding."),
+                               "One timeline for each gamma; 0 is plain decoding."),
            field<&Own::text>("text", boolean(),
                              "Show the generated text, coloured by what happened to each token."),
            field<&Own::timeline>("timeline", boolean(), "Draw the timelines.")})

@@ -44,7 +44,7 @@ class WalltimeCell final : public PreparedCell {
          .tokens_per_target_step = measured.tokens_per_round,
          .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
          .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
-         .speedup = measured.speed(),
+         .speedup = measured.speedup(),
          .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)});
   }
 
@@ -96,7 +96,8 @@ const SectionKind& walltime_section() {
   static const SectionKind kind{
       "walltime",
       object<Own>(
-          "walltime", "For walltime: the work added to each run.",
+          "walltime",
+          "The experiment walltime: work that is added to each run of a model, and how often it is timed.",
           {integer_field<&Own::target_weights>("target_weights", 0, 1e9, "Multiply-adds per target run."),
            integer_field<&Own::draft_weights>("draft_weights", 0, 1e9, "Multiply-adds per draft run."),
            with_unit(integer_field<&Own::tokens>("tokens", 1, 1e7, "Tokens per repeat."), "tokens"),

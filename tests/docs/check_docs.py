@@ -144,10 +144,30 @@ def inline_commands(text):
     return [command for command in found if "..." not in command and not re.search(r"\b[A-Z]{2,}\b", command)]
 
 
+def check_code(text, page, source):
+    """Complaints about blocks of C++ that differ from the file that their first line names."""
+    for path, code in re.findall(r"^```cpp\n// (\S+)\n(.*?)^```", text, flags=re.S | re.M):
+        file = source / path
+        if not file.exists():
+            yield f"{page.name}: there is no {path}"
+        elif code not in file.read_text(encoding="utf-8"):
+            yield f"{page.name}: the code of {path} is not in that file: {code.splitlines()[0]} ..."
+
+
+def check_reference(program, page, write):
+    """Complaints if the reference of the config format is not what the program prints; `write` refreshes the page."""
+    printed = subprocess.run([program, "list", "--markdown"], capture_output=True, text=True, check=True).stdout
+    if page.exists() and page.read_text(encoding="utf-8") == printed:
+        return []
+    if write:
+        page.write_text(printed, encoding="utf-8")
+    return [f"{page.name} is stale: speclab list --markdown > docs/reference.md"]
+
+
 def check_page(page, program, source, write, timings):
     text = page.read_text(encoding="utf-8")
     lines = text.split("\n")
-    complaints = list(check_links(text, page))
+    complaints = [*check_links(text, page), *check_code(text, page, source)]
     if page.name == "README.md" and page.parent == source and len(lines) - 1 > README_LINES:
         complaints.append(f"README.md has {len(lines) - 1} lines; at most {README_LINES} are wanted")
     name = str(page.relative_to(source))
@@ -201,6 +221,8 @@ def main():
     pages = [page.resolve() for page in options.pages] or [
         source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]
     failures, listed, total, seen = [], [], 0, []
+    if not options.pages:
+        failures += check_reference(program, source / "docs" / "reference.md", options.write)
     for page in pages:
         complaints, not_run, ran, commands = check_page(page, program, source, options.write, options.timings)
         failures += complaints

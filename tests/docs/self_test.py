@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 
 from blocks import difference, refreshed, shape, with_wrong_digit
-from check_docs import check_page, inline_commands
+from check_docs import check_code, check_page, inline_commands
 
 PAGE = """A page.
 
@@ -65,6 +65,13 @@ def self_test():
     for name, (right, wrong) in FAULTS.items():
         expect(PAGE.count(right) == 1, f"the fault is not planted: {name}")
         expect(complaints_of(PAGE.replace(right, wrong))[0], f"not found: {name}")
+
+    stale = "```cpp\n// a.hpp\nint a = 2;\n```\n"
+    with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
+        (pathlib.Path(folder) / "a.hpp").write_text("struct A {};\nint a = 1;\n", encoding="utf-8")
+        page = pathlib.Path(folder) / "page.md"
+        expect(list(check_code(stale, page, page.parent)), "stale code is not found")
+        expect(not list(check_code(stale.replace("2", "1"), page, page.parent)), "code of a file is refused")
 
     repaired = complaints_of(PAGE.replace("c 7\n$", "c 8\n$").replace("a 12\n", "a 13\n"), write=True)[3]
     expect(repaired == PAGE, "--write does not repair wrong digits")

@@ -39,7 +39,31 @@ void check_rounds(const Rule& rule) {
   CHECK(by_any == by_rule);
 }
 
+/// Token verification that counts how often the acceptances of a context are asked for at once.
+struct CountingRule : TokenRule {
+  int* calls;
+  explicit CountingRule(int* count) : calls(count) {}
+
+  template <class Real>
+  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
+    ++*calls;
+    return [this, target, draft](Token token) { return acceptance(token, target, draft); };
+  }
+};
+
 }  // namespace
+
+TEST_CASE("acceptances that a rule gives at once are asked for once a context") {
+  const std::vector<double> target{0.5, 0.3, 0.2};
+  const std::vector<double> draft{0.1, 0.3, 0.6};
+  int calls = 0;
+  QualityScratch quality;
+  const AnyRule counting = CountingRule(&calls);
+  const Row emitted = counting->emitted_distribution({target.data(), 3}, {draft.data(), 3}, quality);
+  CHECK(calls == 1);
+  for (Token id = 0; id < 3; ++id)
+    CHECK(emitted[id] == doctest::Approx(target[static_cast<std::size_t>(id)]));
+}
 
 TEST_CASE("rounds of one draft, of several, of trees, and of whole blocks") {
   check_rounds(TokenRule{});

@@ -60,7 +60,7 @@ Beam exhaustive_beam(const Model& model, const std::vector<Token>& prompt, std::
     // Ids ascend within a parent, so that a stable sort leaves the last tie as stated.
     std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       if (a.hypothesis.score != b.hypothesis.score) return a.hypothesis.score > b.hypothesis.score;
-      return a.parent != b.parent ? a.parent < b.parent : a.probabilities > b.probabilities;
+      return a.parent != b.parent ? a.parent < b.parent : a.probability > b.probability;
     });
     beam.clear();
     for (std::size_t i = 0; i < std::min(width, all.size()); ++i) beam.push_back(all[i].hypothesis);

@@ -26,12 +26,13 @@ const DrafterKind& aligned_copy_drafter() {
   static const DrafterKind kind = drafter_kind<Parameters>(
       "aligned-copy",
       "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
-      {integer_field<&Parameters::match, Parameters>("match", 1, 64, "Output tokens that align again."),
+      {integer_field<&Parameters::match, Parameters>(
+           "match", 1, 64, "Tokens at the end of the output that must match the prompt to align again."),
        integer_field<&Parameters::length, Parameters>("length", 1, most_tokens_drafted,
                                                       "Most tokens drafted in a round."),
        field<&Parameters::realign, Parameters>(
            "realign", choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
-           "Which position in the prompt.")},
+           "Which match in the prompt.")},
       make);
   return kind;
 }

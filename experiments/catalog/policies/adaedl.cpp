@@ -19,7 +19,8 @@ const PolicyKind& adaedl_policy() {
     PolicyKind made = policy_kind<Parameters>(
         "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
         {with_unit(field<&Parameters::kappa>("kappa", number(0, 100), "Factor of the entropy."), "1/nat"),
-         field<&Parameters::least>("least", number(0, 1), "The bound."), most_field<&Parameters::most>()},
+         field<&Parameters::least>("least", number(0, 1), "Drafting stops below this bound."),
+         most_field<&Parameters::most>()},
         [](const Parameters& own, const PolicyRequest&) {
           return AdaEdlPolicy(own.kappa, own.least, own.most);
         });

@@ -15,9 +15,9 @@ struct Parameters {
 
 const PolicyKind& bandit_policy() {
   static const PolicyKind kind = policy_kind<Parameters>(
-      "bandit", "Every gamma an arm, tokens per time the reward: upper confidence bounds.",
+      "bandit", "Upper confidence bounds: every gamma is an arm whose reward is tokens per time.",
       {field<&Parameters::width>("width", number(0, 100),
-                                 "Width of the bounds, in largest rewards; UCB1 has 1.414."),
+                                 "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
        most_field<&Parameters::most>()},
       [](const Parameters& own, const PolicyRequest& request) {
         return BanditPolicy(request.round_times(own.most), own.most, own.width);

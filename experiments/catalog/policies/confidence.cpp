@@ -17,7 +17,7 @@ struct Parameters {
 const PolicyKind& confidence_policy() {
   static const PolicyKind kind = policy_kind<Parameters>(
       "confidence", "Goes on while the draft gives a token enough probability.",
-      {field<&Parameters::threshold>("threshold", number(0, 1), "Least probability."),
+      {field<&Parameters::threshold>("threshold", number(0, 1), "Drafting stops below this probability."),
        field<&Parameters::of>(
            "of", choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
            "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),

@@ -14,7 +14,8 @@ struct Parameters {
 
 const PolicyKind& goodput_policy() {
   static const PolicyKind kind = policy_kind<Parameters>(
-      "goodput", "The gamma of most expected tokens per time, by acceptance rates by position so far.",
+      "goodput",
+      "The gamma with the most expected tokens per time, from the acceptance rates by position so far.",
       {most_field<&Parameters::most>()}, [](const Parameters& own, const PolicyRequest& request) {
         return GoodputPolicy(request.round_times(own.most), own.most);
       });

@@ -18,7 +18,7 @@ const PolicyKind& specdec_pp_policy() {
     PolicyKind made = policy_kind<Parameters>(
         "specdec++",
         "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
-        {field<&Parameters::risk>("risk", number(0, 1), "Largest probability."),
+        {field<&Parameters::risk>("risk", number(0, 1), "Drafting stops above this probability."),
          most_field<&Parameters::most>()},
         [](const Parameters& own, const PolicyRequest&) { return SpecDecPpPolicy(own.risk, own.most); });
     made.aliases = {"product"};

@@ -15,7 +15,9 @@ struct Parameters {
 const PolicyKind& upper_bound_policy() {
   static const PolicyKind kind = [] {
     PolicyKind made = policy_kind<Parameters>(
-        "upper-bound", "The bound on all policies: drafts exactly what will be accepted. No program can.",
+        "upper-bound",
+        "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real "
+        "policy knows.",
         {most_field<&Parameters::most>()},
         [](const Parameters& own, const PolicyRequest&) { return UpperBoundPolicy(own.most); });
     made.aliases = {"oracle"};

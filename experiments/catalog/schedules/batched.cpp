@@ -59,10 +59,12 @@ const ScheduleKind& batched_schedule() {
   using P = BatchedParameters;
   static const ScheduleKind kind = schedule_kind<P>(
       "batched", "Sequences decoded in lockstep, compared with plain decoding of the same batch.",
-      {integer_field<&P::sequences>("sequences", 1, 1024, "How many at a time."), own_gamma_field<P>(),
-       own_c_field<P>(), integer_field<&P::goal>("goal", 1, 10000, "Tokens of a sequence."),
+      {integer_field<&P::sequences>("sequences", 1, 1024, "Sequences that are decoded at the same time."),
+       own_gamma_field<P>(), own_c_field<P>(),
+       integer_field<&P::goal>("goal", 1, 10000, "Tokens of a sequence."),
        field<&P::replaced>("replaced", boolean(),
-                           "The next sequence takes the place of a finished one at once."),
+                           "Whether the next sequence takes the place of a finished one at once, and not "
+                           "when the whole batch is done."),
        field<&P::saturation>(
            "saturation", number_above(0, 1e9),
            "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "

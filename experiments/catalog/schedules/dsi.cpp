@@ -48,7 +48,7 @@ const ScheduleKind& dsi_schedule() {
       "dsi",
       "Distributed speculative inference (Timor et al. 2024): the draft never waits, several target servers "
       "run at the same time.",
-      {integer_field<&P::servers>("servers", 0, 1000, "Servers of the target; 0: as many as are asked for."),
+      {integer_field<&P::servers>("servers", 0, 1000, "Servers of the target; 0 is as many as can be used."),
        integer_field<&P::lookahead>("lookahead", 1, 64, "Drafted tokens between two verifications."),
        own_c_field<P>()},
       make);

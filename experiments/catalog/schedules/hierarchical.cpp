@@ -52,8 +52,8 @@ const Typed<LevelParameters>& level_type() {
   using P = LevelParameters;
   static const auto type =
       object<P>("level", "One draft model of a hierarchy.",
-                {required(integer_field<&P::gamma>("gamma", 1, 64,
-                                                   "Fewest tokens it drafts before the model above looks.")),
+                {required(integer_field<&P::gamma>(
+                     "gamma", 1, 64, "Fewest tokens that it drafts before the model above verifies them.")),
                  required(field<&P::c>("c", number(0, 1000), "Time of one run of it, in target runs.")),
                  field<&P::alpha>(
                      "alpha", number(0, 1),

@@ -42,8 +42,9 @@ const ScheduleKind& speculative_function_execution_schedule() {
         "g(f(x)) with the output of f speculated while f computes; a position is a call.",
         {field<&P::t_f>("t_f", number_above(0, 1000), "Time of f."),
          field<&P::t_g>("t_g", number_above(0, 1000), "Time of g."),
-         field<&P::t_q>("t_q", number(0, 1000), "Time of the stand-in for f."),
-         field<&P::interrupts>("interrupts", boolean(), "A useless g is stopped when f is done.")},
+         field<&P::t_q>("t_q", number(0, 1000), "Time of the approximation that speculates the output of f."),
+         field<&P::interrupts>("interrupts", boolean(),
+                               "Whether a run of g on a wrong output is stopped when f is done.")},
         make);
     made.aliases = {"two_functions"};
     return made;

@@ -30,7 +30,7 @@ const ScheduleKind& upper_bound_schedule() {
   static const ScheduleKind kind = [] {
     ScheduleKind made = schedule_kind<P>(
         "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
-        {integer_field<&P::most>("most", 1, 1000, "The limit."),
+        {integer_field<&P::most>("most", 1, 1000, "Most tokens drafted in a round."),
          formerly(field<&P::drafting_paid>("drafting_paid", boolean(), "Whether drafting takes time."),
                   {"charged"}),
          own_c_field<P>()},

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/models/copy_drafter.hpp"
 #include "tests/sim/drafters/drafted_chain.hpp"
 #include "tests/sim/random_tokens.hpp"
 

@@ -23,11 +23,12 @@ Outcome reference(const TableModel& target, const TableModel& draft, const Rule&
                   const SimulationSize& simulation) {
   return run_trials(simulation, Control{},
                     [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
-                        RoundScratch<double>&) {
+                        RoundScratch<double>& round_scratch) {
                       BlockRandomSource random(simulation.seed, trial, number);
                       std::vector<double> scratch;
                       const std::size_t start = context.size();
-                      const Round round = fast_round(target, draft, rule, gamma, 0, context, random, scratch);
+                      const Round round =
+                          fast_round(target, draft, rule, gamma, 0, context, random, round_scratch);
                       const std::span<const Token> all(context);
                       for (std::size_t at = start; at < context.size(); ++at) {
                         const Row p = target.next(all.first(at), scratch);

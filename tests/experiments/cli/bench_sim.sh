@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# bench: a suite, some rows of it, the files; no times are asserted
+# usage: bench_sim.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+expect 0 bench sim --quick --only V=256 --repetitions 2 --threads 1 --out bench --json
+python "names = [row['name'] for row in data['workloads']]
+assert len(names) == 3 and all(name.startswith('stored bigrams, V = 256') for name in names), names
+assert data['workloads'][0]['bound']['ratio_to_larger'] >= data['workloads'][0]['bound']['ratio_to_sum'] > 0
+assert len(data['lengths']) == 2 and data['numpy'] is None
+assert data == json.load(open('bench/result.json'))" out
+silent err "progress without a terminal"
+says bench/report.html "Tokens per second beside their bound"
+expect 0 bench sim --quick --only i.i.d. --repetitions 1
+says out "i.i.d. rounds, alpha = 0.8"
+says out "the strict lower bound is the larger of them"
+# The script is found in the working folder; where it is not, the row says so.
+expect 0 bench sim --quick --only numpy
+says out "NumPy: n-gram bigrams, V = 2,048: skipped: "
+ln -s "$source_dir/scripts" scripts
+expect 0 bench sim --quick --only numpy --json
+python "numpy = data['numpy']
+if 'skipped' not in numpy:
+    assert numpy['emitted'] >= numpy['rounds'] >= 800 and sum(numpy['accepted_lengths']) == numpy['rounds'] // 8
+    assert numpy['test']['p'] > 1e-9, numpy" out
+rm scripts
+expect 2 bench
+says err "missing suite"
+expect 2 bench foo
+says err 'unknown suite "foo"; known: sim, kernels'
+expect 2 bench sim --only nothing
+says err "no row has \"nothing\" in its name; rows: "
+expect 2 bench sim --quick --repetitions 0
+says err "--repetitions 0: expected 1 to 1000"
+expect 2 bench sim --quick --threads 0
+expect 2 bench sim --quick --nonsense
+expect 2 bench sim --quick --out /proc/speclab
+
+report

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# check kernels: the tests are listed anywhere, and refused politely where there is no GPU
+# usage: check_kernels.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+expect 0 check kernels --help
+says out "speclab check kernels --emulate"
+expect 0 check kernels --dry-run
+says out "fused: distribution, token, V = 8, gamma = 3, f32, 1000000 requests: has to pass"
+expect 2 check kernels --emulate --requests 10
+says err "--requests 10: expected 1000 to 1000000000"
+expect 2 check kernels --emulate --implementation nobody
+expect 2 check kernels --emulate --level 1
+if ! nvidia-smi >/dev/null 2>&1; then
+  expect 2 bench kernels
+  says err "--dry-run checks everything that needs none"
+  expect 2 check kernels
+  says err "--emulate runs the same tests"
+fi
+
+report

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Rules beside one another: the same bytes at any number of threads, and a figure with a column a rule.
+# usage: experiments.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+rules=(--set experiment=rules --set simulation.trials=8 --set simulation.length=50
+  --set 'cases=[{"label": "a block", "set": {"/rule": {"kind": "block"}}}, {"label": "a fault", "set": {"/rule": {"kind": "fault-accept-all"}}}]')
+expect 0 run "$check" "${rules[@]}" --out rules1 --threads 1 -q
+expect 0 run "$check" "${rules[@]}" --out rules2 --threads 2
+says out "0 (proved)"
+same rules1/result.json rules2/result.json
+says rules1/result-figure-1.svg "a block"
+python "block, fault = data['cells']
+assert block['rule_quality']['lossless'] and not fault['rule_quality']['lossless'] and fault['simulated']['tv_to_target']['value'] > 0.1" rules1/result.json
+
+# Beam search: identical beams, and a planted fault that is seen.
+beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
+expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
+expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2
+says out "identical beams"
+same beam1/result.json beam2/result.json
+python "assert data['cells'][0]['counts']['identical'] == data['cells'][0]['counts']['searches'] == 1" beam1/result.json
+
+# calibration: tables, figures, and the same bytes at any number of threads
+calibration=(run "$source_dir/configs/calibration.json" --set calibration.repeats=200 --set calibration.power_repeats=50
+  --set 'calibration.power_samples=[100, 400]')
+expect 0 "${calibration[@]}" --out calibration1 --threads 1
+says out "tests under the null"
+expect 0 "${calibration[@]}" --out calibration2 --threads 2 -q
+same calibration1/result.json calibration2/result.json
+python "assert [len(cell['calibration']['null']) for cell in data['cells']] == [4, 4]" calibration1/result.json
+checks=$((checks + 1))
+[[ -s calibration1/result-figure-6.svg ]] || fail "calibration draws fewer than six figures"
+
+report

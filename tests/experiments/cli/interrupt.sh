@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Ctrl-C: what there is is written, quickly, and marked partial. Background jobs of a script ignore SIGINT, so
+# python starts the program.
+# usage: interrupt.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+cat >interrupt.py <<'PYTHON'
+import json, os, signal, subprocess, sys, time
+
+speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
+out = "interrupted_" + sys.argv[3]
+job = subprocess.Popen(
+    [speclab, "run", config, "--out", out, "--set", "simulation.trials=256", "--set", "simulation.length=10000000"],
+    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL)))
+time.sleep(0.7)
+assert job.poll() is None, "ended by itself"
+start = time.time()
+job.send_signal(number)
+stdout, stderr = job.communicate(timeout=20)
+seconds = time.time() - start
+assert job.returncode == 130, job.returncode
+assert seconds < 5, seconds
+assert stderr == b"", stderr
+data = json.load(open(out + "/result.json"))
+assert data["partial"] is True
+for name in "results.csv", "timings.json", "report.html":
+    assert os.path.getsize(out + "/" + name) > 0, name
+PYTHON
+# check has nothing to keep, and says so.
+cat >interrupt_check.py <<'PYTHON'
+import signal, subprocess, sys, time
+
+job = subprocess.Popen(
+    [sys.argv[1], "check", sys.argv[2], "--set", "check.samples=50000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(0.7)
+assert job.poll() is None, "ended by itself"
+job.send_signal(signal.SIGINT)
+stdout, stderr = job.communicate(timeout=20)
+assert job.returncode == 130, job.returncode
+assert stdout == b"" and stderr == b"interrupted: nothing was tested\n", (stdout, stderr)
+PYTHON
+checks=$((checks + 1))
+python3 interrupt_check.py "$speclab" "$check" >python_out 2>&1 || fail "check: $(tail -1 python_out)"
+for signal in SIGINT SIGTERM; do
+  checks=$((checks + 1))
+  python3 interrupt.py "$speclab" "$first" "$signal" >python_out 2>&1 || fail "$signal: $(tail -1 python_out)"
+done
+
+report

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# plan
+# usage: plan.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+expect 0 plan --alpha 0.75 --c 0.02
+says out "best γ                  9"
+says out '"num_speculative_tokens": 9'
+says out "--speculative-num-steps 9"
+says out "max_draft_len=9"
+says out "--spec-draft-n-max 9"
+says out "num_assistant_tokens = 9"
+expect 0 plan --alpha 0.75 --alpha-se 0.02 --c 0.02 --json
+python "speedup = data['best']['speedup']
+assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
+expect 0 plan --alpha 0.75 --c 0.02 --gamma 5
+says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
+on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
+expect 0 plan --alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
+python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
+assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
+assert data['device']['joules_per_token']['plain'] > data['device']['joules_per_token']['speculative']" out
+expect 0 plan --alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
+says out "prompt_lookup_max"
+printf 'drafted,accepted\n' >log.csv
+for accepted in 5 3 0 5 2 1 5 4 0 5; do printf '5,%d\n' $accepted; done >>log.csv
+expect 0 plan --log log.csv --c 0.02
+says out "10 rounds, 36 tokens examined, 30 accepted"
+says out "maximum likelihood"
+printf '5,6\n' >>log.csv
+expect 2 plan --log log.csv --c 0.02
+says err "log.csv:12: 6 tokens accepted of 5 drafted"
+printf 'tokens,batch,ms\n1,1,10\n8,1,11\n1,64,12\n8,64,40\n' >target.csv
+printf '1,1,1\n1,64,2\n' >draft.csv
+expect 0 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv --json
+python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['gamma'] < data['batches'][0]['gamma']" out
+printf '8,8,20\n' >>target.csv
+expect 2 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv
+says err "target.csv: tokens 1, batch 8: missing"
+expect 0 plan --drafter small:0.7:0.02 --drafter large:0.8:0.11 --json
+python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
+expect 0 plan --drafter small:0.7:llama-3.2-1b --drafter large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+says out "largest batch"
+expect 0 plan --config "$source_dir/configs/paper/table2-4.json"
+says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
+expect 0 plan --config "$markov" --set simulation.length=500 --json --threads 1
+cp out plan_one
+python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
+expect 0 plan --config "$markov" --set simulation.length=500 --json --threads 2
+same out plan_one
+expect 0 plan --list-devices
+says out "NVIDIA H100 Tensor Core GPU data sheet"
+expect 0 plan --list-models --json
+python "assert len(data) >= 30 and all(model['source'] for model in data)" out
+expect 2 plan
+says err "give one of --alpha, --log, --config and --drafter"
+expect 2 plan --alpha 0.7
+says err "what drafting costs is missing"
+expect 2 plan --alpha 0.7 --log log.csv --c 0.02
+expect 2 plan --alpha 1.7 --c 0.02
+says err "--alpha: alpha = 1.7; expected a number from 0 to 1"
+expect 2 plan --alpha 0.7 --c -1
+expect 2 plan --alpha nan --c 0.1
+expect 2 plan --alpha 0.7 --c 0.1 --confidence 1
+expect 2 plan --alpha 0.7 --c 0.1 --seed 3
+expect 2 plan --alpha 0.7 --c 0.1 --draft llama-3.2-1b
+says err "give one of --c, --draft and --draft-times"
+expect 2 plan --alpha 0.7 --draft llama-3.2-1b
+says err "needs --device and --target"
+expect 2 plan --alpha 0.7 --target llama-3.1-70b --c 0.1
+says err "--device and --target go together"
+expect 2 plan --alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
+says err 'did you mean "h100-sxm"?'
+expect 2 plan --alpha 0.7 "${on_device[@]}" --dtype fp9
+says err 'did you mean "fp8"?'
+expect 2 plan --drafter small:0.7
+says err "expected name:alpha:c"
+expect 2 plan --drafter small:0.7:llama-9
+expect 2 plan --config no_such_config.json
+says err "no_such_config.json: /: cannot be read"
+
+report

@@ -1,0 +1,65 @@
+# Shared by the scripts of this folder: speclab from outside. Source it with the script's arguments:
+#   . "${0%/*}/program.bash" "$@"     # SPECLAB_BINARY SOURCE_DIR
+# Then end with `report`. Each script works in a folder of its own, which goes at the end.
+# shellcheck shell=bash disable=SC2034  # variables are used by the scripts
+set -euo pipefail
+
+speclab=$1
+source_dir=$2
+command -v python3 >/dev/null || { echo "needs python3"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+checks=0
+failures=0
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$1"
+  if [[ -s err ]]; then head -c 400 err | sed 's/^/  stderr: /'; fi
+}
+
+# expect CODE ARGUMENTS...: runs the program; its output lies in ./out and ./err.
+expect() {
+  local code=$1 status=0
+  shift
+  checks=$((checks + 1))
+  timeout 100 "$speclab" "$@" >out 2>err || status=$?
+  [[ $status -eq $code ]] || fail "exit code $status, not $code: speclab $*"
+}
+
+# says FILE TEXT
+says() {
+  checks=$((checks + 1))
+  grep -qF -- "$2" "$1" || fail "./$1 does not say: $2"
+}
+
+silent() {
+  checks=$((checks + 1))
+  [[ ! -s $1 ]] || fail "./$1 is not empty: $2"
+}
+
+same() {
+  checks=$((checks + 1))
+  cmp -s "$1" "$2" || fail "$1 and $2 differ"
+}
+
+# python CODE FILE...: `data` is the JSON of the first file.
+python() {
+  local code=$1
+  shift
+  checks=$((checks + 1))
+  python3 -c "import json, sys
+data = json.load(open(sys.argv[1]))
+$code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
+}
+
+report() {
+  printf '%d checks, %d failures\n' "$checks" "$failures"
+  [[ $failures -eq 0 ]]
+}
+
+first=$source_dir/configs/first.json
+check=$source_dir/configs/check_token.json
+markov=$source_dir/configs/exact_markov.json
+small=(--set simulation.trials=16 --set simulation.length=300)

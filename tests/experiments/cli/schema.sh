@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The format: as JSON Schema, and as the reference page.
+# usage: schema.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+expect 0 schema
+python "assert data['\$schema'].startswith('https://json-schema.org/')" out
+
+# docs/reference.md is what the program says; ends of lines aside.
+expect 0 list --markdown
+checks=$((checks + 1))
+cmp -s out "$source_dir/docs/reference.md" ||
+  fail "docs/reference.md is missing or old; make it with: speclab list --markdown > docs/reference.md"
+
+report

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The configs that come with the program. Those of a text need the text, or say what is missing.
+# usage: shipped_configs.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+cd "$source_dir"
+for config in configs/*.json configs/paper/*.json; do
+  checks=$((checks + 1))
+  status=0
+  message=$("$speclab" validate "$config" 2>&1) || status=$?
+  if [[ $status -ne 0 ]]; then
+    missing=$(grep -o 'data/[a-z_.-]*[a-z]' <<<"$message" | head -1) || true
+    if [[ -z $missing || -f $missing ]]; then
+      fail "$config: $message"
+    elif [[ $message != *"scripts/setup.sh"* ]]; then
+      fail "$config: the message does not name the script that makes $missing: $message"
+    fi
+  fi
+done
+
+report

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Help and usage.
+# usage: usage.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+verbs="run reproduce sweep compare predict plan prove check bench exact list validate schema version"
+
+expect 0 --help
+for verb in $verbs; do says out "  $verb "; done
+for verb in $verbs; do
+  expect 0 "$verb" --help
+  says out "Examples:"
+  says out "usage: speclab $verb"
+  silent err "speclab $verb --help"
+done
+expect 2
+expect 2 frobnicate
+says err 'error: unknown verb "frobnicate"'
+expect 2 rnu
+says err 'did you mean "run"?'
+for verb in run sweep check exact validate; do
+  expect 2 "$verb"
+  says err "error: missing config"
+  expect 2 "$verb" "$first" --nonsense
+  says err "--nonsense"
+  expect 2 "$verb" no_such_config.json
+  says err "error: no_such_config.json: /: cannot be read"
+done
+expect 2 run "$first" "$first"
+expect 2 list everything
+expect 2 run "$first" --thre 1
+expect 2 run "$first" --threads many
+expect 2 run "$first" --threads -1
+expect 2 validate "$first" --set gamma
+says err "expected path=value"
+expect 2 validate "$first" --set gama=3
+says err '/gama: unknown key "gama" in config; did you mean "gamma"?'
+expect 2 validate "$first" --set title.x=3
+says err "/title/x"
+expect 2 validate "$first" --set gamma=
+says err '"" is not an integer'
+expect 0 validate "$first" --set /models/draft/alpha=0.9 --set models.target.vocab=50
+says out "valid: 1 cell,"
+expect 2 sweep "$first"
+says err "/sweep: missing"
+expect 2 reproduce --only tabel1 --configs "$source_dir/configs/paper" --out results
+says err 'unknown "tabel1"; did you mean "table1"?'
+expect 2 reproduce --configs "$work"
+says err "no configs there"
+expect 0 version
+says out "speclab "
+expect 0 --version
+expect 0 list
+says out "fault-resample-target"
+
+report

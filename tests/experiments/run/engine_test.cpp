@@ -1,0 +1,92 @@
+// Which engine a config's decoding runs on, and that it does not matter for what is found.
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "experiments/config/json_io.hpp"
+#include "tests/experiments/run_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Json config_of(const std::string& more) {
+  Json config = parse_json(R"({
+    "title": "test",
+    "seed": 3,
+    "models": {"target": {"kind": "markov", "vocab": 12, "concentration": 0.5, "seed": 1},
+               "draft": {"kind": "mixture", "epsilon": 0.4, "other": {"kind": "uniform"}}},
+    "gamma": 4,
+    "simulation": {"trials": 64, "length": 500},
+    "confidence": 0.9999999, "simultaneous": true
+  })");
+  config.update(parse_json(more));
+  return config;
+}
+
+CellResult cell_of(const Json& config) { return run_of(config).result.cells.at(0); }
+
+std::string engine_of(const std::string& more) { return cell_of(config_of(more)).engine.value().name; }
+
+bool overlap_each_other(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+}  // namespace
+
+TEST_CASE("auto takes the fast engine where it pays, and results name the engine") {
+  const EngineResult automatic = cell_of(config_of("{}")).engine.value();
+  CHECK(automatic.name == "fast");
+  CHECK(automatic.random_blocks.value() > 64 * 500);
+  const EngineResult plain = cell_of(config_of(R"({"engine": "plain"})")).engine.value();
+  CHECK(plain.name == "plain");
+  CHECK_FALSE(plain.random_blocks);
+  const std::string few = R"("simulation": {"trials": 1, "length": 95, "batches": 2}})";
+  CHECK(engine_of("{" + few) == "plain");
+  CHECK(engine_of(R"({"engine": "fast", )" + few) == "fast");
+  CHECK(engine_of(R"({"rule": {"kind": "block"}})") == "plain");
+}
+
+TEST_CASE("both engines find the same: intervals of each metric overlap, at a joint confidence of 1 - 1e-7") {
+  for (const char* rule : {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})"}) {
+    const std::string with = std::string(R"("rule": )") + rule + "}";
+    const CellResult fast = cell_of(config_of(R"({"engine": "fast", )" + with));
+    const CellResult plain = cell_of(config_of(R"({"engine": "plain", )" + with));
+    CHECK(fast.simulated.size() == plain.simulated.size());
+    for (const auto& [metric, interval] : fast.simulated) {
+      INFO(metric_name(metric));
+      const Interval* other = find(plain.simulated, metric);
+      REQUIRE(other != nullptr);
+      CHECK(overlap_each_other(interval, *other));
+    }
+    // A rule that accepts otherwise does not pass for the same.
+    const CellResult other =
+        cell_of(config_of(R"({"engine": "plain", "rule": {"kind": "lenient", "lenience": 0.7}})"));
+    CHECK_FALSE(overlap_each_other(*find(fast.simulated, Metric::alpha_examined),
+                                   *find(other.simulated, Metric::alpha_examined)));
+  }
+}
+
+TEST_CASE("one result at any number of threads, with several cells of one set-up") {
+  const Json config =
+      config_of(R"({"sweep": {"/gamma": [0, 1, 2, 3, 8], "/models/draft/epsilon": [0.1, 0.9]}})");
+  const auto bytes = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return bytes_of(run_of(config).result);
+  };
+  CHECK(bytes(1) == bytes(2));
+  CHECK(bytes(1) == bytes(5));
+}
+
+TEST_CASE("i.i.d. rounds need no models and hold the formula") {
+  const CellResult cell =
+      cell_of(parse_json(R"({"title": "test", "experiment": "iid", "alpha": 0.7, "gamma": 6,
+    "cost": {"c": 0.1}, "simulation": {"trials": 64, "length": 5000}, "confidence": 0.9999999})"));
+  CHECK(cell.engine.value().name == "iid");
+  CHECK(cell.exact_alpha == 0.7);
+  CHECK(cell.counts.rounds == 64 * 5000);
+  for (const auto& [metric, inside] : cell.agreement) {
+    INFO(metric);
+    CHECK(inside);
+  }
+}

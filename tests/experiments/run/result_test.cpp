@@ -1,0 +1,86 @@
+// result.json of every experiment: read back and written again, it has the same bytes.
+#include "experiments/run/result.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "tests/experiments/run_of.hpp"
+#include "tests/sim/random_tokens.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A small run of each experiment, as a patch of one config.
+std::vector<std::string> runs() {
+  return {
+      R"({"experiment": "decode", "cases": [{"label": "a", "printed": {"speedup": "1.5"}, "measured": {"x": "2"}},
+                                            {"label": "b", "set": {"/gamma": 3}, "note": "n"}]})",
+      R"({"experiment": "acceptance", "sweep": {"/models/draft/epsilon": [0.25, 0.5]}})",
+      R"({"experiment": "optimal_gamma", "cost": {"c": 0.1}, "search": {"max_gamma": 3},
+          "models": {"draft": {"kind": "mixture", "epsilon": null, "alpha": 0.8, "other": {"kind": "uniform"}}}})",
+      R"({"experiment": "predict", "alpha": 0.7})",
+      R"({"experiment": "iid", "alpha": 0.7})",
+      R"({"experiment": "trace"})",
+      R"({"experiment": "walltime", "simulation": {"trials": 2, "length": 20}})",
+      R"({"experiment": "rules", "cases": [{"set": {"/rule": {"kind": "block"}}}]})",
+      R"({"experiment": "beam", "beam": {"width": 2, "length": 6}})",
+      R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}, {"kind": "speculative"}]}})",
+      R"({"experiment": "calibration", "calibration": {"tokens": 2, "repeats": 20, "power_repeats": 20,
+          "power_samples": [20]}})",
+      R"({"experiment": "compare", "models": null, "compare": {"tasks": [{"name": "text", "prompt_tokens": 4,
+            "corpus": {"file": "TEXT", "hold_out": 3, "document_tokens": 40}}],
+          "drafters": [{"kind": "lookup"}]}})"};
+}
+
+Json config_of(std::string patch, const TempFile& text) {
+  const auto at = patch.find("TEXT");
+  if (at != std::string::npos) patch.replace(at, 4, text.path().string());
+  Json config =
+      parse_json(R"({"title": "t", "gamma": 2, "simulation": {"trials": 8, "length": 20, "batches": 4},
+    "models": {"target": {"kind": "zipf", "vocab": 6},
+               "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}}}})");
+  config.merge_patch(parse_json(patch));
+  return config;
+}
+
+std::string some_text() {
+  std::string text;
+  for (const Token token : random_tokens(3, 2000, 20)) text += fmt::format("w{} ", token);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("read back and written again, a result has the same bytes") {
+  const TempFile text(some_text());
+  std::set<std::string> seen;
+  for (const std::string& patch : runs()) {
+    const Json config = config_of(patch, text);
+    CAPTURE(patch);
+    const Result result = run_of(config).result;
+    const std::string bytes = bytes_of(result);
+    CHECK(bytes_of(read_result(parse_json(bytes))) == bytes);
+    // The config of a result is a config that gives it.
+    CHECK(config_json(read_config(config_json(result.config))) == config_json(result.config));
+    CHECK_FALSE(result.partial);
+    seen.insert(result.config.experiment->name());
+  }
+  for (const Experiment* experiment : experiments()) {
+    CAPTURE(experiment->name());
+    CHECK(seen.contains(experiment->name()));
+  }
+}
+
+TEST_CASE("what is not a result is refused") {
+  CHECK_THROWS_AS(read_result(parse_json("[]")), ConfigError);
+  CHECK_THROWS_AS(read_result(parse_json(R"({"title": "t"})")), ConfigError);
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Every config of tests/malformed is refused: exit code 2, nothing on standard output, and one line on standard error
+# that begins "error: FILE: PATH: ". EXPECTED has a line for each: file, JSON path and, where a word is misspelt, the
+# word that the program has to suggest.
+# usage: malformed.sh SPECLAB_BINARY SOURCE_DIR
+set -euo pipefail
+
+speclab=$1
+source_dir=$2
+configs=$source_dir/tests/malformed
+expected=$configs/EXPECTED
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+count=0
+
+offend() {
+  failures=$((failures + 1))
+  printf 'FAILED %s: %s\n' "$1" "$2"
+  if [[ -s $work/err ]]; then head -c 400 "$work/err" | sed 's/^/  stderr: /'; fi
+}
+
+# Relative paths inside the configs are relative to the source folder.
+cd "$source_dir"
+
+while read -r name pointer word; do
+  config=$configs/$name
+  count=$((count + 1))
+  status=0
+  timeout 60 "$speclab" validate "$config" >"$work/out" 2>"$work/err" || status=$?
+  [[ $status -eq 2 ]] || offend "$name" "exit code $status, not 2"
+  [[ ! -s $work/out ]] || offend "$name" "writes to standard output"
+  [[ $(wc -l <"$work/err") -eq 1 ]] || offend "$name" "standard error is not one line"
+  message=$(<"$work/err")
+  start="error: $config: $pointer: "
+  [[ ${message:0:${#start}} == "$start" ]] || offend "$name" "does not begin \"error: FILE: $pointer: \""
+  [[ -z $word || $message == *"did you mean \"$word\"?"* ]] || offend "$name" "does not suggest \"$word\""
+done <"$expected"
+
+: >"$work/err"
+for config in "$configs"/*.json; do
+  grep -q "^${config##*/} " "$expected" || offend "${config##*/}" "has no line in EXPECTED"
+done
+
+# Nothing is written for a config that is refused.
+for name in truncated unknown_model_kind unreachable_alpha corpus_file_missing sweep_value_out_of_range \
+  predict_without_alpha case_printed_with_unit; do
+  for verb in run sweep check; do
+    status=0
+    out=$work/results
+    arguments=("$verb" "$configs/$name.json")
+    if [[ $verb != check ]]; then arguments+=(--out "$out"); fi
+    (cd "$work" && timeout 60 "$speclab" "${arguments[@]}" >out 2>err) || status=$?
+    [[ $status -eq 2 ]] || offend "$name" "$verb: exit code $status, not 2"
+    [[ ! -e $out ]] || offend "$name" "$verb leaves a folder"
+    rm -rf "$out"
+  done
+done
+
+: >"$work/err"
+[[ $count -ge 50 ]] || offend "tests/malformed" "holds $count configs; at least 50 are wanted"
+printf '%d malformed configs, %d failures\n' "$count" "$failures"
+[[ $failures -eq 0 ]]
