@@ -59,7 +59,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       "residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target")(
       "param", po::value<std::vector<std::string>>()->composing(),
       "name=value: any other parameter of the rule")("exact", "rational arithmetic; results are fractions")(
-      "max-branches", po::value<double>(), "follow up to so many branches")(
+      "max-branches", po::value<double>(), "largest number of branches to follow")(
       "all", "every rule on random instances")("instances", po::value<int>(), "with --all (default 200)")(
       "seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's")(
       "threads", po::value<int>()->default_value(0),

@@ -36,7 +36,7 @@ struct SimulationConfig {
   std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)
   std::uint32_t batches = 64;   ///< stretches for batch-means intervals
   PromptConfig prompt;
-  std::int32_t prompt_tokens = 0;  ///< instead of one prompt: so many tokens of the corpus for each trial
+  std::int32_t prompt_tokens = 0;  ///< instead of one prompt: tokens of the corpus, for each trial
 };
 
 enum class Engine { automatic, plain, fast };

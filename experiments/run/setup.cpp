@@ -83,7 +83,8 @@ std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory
   const auto length = static_cast<std::size_t>(config.simulation.prompt_tokens);
   if (length == 0) return {one_prompt(config.simulation.prompt, vocabulary, vocab)};
   if (!is_empty(config.simulation.prompt)) {
-    throw ConfigError("/simulation/prompt_tokens", "stands beside a prompt; give one of the two");
+    throw ConfigError("/simulation/prompt_tokens",
+                      "is given together with \"prompt\"; leave one of the two out");
   }
   const std::shared_ptr<const CorpusText> text = factory.text(model_request(config, factory, nullptr));
   if (text->vocabulary.size() != vocab) {

@@ -14,7 +14,7 @@ std::vector<ScheduleConfig> usual_schedules();
 
 struct SchedulesSection {
   std::vector<ScheduleConfig> compare = usual_schedules();
-  std::uint64_t trace_tokens = 0;  ///< the runs of so many plain tokens' time are drawn; 0: none
+  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
 };
 
 const SectionKind& schedules_section();

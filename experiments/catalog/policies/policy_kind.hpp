@@ -14,7 +14,7 @@
 
 namespace speclab {
 
-/// What a policy may need beyond its own parameters: the time of a round that drafts so many tokens, in
+/// What a policy may need beyond its own parameters: the time of a round by its number of drafted tokens, in
 /// target runs.
 struct PolicyRequest {
   std::function<double(std::int32_t drafted)> round_time;

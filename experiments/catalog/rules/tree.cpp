@@ -92,7 +92,7 @@ std::vector<Field> tree_fields() {
           field<&P::branching>("branching", list(integer<std::int32_t>(1, 1024), 1, 64),
                                "Children of a node at each depth, instead of \"drafts\" at every one."),
           field<&P::growth>("growth", growth,
-                            "\"static\": this shape; \"optimal\": the best shape of so many nodes for the "
+                            "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the "
                             "acceptance by rank (Sequoia); \"dynamic\": grown each round from the draft's "
                             "likeliest tokens (EAGLE-2)."),
           integer_field<&P::nodes>("nodes", 1, 4096, "Nodes of an optimal or dynamic tree."),

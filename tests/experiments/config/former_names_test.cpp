@@ -51,7 +51,7 @@ TEST_CASE("keys, kinds, experiments and choices") {
     "simulation": {"trials": 8},
     "rules": {"equality_test": true},
     "schedules": {"compare": [{"kind": "speculative_function_execution"},
-                              {"kind": "upper_bound", "drafting_paid": true}]}})"));
+                              {"kind": "upper-bound", "drafting_paid": true}]}})"));
   CHECK(result.lists("/verifier", "verifier", "rule"));
   CHECK(result.lists("/plan", "plan", "simulation"));
   CHECK(result.lists("/experiment", "verifiers", "rules"));

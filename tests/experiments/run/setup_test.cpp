@@ -149,7 +149,7 @@ TEST_CASE("prompts of texts") {
   CHECK(error_of(zipf, uniform, corpus(file) + R"(, "simulation": {"prompt_tokens": 2})") ==
         "/simulation/prompt_tokens: needs a target trained on the corpus");
   CHECK(error_of(target, draft, corpus(file) + R"(, "simulation": {"prompt": "it", "prompt_tokens": 2})")
-            .starts_with("/simulation/prompt_tokens: stands beside a prompt"));
+            .starts_with("/simulation/prompt_tokens: is given together with"));
   CHECK(error_of(target, draft).starts_with("/corpus: missing"));
 }
 
