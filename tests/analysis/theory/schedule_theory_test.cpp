@@ -8,7 +8,13 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "sim/schedules/batched.hpp"
+#include "sim/schedules/dsi.hpp"
+#include "sim/schedules/hierarchical.hpp"
+#include "sim/schedules/pearl.hpp"
+#include "sim/schedules/rounds.hpp"
 #include "sim/schedules/schedule.hpp"
+#include "sim/schedules/speculative_function_execution.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;
@@ -83,7 +89,7 @@ int as_int(std::uint64_t value) { return static_cast<int>(value); }
 
 }  // namespace
 
-TEST_CASE("rounds: Thm 3.8, heads and oracles are inside their intervals") {
+TEST_CASE("rounds: Thm 3.8, heads and upper bounds lie within their intervals") {
   for (const double alpha : {0.3, 0.8, 0.95}) {
     for (const double c : {0.02, 0.2}) {
       for (const std::uint64_t gamma : {1, 4, 8}) {
@@ -92,11 +98,11 @@ TEST_CASE("rounds: Thm 3.8, heads and oracles are inside their intervals") {
         CAPTURE(gamma);
         CHECK(follows(Speculative{gamma, c}, alpha, speedup(alpha, as_int(gamma), c)));
         CHECK(follows(Heads{gamma, c}, alpha, heads_speedup(alpha, as_int(gamma), c)));
-        CHECK(follows(Oracle{gamma, c}, alpha, speedup_bound_capped(alpha, as_int(gamma), c)));
+        CHECK(follows(UpperBound{gamma, c}, alpha, speedup_bound_capped(alpha, as_int(gamma), c)));
       }
-      CHECK(follows(Oracle{500, c}, alpha, *speedup_bound_drafting_paid(alpha, c)));
+      CHECK(follows(UpperBound{500, c}, alpha, *speedup_bound_drafting_paid(alpha, c)));
     }
-    CHECK(follows(Oracle{500, 0}, alpha, *speedup_bound_drafting_free(alpha)));
+    CHECK(follows(UpperBound{500, 0}, alpha, *speedup_bound_drafting_free(alpha)));
     CHECK(follows(Plain{}, alpha, 1));
   }
 }
