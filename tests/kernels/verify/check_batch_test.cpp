@@ -51,7 +51,7 @@ T* shifted(T* pointer, std::uintptr_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
 }
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -118,9 +118,9 @@ TEST_CASE("every mistake is found, named, and told with its value") {
        [](Call& c) {
          c.batch.rule = {KernelRule::lenient, 1.5};
        }},
-      {"rule.lenience is nan",
+      {"rule.lenience is not_a_number",
        [](Call& c) {
-         c.batch.rule = {KernelRule::lenient, nan};
+         c.batch.rule = {KernelRule::lenient, not_a_number};
        }},
 
       {"rule.sigmoid_alpha is 3 and rule.sigmoid_beta 3",
