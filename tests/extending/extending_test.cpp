@@ -12,7 +12,7 @@
 #include "experiments/config/reference.hpp"
 #include "experiments/prove/survey.hpp"
 #include "experiments/run/run_config.hpp"
-#include "own_kinds.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 using namespace speclab;
 

@@ -1,7 +1,7 @@
 // A drafter: proposes the context's last token again.
 #include "experiments/catalog/models/corpus_text.hpp"
-#include "own_kinds.hpp"
 #include "sim/drafters/point_rows.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

@@ -3,7 +3,7 @@
 
 #include "experiments/report/cells.hpp"
 #include "experiments/run/jobs.hpp"
-#include "own_kinds.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

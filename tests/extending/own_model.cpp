@@ -1,6 +1,6 @@
 // A model: two tokens share most of the probability.
-#include "own_kinds.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

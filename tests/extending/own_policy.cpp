@@ -1,5 +1,5 @@
 // A gamma policy: short and long rounds in turn.
-#include "own_kinds.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

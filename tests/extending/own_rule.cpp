@@ -1,7 +1,7 @@
 // Two verification rules: one lossless, one that claims to be and is not.
 #include "core/rules/token.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
-#include "own_kinds.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

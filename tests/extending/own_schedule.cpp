@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analysis/theory/theorems.hpp"
-#include "own_kinds.hpp"
+#include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
 

@@ -129,7 +129,7 @@ TEST_CASE("optimal_gamma: the simulated optimum agrees with the formula's") {
   const Result result = run(config_of(
       R"({"experiment": "optimal_gamma", "cost": {"c": 0.1, "c_hat": 0.1}, "search": {"max_gamma": 10}})"));
   const CellResult& cell = result.cells[0];
-  const Json own = result_json(result).at("cells").at(0);
+  const Json own = result_json(result).at("cells").at(0).at("search");
   CHECK(own.at("speedup_by_gamma").size() == 11);
   CHECK(own.at("capped") == false);
   CHECK(cell.agreement == OrderedMap<bool>{{"optimal_gamma", true}});

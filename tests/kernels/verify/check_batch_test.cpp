@@ -118,7 +118,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
        [](Call& c) {
          c.batch.rule = {KernelRule::lenient, 1.5};
        }},
-      {"rule.lenience is not_a_number",
+      {"rule.lenience is nan",
        [](Call& c) {
          c.batch.rule = {KernelRule::lenient, not_a_number};
        }},
