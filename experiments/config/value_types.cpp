@@ -120,8 +120,8 @@ class ChoiceType final : public Type {
     }
     const std::string last = path.substr(path.rfind('/') + 1);
     const bool entry = last.find_first_not_of("0123456789") == std::string::npos;
-    throw ConfigError(path, fmt::format("unknown {} {}{}", entry ? "entry" : last, shown(json),
-                                        suggestion(name, names())));
+    throw ConfigError(
+        path, fmt::format("unknown {} {}{}", entry ? "entry" : last, shown(json), suggestion(name, names())));
   }
   void write(const void* value, Json& json) const override {
     for (const auto& [name, number] : choices_) {
