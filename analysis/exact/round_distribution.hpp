@@ -1,5 +1,5 @@
 // Exact distributions of whole decodes with small vocabularies, by following every branch of the program that
-// the simulator samples. With Real = boost::multiprecision::cpp_rational a comparison of distributions is a
+// the simulator samples. With Real = Rational a comparison of distributions is a
 // proof for that instance; with double it holds to rounding. Costs grow as vocab^gamma per context.
 #pragma once
 
@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
-#include "core/rules/all_rules.hpp"
+#include "core/round/round.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

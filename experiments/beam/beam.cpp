@@ -208,12 +208,12 @@ const SectionKind& beam_section() {
       "beam",
       object<B>(
           "beam", "The searches of the experiment beam: one for each trial, from the prompt of that trial.",
-          {integer_field<&B::width>("width", 1, 256, "Sequences that the target keeps at each step."),
-           integer_field<&B::draft_width>("draft_width", 1, 1024,
-                                          "Sequences that the draft keeps at each step; at least \"width\"."),
-           integer_field<&B::length>("length", 1, 100000, "Steps, one token for every sequence."),
-           field<&B::acceptance>(
-               "acceptance",
+          {integer_field("width", &B::width, 1, 256, "Sequences that the target keeps at each step."),
+           integer_field("draft_width", &B::draft_width, 1, 1024,
+                         "Sequences that the draft keeps at each step; at least \"width\"."),
+           integer_field("length", &B::length, 1, 100000, "Steps, one token for every sequence."),
+           field(
+               "acceptance", &B::acceptance,
                choice<BeamAcceptance>({{"contained", BeamAcceptance::contained},
                                        {"fault_best_contained", BeamAcceptance::fault_best_contained}}),
                "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a planted "

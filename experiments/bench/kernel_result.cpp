@@ -1,4 +1,5 @@
 #include "experiments/bench/kernel_result.hpp"
+#include "experiments/config/result_fields.hpp"
 
 #include <utility>
 
@@ -6,35 +7,24 @@ namespace speclab {
 
 namespace {
 
-constexpr double many = 9.2e18;
-
 const std::vector<std::pair<std::string, Dtype>>& dtype_names() {
   static const std::vector<std::pair<std::string, Dtype>> names{
       {"bf16", Dtype::bf16}, {"f32", Dtype::f32}, {"f16", Dtype::f16}};
   return names;
 }
 
-/// Every key that is not for an optional value has to be there.
-std::vector<Field> all_required(std::vector<Field> fields) {
-  for (Field& field : fields) field.required = !field.optional();
-  return fields;
-}
-
 const Typed<KernelShape>& shape_type() {
   static const auto type =
-      object<KernelShape>("shape", "The shape of a batch.",
-                          {integer_field<&KernelShape::requests>("requests", 0, many, "Sequences."),
-                           integer_field<&KernelShape::gamma>("gamma", 0, many, "Drafted tokens a request."),
-                           integer_field<&KernelShape::vocab>("vocab", 0, many, "Tokens."),
-                           field<&KernelShape::dtype>("dtype", dtype_type(), "Of the logits.")});
+      result_object<KernelShape>("shape", {{"requests", &KernelShape::requests},
+                                           {"gamma", &KernelShape::gamma},
+                                           {"vocab", &KernelShape::vocab},
+                                           {"dtype", &KernelShape::dtype, dtype_type()}});
   return type;
 }
 
 const Typed<KernelSize>& size_type() {
-  static const auto type = object<KernelSize>(
-      "size", "A size at which something is measured.",
-      joined(inherited<KernelSize>(shape_type()),
-             {field<&KernelSize::alpha>("alpha", any_number(), "Overlap of target and draft.")}));
+  static const auto type =
+      result_object<KernelSize>("size", {{"alpha", &KernelSize::alpha}}, inherited<KernelSize>(shape_type()));
   return type;
 }
 
@@ -44,100 +34,89 @@ const Typed<VerificationRow>& verification_type() {
   static const auto kind = choice<MethodKind>({{"implementation", MethodKind::implementation},
                                                {"ceiling", MethodKind::ceiling},
                                                {"floor", MethodKind::floor}});
-  static const auto type = object<Row>(
-      "verification", "One method at one size.",
-      all_required(joined(
-          inherited<Row>(size_type()),
-          {field<&Row::realised_alpha>("realised_alpha", any_number(), "Overlap of the made rows."),
-           field<&Row::accepted>("accepted", any_number(), "Tokens a request, mean."),
-           field<&Row::cache>("cache", cache, "The second-level cache before."),
-           field<&Row::method>("method", text(), "Its name."),
-           field<&Row::kind>("kind", kind, "What the method is."),
-           integer_field<&Row::repetitions>("repetitions", 0, many, "Measured."),
-           field<&Row::median_us>("median_us", any_number(), "Microseconds."),
-           field<&Row::p99_us>("p99_us", any_number(), "Microseconds."),
-           field<&Row::bytes>("bytes", any_number(), "That the method has to move."),
-           field<&Row::gb_per_s>("gb_per_s", any_number(), "Of these bytes."),
-           field<&Row::of_copy>("of_copy", any_number(), "Over the rate of the faster copy."),
-           field<&Row::times_baseline>("times_baseline", any_number(), "The baseline's time over this."),
-           field<&Row::times_wagner_exact>("times_wagner-exact", any_number(), "Its time over this."),
-           field<&Row::times_wagner_sigmoid>("times_wagner-sigmoid", any_number(), "Its time over this."),
-           field<&Row::total_variation>("total_variation", any_number(),
-                                        "Of the first token to the target.")})));
+  static const auto type = result_object<Row>("verification",
+                                              {{"realised_alpha", &Row::realised_alpha},
+                                               {"accepted", &Row::accepted},
+                                               {"cache", &Row::cache, cache},
+                                               {"method", &Row::method},
+                                               {"kind", &Row::kind, kind},
+                                               {"repetitions", &Row::repetitions},
+                                               {"median_us", &Row::median_us},
+                                               {"p99_us", &Row::p99_us},
+                                               {"bytes", &Row::bytes},
+                                               {"gb_per_s", &Row::gb_per_s},
+                                               {"of_copy", &Row::of_copy},
+                                               {"times_baseline", &Row::times_baseline},
+                                               {"times_wagner-exact", &Row::times_wagner_exact},
+                                               {"times_wagner-sigmoid", &Row::times_wagner_sigmoid},
+                                               {"total_variation", &Row::total_variation}},
+                                              inherited<Row>(size_type()));
   return type;
 }
 
 const Typed<KernelDevice>& device_type() {
   using Device = KernelDevice;
-  static const auto type = object<Device>(
-      "device", "The GPU.",
-      {field<&Device::name>("name", text(), "Name."),
-       field<&Device::capability>("capability", text(), "Compute capability."),
-       integer_field<&Device::multiprocessors>("multiprocessors", 0, many, "Count."),
-       integer_field<&Device::memory_bytes>("memory_bytes", 0, many, "Of its memory."),
-       integer_field<&Device::l2_bytes>("l2_bytes", 0, many, "Of the second-level cache."),
-       integer_field<&Device::highest_clock_mhz>("highest_clock_mhz", 0, many, "Of the multiprocessors."),
-       integer_field<&Device::highest_memory_clock_mhz>("highest_memory_clock_mhz", 0, many, "Of memory."),
-       field<&Device::driver_cuda>("driver_cuda", text(), "Newest CUDA that the driver supports."),
-       field<&Device::runtime_cuda>("runtime_cuda", text(), "CUDA of this program.")});
+  static const auto type =
+      result_object<Device>("device", {{"name", &Device::name},
+                                       {"capability", &Device::capability},
+                                       {"multiprocessors", &Device::multiprocessors},
+                                       {"memory_bytes", &Device::memory_bytes},
+                                       {"l2_bytes", &Device::l2_bytes},
+                                       {"highest_clock_mhz", &Device::highest_clock_mhz},
+                                       {"highest_memory_clock_mhz", &Device::highest_memory_clock_mhz},
+                                       {"driver_cuda", &Device::driver_cuda},
+                                       {"runtime_cuda", &Device::runtime_cuda}});
   return type;
 }
 
 const Typed<LeftOut>& left_out_type() {
-  static const auto type = object<LeftOut>("left out", "What was not measured.",
-                                           {field<&LeftOut::size>("size", text(), "The size."),
-                                            field<&LeftOut::method>("method", text(), "The method, or all."),
-                                            field<&LeftOut::why>("why", text(), "The reason.")});
+  static const auto type = result_object<LeftOut>(
+      "left out", {{"size", &LeftOut::size}, {"method", &LeftOut::method}, {"why", &LeftOut::why}});
   return type;
 }
 
 const Typed<MethodLayout>& method_type() {
-  static const auto launch = object<LaunchRow>(
-      "launch", "One launch of a kernel.",
-      {field<&LaunchRow::kernel>("kernel", text(), "Its name."),
-       integer_field<&LaunchRow::blocks>("blocks", 0, many, "Of threads."),
-       integer_field<&LaunchRow::threads>("threads", 0, many, "Of a block."),
-       integer_field<&LaunchRow::cluster>("cluster", 0, many, "Blocks that share memory."),
-       integer_field<&LaunchRow::dynamic_shared>("dynamic_shared", 0, many, "Bytes of a block."),
-       field<&LaunchRow::early>("early", boolean(), "May start before the kernel before has ended.")});
-  static const auto type = object<MethodLayout>(
-      "method", "One implementation at one size.",
-      {field<&MethodLayout::method>("method", text(), "Its name."),
-       field<&MethodLayout::left_out>("left_out", text(), "Why it cannot run here."),
-       field<&MethodLayout::launches>("launches", list(launch), "Kernels."),
-       integer_field<&MethodLayout::workspace_bytes>("workspace_bytes", 0, many, "Scratch."),
-       field<&MethodLayout::bytes_read>("bytes_read", any_number(), "That it has to read."),
-       field<&MethodLayout::bytes_written>("bytes_written", any_number(), "That it has to write."),
-       field<&MethodLayout::bound_us>("bound_us", any_number(), "Bytes over the assumed bandwidth."),
-       field<&MethodLayout::problems>("problems", list(text()), "What is invalid.")});
+  static const auto launch =
+      result_object<LaunchRow>("launch", {{"kernel", &LaunchRow::kernel},
+                                          {"blocks", &LaunchRow::blocks},
+                                          {"threads", &LaunchRow::threads},
+                                          {"cluster", &LaunchRow::cluster},
+                                          {"dynamic_shared", &LaunchRow::dynamic_shared},
+                                          {"early", &LaunchRow::early}});
+  static const auto type =
+      result_object<MethodLayout>("method", {{"method", &MethodLayout::method},
+                                             {"left_out", &MethodLayout::left_out},
+                                             {"launches", &MethodLayout::launches, launch},
+                                             {"workspace_bytes", &MethodLayout::workspace_bytes},
+                                             {"bytes_read", &MethodLayout::bytes_read},
+                                             {"bytes_written", &MethodLayout::bytes_written},
+                                             {"bound_us", &MethodLayout::bound_us},
+                                             {"problems", &MethodLayout::problems}});
   return type;
 }
 
 const Typed<DryPoint>& point_type() {
-  static const auto type = object<DryPoint>(
-      "point", "One size.",
-      joined(inherited<DryPoint>(size_type()),
-             {integer_field<&DryPoint::tensor_bytes>("tensor_bytes", 0, many, "Of the logits."),
-              integer_field<&DryPoint::device_bytes>("device_bytes", 0, many, "Of everything."),
-              field<&DryPoint::past_32_bits>("past_32_bits", boolean(), "Elements of the target's logits."),
-              field<&DryPoint::fits>("fits", boolean(), "Into the assumed memory."),
-              field<&DryPoint::methods>("methods", list(method_type()), "Implementations.")}));
+  static const auto type = result_object<DryPoint>("point",
+                                                   {{"tensor_bytes", &DryPoint::tensor_bytes},
+                                                    {"device_bytes", &DryPoint::device_bytes},
+                                                    {"past_32_bits", &DryPoint::past_32_bits},
+                                                    {"fits", &DryPoint::fits},
+                                                    {"methods", &DryPoint::methods, method_type()}},
+                                                   inherited<DryPoint>(size_type()));
   return type;
 }
 
 const Typed<EmulatedRow>& emulated_type() {
   using Row = EmulatedRow;
-  static const auto type =
-      object<Row>("emulated", "A small batch run in the emulator.",
-                  joined(inherited<Row>(shape_type()),
-                         {field<&Row::method>("method", text(), "The implementation."),
-                          field<&Row::left_out>("left_out", text(), "Why it cannot run here."),
-                          integer_field<&Row::loaded_bytes>("loaded_bytes", 0, many, "Asked for by threads."),
-                          field<&Row::counted_bytes>("counted_bytes", any_number(), "That it has to read."),
-                          integer_field<&Row::agreed>("agreed", 0, many, "Decisions as the reference's."),
-                          integer_field<&Row::within_band>(
-                              "within_band", 0, many, "Decisions that single precision may make either way."),
-                          integer_field<&Row::different>("different", 0, many, "Other decisions.")}));
+  static const auto type = result_object<Row>("emulated",
+                                              {{"method", &Row::method},
+                                               {"left_out", &Row::left_out},
+                                               {"loaded_bytes", &Row::loaded_bytes},
+                                               {"counted_bytes", &Row::counted_bytes},
+                                               {"agreed", &Row::agreed},
+                                               {"within_band", &Row::within_band},
+                                               {"different", &Row::different}},
+                                              inherited<Row>(shape_type()));
   return type;
 }
 
@@ -167,43 +146,41 @@ const Typed<KernelReportHead>& kernel_report_head_type() {
   using Head = KernelReportHead;
   static const auto kind = choice<KernelReportKind>(
       {{"measurement", KernelReportKind::measurement}, {"dry run", KernelReportKind::dry_run}});
-  static const auto type = object<Head>("head", "What a file holds.",
-                                        {required(field<&Head::suite>("suite", text(), "\"kernels\".")),
-                                         required(field<&Head::kind>("kind", kind, "Measured or not.")),
-                                         field<&Head::version>("version", text(), "Of speclab."),
-                                         field<&Head::command>("command", text(), "What was typed.")});
+  static const auto type = result_object<Head>("head", {{"suite", &Head::suite},
+                                                        {"kind", &Head::kind, kind},
+                                                        {"version", &Head::version},
+                                                        {"command", &Head::command}});
   return type;
 }
 
 const Typed<KernelReport>& kernel_report_type() {
   using Report = KernelReport;
-  static const auto type = object<Report>(
-      "bench kernels", "The speed of verification kernels.",
-      joined(inherited<Report>(kernel_report_head_type()),
-             {field<&Report::machine>("machine", text(), "Processor, cores and system."),
-              required(field<&Report::device>("device", device_type(), "The GPU.")),
-              field<&Report::clocks_before>("clocks_before", text(), "By nvidia-smi."),
-              field<&Report::clocks_after>("clocks_after", text(), "By nvidia-smi."),
-              integer_field<&Report::repetitions>("repetitions", 0, many, "Of every method."),
-              required(field<&Report::verification>("verification", list(verification_type()), "Rows.")),
-              field<&Report::left_out>("left_out", list(left_out_type()), "What was not measured."),
-              field<&Report::partial>("partial", boolean(), "Interrupted."),
-              integer_field<&Report::failures>("failures", 0, many, "Sizes at which CUDA failed.")}));
+  static const auto type =
+      result_object<Report>("bench kernels",
+                            {{"machine", &Report::machine},
+                             {"device", &Report::device, device_type()},
+                             {"clocks_before", &Report::clocks_before},
+                             {"clocks_after", &Report::clocks_after},
+                             {"repetitions", &Report::repetitions},
+                             {"verification", &Report::verification, verification_type()},
+                             {"left_out", &Report::left_out, left_out_type()},
+                             {"partial", &Report::partial},
+                             {"failures", &Report::failures}},
+                            inherited<Report>(kernel_report_head_type()));
   return type;
 }
 
 const Typed<DryRunReport>& dry_run_type() {
   using Report = DryRunReport;
-  static const auto type = object<Report>(
-      "dry run of bench kernels", "What can be known without a GPU.",
-      joined(inherited<Report>(kernel_report_head_type()),
-             {field<&Report::memory_gib>("assumed_memory_gib", any_number(), "Of the device."),
-              field<&Report::bandwidth_gbs>("assumed_bandwidth_gbs", any_number(), "Of copies."),
-              field<&Report::points>("points", list(point_type()), "Sizes."),
-              field<&Report::emulated>("emulated", list(emulated_type()), "Runs in the emulator."),
-              integer_field<&Report::configurations>("configurations", 0, many, "Checked."),
-              integer_field<&Report::left_out>("left_out", 0, many, "Sizes that do not fit."),
-              integer_field<&Report::problems>("problems", 0, many, "What is invalid.")}));
+  static const auto type = result_object<Report>("dry run of bench kernels",
+                                                 {{"assumed_memory_gib", &Report::memory_gib},
+                                                  {"assumed_bandwidth_gbs", &Report::bandwidth_gbs},
+                                                  {"points", &Report::points, point_type()},
+                                                  {"emulated", &Report::emulated, emulated_type()},
+                                                  {"configurations", &Report::configurations},
+                                                  {"left_out", &Report::left_out},
+                                                  {"problems", &Report::problems}},
+                                                 inherited<Report>(kernel_report_head_type()));
   return type;
 }
 

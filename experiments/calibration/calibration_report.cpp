@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/calibration/calibration.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/result.hpp"
 
@@ -185,52 +186,41 @@ Table power_table(const CalibrationResult& calibration, const std::string& label
 
 const Typed<CalibrationResult>& calibration_result_type() {
   using R = CalibrationResult;
-  const auto number = any_number();
   const auto reference = choice<EqualityReference>(
       {{words(EqualityReference::exact_distribution), EqualityReference::exact_distribution},
        {words(EqualityReference::second_sample), EqualityReference::second_sample}},
       {{"exact law", words(EqualityReference::exact_distribution)}});
-  const auto rejection =
-      object<RejectionRate>("rejection_rate", "How often p-values are at most a level.",
-                            {field<&RejectionRate::level>("level", number, "The level."),
-                             field<&RejectionRate::rate>("rate", interval_type(), "Share of the p-values.")});
-  const auto null = object<NullDistribution>(
-      "null_distribution", "One kind of p-value under the null.",
-      {field<&NullDistribution::name>("name", text(), "Of what."),
-       field<&NullDistribution::uniform>("uniform", boolean(), "Whether it should be uniform."),
-       field<&NullDistribution::ks_distance>("ks_distance", number, "Kolmogorov-Smirnov distance."),
-       field<&NullDistribution::ks_p>("ks_p", number, "Its p-value."),
-       field<&NullDistribution::rejections>("rejections", list(rejection), "By level."),
-       field<&NullDistribution::ecdf>("ecdf", list(count<std::uint64_t>()),
-                                      "p-values up to 0, 1/200, ..., 1.")});
-  const auto point = object<PowerPoint>(
-      "power_point", "Tests of samples of one size under a fault.",
-      {field<&PowerPoint::samples>("samples", count<std::uint32_t>(), "Sequences in each test."),
-       field<&PowerPoint::effect>("effect", number, "Cohen's w."),
-       field<&PowerPoint::degrees>("degrees", count<std::int32_t>(), "Degrees of freedom."),
-       field<&PowerPoint::predicted>("predicted", number,
-                                     "Power of the noncentral chi-squared distribution."),
-       field<&PowerPoint::pearson>("pearson", interval_type(), "Share that Pearson's statistic rejects."),
-       field<&PowerPoint::g>("g", interval_type(), "Share that G rejects.")});
-  const auto line =
-      object<PowerLine>("power_line", "The prediction over the range of samples.",
-                        {field<&PowerLine::samples>("samples", list(count<std::uint64_t>()), "Sequences."),
-                         field<&PowerLine::power>("power", list(number), "Predicted power.")});
-  const auto fault = object<FaultPower>(
-      "fault_power", "How often a fault is found.",
-      {formerly(field<&FaultPower::rule>("rule", kind_of(rule_family()), "The fault."), {"verifier"}),
-       field<&FaultPower::total_variation>("total_variation", number, "Of its distribution."),
-       field<&FaultPower::points>("points", list(point), "By number of samples."),
-       field<&FaultPower::line>("line", line, "The prediction.")});
-  static const auto type =
-      object<R>("calibration_result", "Repeated tests of `speclab check`.",
-                {field<&R::reference>("against", reference, "What stands for the target's distribution."),
-                 field<&R::samples>("samples", count<std::uint32_t>(), "Sequences in each test."),
-                 field<&R::repeats>("repeats", count<std::uint32_t>(), "Tests under the null."),
-                 field<&R::null>("null", list(null), "p-values under the null."),
-                 field<&R::level>("level", number, "Level of the power curves."),
-                 field<&R::power_repeats>("power_repeats", count<std::uint32_t>(), "Tests at each point."),
-                 field<&R::power>("power", list(fault), "By fault.")});
+  const auto rejection = result_object<RejectionRate>(
+      "rejection_rate", {{"level", &RejectionRate::level}, {"rate", &RejectionRate::rate, interval_type()}});
+  const auto null = result_object<NullDistribution>("null_distribution",
+                                                    {{"name", &NullDistribution::name},
+                                                     {"uniform", &NullDistribution::uniform},
+                                                     {"ks_distance", &NullDistribution::ks_distance},
+                                                     {"ks_p", &NullDistribution::ks_p},
+                                                     {"rejections", &NullDistribution::rejections, rejection},
+                                                     {"ecdf", &NullDistribution::ecdf}});
+  const auto point =
+      result_object<PowerPoint>("power_point", {{"samples", &PowerPoint::samples},
+                                                {"effect", &PowerPoint::effect},
+                                                {"degrees", &PowerPoint::degrees},
+                                                {"predicted", &PowerPoint::predicted},
+                                                {"pearson", &PowerPoint::pearson, interval_type()},
+                                                {"g", &PowerPoint::g, interval_type()}});
+  const auto line = result_object<PowerLine>(
+      "power_line", {{"samples", &PowerLine::samples}, {"power", &PowerLine::power}});
+  const auto fault = result_object<FaultPower>(
+      "fault_power",
+      {formerly(ResultField<FaultPower>("rule", &FaultPower::rule, kind_of(rule_family())), {"verifier"}),
+       {"total_variation", &FaultPower::total_variation},
+       {"points", &FaultPower::points, point},
+       {"line", &FaultPower::line, line}});
+  static const auto type = result_object<R>("calibration_result", {{"against", &R::reference, reference},
+                                                                   {"samples", &R::samples},
+                                                                   {"repeats", &R::repeats},
+                                                                   {"null", &R::null, null},
+                                                                   {"level", &R::level},
+                                                                   {"power_repeats", &R::power_repeats},
+                                                                   {"power", &R::power, fault}});
   return type;
 }
 

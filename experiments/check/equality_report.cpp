@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiments/check/equality_test.hpp"
+#include "experiments/config/result_fields.hpp"
 
 namespace speclab {
 
@@ -46,15 +47,13 @@ std::string position_rows(const EqualityResult& result) {
 
 const Typed<PositionEquality>& position_type() {
   using P = PositionEquality;
-  static const auto type =
-      object<P>("position_equality", "The token at one position, given those before it.",
-                {integer_field<&P::position>("position", 1, 64, "From 1."),
-                 field<&P::prefixes>("prefixes", count<std::int32_t>(), "Prefixes that were tested."),
-                 field<&P::covered>("covered", any_number(), "Share of the samples with a tested prefix."),
-                 field<&P::pearson>("pearson", any_number(), "Pearson's statistic."),
-                 field<&P::degrees>("degrees", count<std::int32_t>(), "Degrees of freedom."),
-                 field<&P::pearson_p>("pearson_p", any_number(), "Its p-value."),
-                 field<&P::adjusted_p>("adjusted_p", any_number(), "The same after Holm's adjustment.")});
+  static const auto type = result_object<P>("position_equality", {{"position", &P::position},
+                                                                  {"prefixes", &P::prefixes},
+                                                                  {"covered", &P::covered},
+                                                                  {"pearson", &P::pearson},
+                                                                  {"degrees", &P::degrees},
+                                                                  {"pearson_p", &P::pearson_p},
+                                                                  {"adjusted_p", &P::adjusted_p}});
   return type;
 }
 
@@ -74,31 +73,28 @@ const Typed<EqualityResult>& equality_result_type() {
   const auto number = any_number();
   const auto integer = count<std::int32_t>();
   const auto large = count<std::uint64_t>();
-  static const auto type = object<E>(
-      "equality_test", "Speculative decoding against plain decoding, by samples.",
-      {field<&E::different>("verdict", verdict, "equal, or different."),
-       field<&E::reference>("against", reference, "What stands for the target's distribution."),
-       field<&E::tokens>("tokens", integer, "First tokens, whose joint distribution is compared."),
-       field<&E::samples_each>("samples_each", large, "Sequences from each decoder."),
-       field<&E::level>("level", number, "Probability of a false alarm."),
-       field<&E::adjusted_p>("adjusted_p", number, "Least p-value after Holm's adjustment."),
-       field<&E::pearson>("pearson", number, "Pearson's statistic of whole sequences."),
-       field<&E::pearson_p>("pearson_p", number, "Its p-value."),
-       field<&E::pearson_adjusted_p>("pearson_adjusted_p", number, "The same, adjusted."),
-       field<&E::g>("g", number, "The G statistic of whole sequences."),
-       field<&E::g_p>("g_p", number, "Its p-value."),
-       field<&E::g_adjusted_p>("g_adjusted_p", number, "The same, adjusted."),
-       field<&E::degrees>("degrees", integer, "Degrees of freedom of both."),
-       field<&E::cells>("cells", integer, "Cells after pooling."),
-       field<&E::pooled_cells>("pooled_cells", integer, "Cells that share the pool."),
-       field<&E::impossible>("impossible", large, "Sequences that the target cannot produce."),
-       field<&E::positions>("positions", list(position_type()), "Tests of single positions."),
-       field<&E::power>("power", number, "At which the next two are stated."),
-       field<&E::detectable_effect>("detectable_effect", number, "Cohen's w that the joint test finds."),
-       field<&E::detectable_total_variation>("detectable_total_variation", number,
-                                             "Total variation that the joint test finds."),
-       field<&E::samples_for_one_percent>("samples_for_total_variation_0.01", large,
-                                          "Sequences of each decoder that would find 0.01.")});
+  static const auto type = result_object<E>(
+      "equality_test", {{"verdict", &E::different, verdict},
+                        {"against", &E::reference, reference},
+                        {"tokens", &E::tokens, integer},
+                        {"samples_each", &E::samples_each, large},
+                        {"level", &E::level, number},
+                        {"adjusted_p", &E::adjusted_p, number},
+                        {"pearson", &E::pearson, number},
+                        {"pearson_p", &E::pearson_p, number},
+                        {"pearson_adjusted_p", &E::pearson_adjusted_p, number},
+                        {"g", &E::g, number},
+                        {"g_p", &E::g_p, number},
+                        {"g_adjusted_p", &E::g_adjusted_p, number},
+                        {"degrees", &E::degrees, integer},
+                        {"cells", &E::cells, integer},
+                        {"pooled_cells", &E::pooled_cells, integer},
+                        {"impossible", &E::impossible, large},
+                        {"positions", &E::positions, position_type()},
+                        {"power", &E::power, number},
+                        {"detectable_effect", &E::detectable_effect, number},
+                        {"detectable_total_variation", &E::detectable_total_variation, number},
+                        {"samples_for_total_variation_0.01", &E::samples_for_one_percent, large}});
   return type;
 }
 

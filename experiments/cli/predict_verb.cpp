@@ -7,6 +7,7 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/fields.hpp"
+#include "experiments/config/result_fields.hpp"
 
 namespace speclab {
 
@@ -36,26 +37,21 @@ struct Prediction {
 
 const Typed<Prediction>& prediction_type() {
   using P = Prediction;
-  const auto value = any_number();
-  static const auto type = object<P>(
-      "prediction", "Closed forms of Leviathan et al. 2023 under independent acceptances.",
-      {field<&P::alpha>("alpha", value, "Acceptance rate."),
-       integer_field<&P::gamma>("gamma", 0, 1e9, "Drafted tokens per round."),
-       field<&P::c>("c", value, "Time of a draft run, in target runs."),
-       field<&P::c_hat>("c_hat", value, "The same for arithmetic operations."),
-       field<&P::tokens_per_target_step>("tokens_per_target_step", value, "Equation 1."),
-       field<&P::speedup>("speedup", value, "Theorem 3.8."),
-       field<&P::operations>("operations", value, "Theorem 3.11."),
-       integer_field<&P::optimal_gamma>("optimal_gamma", 0, 1e9, "The maximiser of Theorem 3.8."),
-       field<&P::best_speedup>("best_speedup", value, "Speedup at the optimal gamma."),
-       field<&P::best_operations>("operations_at_optimum", value, "Operations at the optimal gamma."),
-       field<&P::bound_free>("upper_bound_drafting_free", value,
-                             "Upper bound on the speedup, drafting free."),
-       field<&P::bound_paid>("upper_bound_drafting_paid", value,
-                             "Upper bound on the speedup, drafting paid."),
-       field<&P::reason>("reason", text(), "Why this gamma."),
-       field<&P::speedup_limit>("speedup_limit", value,
-                                "The limit as gamma grows, where no gamma is best.")});
+  static const auto type =
+      result_object<P>("prediction", {{"alpha", &P::alpha},
+                                      {"gamma", &P::gamma},
+                                      {"c", &P::c},
+                                      {"c_hat", &P::c_hat},
+                                      {"tokens_per_target_step", &P::tokens_per_target_step},
+                                      {"speedup", &P::speedup},
+                                      {"operations", &P::operations},
+                                      {"optimal_gamma", &P::optimal_gamma},
+                                      {"best_speedup", &P::best_speedup},
+                                      {"operations_at_optimum", &P::best_operations},
+                                      {"upper_bound_drafting_free", &P::bound_free},
+                                      {"upper_bound_drafting_paid", &P::bound_paid},
+                                      {"reason", &P::reason},
+                                      {"speedup_limit", &P::speedup_limit}});
   return type;
 }
 

@@ -90,84 +90,81 @@ class AnyJsonType final : public Type {
 };
 
 const Typed<ModelPair>& models_type() {
-  static const auto type = object<ModelPair>(
-      "models", "Target and draft.",
-      {required(field<&ModelPair::target>("target", kind_of(model_family()),
-                                          "The model whose distribution the output must have.")),
-       required(
-           field<&ModelPair::draft>("draft", kind_of(model_family()), "The model that proposes tokens."))});
+  static const auto type =
+      object<ModelPair>("models", "Target and draft.",
+                        {required(field("target", &ModelPair::target, kind_of(model_family()),
+                                        "The model whose distribution the output must have.")),
+                         required(field("draft", &ModelPair::draft, kind_of(model_family()),
+                                        "The model that proposes tokens."))});
   return type;
 }
 
 const Typed<SimulationConfig>& simulation_type() {
   static const auto type = object<SimulationConfig>(
       "simulation", "How much to simulate.",
-      {integer_field<&SimulationConfig::trials>("trials", 1, 4294967295.0, "Independent sequences."),
+      {integer_field("trials", &SimulationConfig::trials, 1, 4294967295.0, "Independent sequences."),
        with_unit(
-           integer_field<&SimulationConfig::length>("length", 1, 4294967295.0, "Length of each sequence."),
+           integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
-       integer_field<&SimulationConfig::batches>("batches", 2, 4096, "Batches of batch-means intervals."),
-       field<&SimulationConfig::prompt>(
-           "prompt", Typed<PromptConfig>{std::make_shared<const PromptType>()},
-           "Context before the first token: text (with a corpus), or a list of token ids."),
-       with_unit(
-           integer_field<&SimulationConfig::prompt_tokens>("prompt_tokens", 0, 100000,
-                                                           "Instead of one prompt: this many tokens of the "
-                                                           "corpus, from a random position for each trial."),
-           "tokens")});
+       integer_field("batches", &SimulationConfig::batches, 2, 4096, "Batches of batch-means intervals."),
+       field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
+             "Context before the first token: text (with a corpus), or a list of token ids."),
+       with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
+                               "Instead of one prompt: this many tokens of the "
+                               "corpus, from a random position for each trial."),
+                 "tokens")});
   return type;
 }
 
 const Typed<CostRatios>& cost_type() {
   static const auto type = object<CostRatios>(
       "cost", "Cost of one draft run, in target runs.",
-      {with_unit(field<&CostRatios::c>("c", number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
+      {with_unit(field("c", &CostRatios::c, number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
                  "target runs"),
        with_unit(
-           field<&CostRatios::c_hat>("c_hat", number(0, 1000), "Arithmetic operations (Definition 3.10)."),
+           field("c_hat", &CostRatios::c_hat, number(0, 1000), "Arithmetic operations (Definition 3.10)."),
            "target runs")});
   return type;
 }
 
 const Typed<CaseConfig>& case_type() {
-  static const auto type = object<CaseConfig>(
-      "case", "One row of a table: what to set, and what the paper prints.",
-      {field<&CaseConfig::label>("label", text(), "Name of the row."),
-       field<&CaseConfig::set>("set", map(any_json()), "Values by JSON pointer."),
-       field<&CaseConfig::printed>("printed", map(text()),
-                                   "Printed values by metric, as text so that their digits count."),
-       field<&CaseConfig::measured>("measured", map(text()),
-                                    "Printed measurements by name, shown but not judged."),
-       field<&CaseConfig::note>("note", text(), "Remark.")});
+  static const auto type =
+      object<CaseConfig>("case", "One row of a table: what to set, and what the paper prints.",
+                         {field("label", &CaseConfig::label, text(), "Name of the row."),
+                          field("set", &CaseConfig::set, map(any_json()), "Values by JSON pointer."),
+                          field("printed", &CaseConfig::printed, map(text()),
+                                "Printed values by metric, as text so that their digits count."),
+                          field("measured", &CaseConfig::measured, map(text()),
+                                "Printed measurements by name, shown but not judged."),
+                          field("note", &CaseConfig::note, text(), "Remark.")});
   return type;
 }
 
 const Typed<FigureConfig>& figure_type() {
   static const auto type = object<FigureConfig>(
       "figure", "A figure of a sweep: formula as lines, simulation as points with intervals.",
-      {required(field<&FigureConfig::title>("title", text(), "Title.")),
-       required(field<&FigureConfig::x>("x", text(), "JSON pointer of the horizontal axis.")),
-       required(field<&FigureConfig::y>("y", metric_type(), "Metric of the vertical axis.")),
-       field<&FigureConfig::series>("series", text(), "JSON pointer that tells curves apart."),
-       field<&FigureConfig::style>(
-           "style",
-           choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
-           "Curves, or a heat map of x against series."),
-       field<&FigureConfig::x_label>("x_label", text(), "Label of the horizontal axis."),
-       field<&FigureConfig::y_label>("y_label", text(), "Label of the vertical axis."),
-       field<&FigureConfig::series_label>("series_label", text(), "Label of the legend."),
-       field<&FigureConfig::log_x>("log_x", boolean(), "Logarithmic horizontal axis."),
-       field<&FigureConfig::log_y>("log_y", boolean(), "Logarithmic vertical axis."),
-       field<&FigureConfig::log_z>("log_z", boolean(), "Logarithmic colours of a heat map.")});
+      {required(field("title", &FigureConfig::title, text(), "Title.")),
+       required(field("x", &FigureConfig::x, text(), "JSON pointer of the horizontal axis.")),
+       required(field("y", &FigureConfig::y, metric_type(), "Metric of the vertical axis.")),
+       field("series", &FigureConfig::series, text(), "JSON pointer that tells curves apart."),
+       field("style", &FigureConfig::style,
+             choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
+             "Curves, or a heat map of x against series."),
+       field("x_label", &FigureConfig::x_label, text(), "Label of the horizontal axis."),
+       field("y_label", &FigureConfig::y_label, text(), "Label of the vertical axis."),
+       field("series_label", &FigureConfig::series_label, text(), "Label of the legend."),
+       field("log_x", &FigureConfig::log_x, boolean(), "Logarithmic horizontal axis."),
+       field("log_y", &FigureConfig::log_y, boolean(), "Logarithmic vertical axis."),
+       field("log_z", &FigureConfig::log_z, boolean(), "Logarithmic colours of a heat map.")});
   return type;
 }
 
 const Typed<InputRounding>& rounding_type() {
   static const auto type = object<InputRounding>(
       "input_rounding", "Half a unit of the last printed digit of the inputs.",
-      {field<&InputRounding::alpha>("alpha", number(0, 0.1),
-                                    "Half a unit of the last printed digit of alpha."),
-       field<&InputRounding::c>("c", number(0, 0.1), "Half a unit of the last printed digit of c.")});
+      {field("alpha", &InputRounding::alpha, number(0, 0.1),
+             "Half a unit of the last printed digit of alpha."),
+       field("c", &InputRounding::c, number(0, 0.1), "Half a unit of the last printed digit of c.")});
   return type;
 }
 
@@ -188,45 +185,42 @@ Field section_field(const SectionKind& section) {
 
 std::vector<Field> config_fields() {
   std::vector<Field> fields{
-      required(field<&Config::title>("title", text(), "Title of tables and of the report.")),
-      field<&Config::about>("about", text(), "A paragraph for the report."),
-      field<&Config::source>("source", text(), "Where the numbers come from."),
-      field<&Config::experiment>("experiment",
-                                 Typed<const Experiment*>{std::make_shared<const ExperimentType>()},
-                                 "Which experiment to run."),
-      integer_field<&Config::seed>("seed", 0, 9e15, "Seed of every random number."),
-      field<&Config::corpus>("corpus", corpus_type(), "Training text."),
-      field<&Config::models>("models", models_type(), "Target and draft."),
-      field<&Config::sampling>("sampling", sampling_type(), "Sampling options of both models."),
-      formerly(field<&Config::rule>("rule", kind_of(rule_family()), "How drafted tokens are verified."),
+      required(field("title", &Config::title, text(), "Title of tables and of the report.")),
+      field("about", &Config::about, text(), "A paragraph for the report."),
+      field("source", &Config::source, text(), "Where the numbers come from."),
+      field("experiment", &Config::experiment,
+            Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "Which experiment to run."),
+      integer_field("seed", &Config::seed, 0, 9e15, "Seed of every random number."),
+      field("corpus", &Config::corpus, corpus_type(), "Training text."),
+      field("models", &Config::models, models_type(), "Target and draft."),
+      field("sampling", &Config::sampling, sampling_type(), "Sampling options of both models."),
+      formerly(field("rule", &Config::rule, kind_of(rule_family()), "How drafted tokens are verified."),
                {"verifier"}),
-      field<&Config::engine>(
-          "engine",
-          choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
-                         {{"quick", "fast"}}),
-          "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
-          "looks up "
-          "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); "
-          "\"auto\" "
-          "takes the faster one."),
-      field<&Config::alpha>("alpha", number(0, 1), "Acceptance rate, for predict, iid and schedules."),
-      with_unit(integer_field<&Config::gamma>("gamma", 0, 64, "Drafted tokens per round."), "tokens"),
-      field<&Config::cost>("cost", cost_type(), "Cost of a draft run."),
-      formerly(field<&Config::simulation>("simulation", simulation_type(), "How much to simulate."),
+      field("engine", &Config::engine,
+            choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
+                           {{"quick", "fast"}}),
+            "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
+            "looks up "
+            "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); "
+            "\"auto\" "
+            "takes the faster one."),
+      field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
+      with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
+      field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
+      formerly(field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
                {"plan"}),
-      field<&Config::confidence>("confidence", number_above(0, 0.9999999), "Confidence of every interval."),
-      field<&Config::simultaneous>(
-          "simultaneous", boolean(),
-          "Widen intervals so that the confidence holds for all of this config's together.")};
+      field("confidence", &Config::confidence, number_above(0, 0.9999999), "Confidence of every interval."),
+      field("simultaneous", &Config::simultaneous, boolean(),
+            "Widen intervals so that the confidence holds for all of this config's together.")};
   for (const SectionKind& section : section_kinds()) fields.push_back(section_field(section));
-  fields.push_back(field<&Config::cases>("cases", list(case_type(), 1, 100000), "Explicit rows."));
-  fields.push_back(field<&Config::sweep>(
-      "sweep", map(any_json()),
+  fields.push_back(field("cases", &Config::cases, list(case_type(), 1, 100000), "Explicit rows."));
+  fields.push_back(field(
+      "sweep", &Config::sweep, map(any_json()),
       "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
-  fields.push_back(field<&Config::metrics>("metrics", list(metric_type(), 1, 32), "Metrics in the table."));
-  fields.push_back(field<&Config::input_rounding>(
-      "input_rounding", rounding_type(), "Rounding of the printed inputs, for judging printed results."));
-  fields.push_back(field<&Config::figures>("figures", list(figure_type(), 0, 16), "Figures of a sweep."));
+  fields.push_back(field("metrics", &Config::metrics, list(metric_type(), 1, 32), "Metrics in the table."));
+  fields.push_back(field("input_rounding", &Config::input_rounding, rounding_type(),
+                         "Rounding of the printed inputs, for judging printed results."));
+  fields.push_back(field("figures", &Config::figures, list(figure_type(), 0, 16), "Figures of a sweep."));
   return fields;
 }
 

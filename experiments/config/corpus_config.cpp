@@ -5,31 +5,31 @@ namespace speclab {
 const Typed<CorpusConfig>& corpus_type() {
   static const auto type = object<CorpusConfig>(
       "corpus", "Text that n-gram models are trained on.",
-      {required(field<&CorpusConfig::file>("file", text(),
-                                           "Path of a text file, relative to the working directory.")),
-       formerly(field<&CorpusConfig::tokenization>("tokenization",
-                                                   choice<Tokenization>({{"bytes", Tokenization::bytes},
-                                                                         {"words", Tokenization::words},
-                                                                         {"subword", Tokenization::pieces}},
-                                                                        {{"pieces", "subword"}}),
-                                                   "What a token is."),
+      {required(field("file", &CorpusConfig::file, text(),
+                      "Path of a text file, relative to the working directory.")),
+       formerly(field("tokenization", &CorpusConfig::tokenization,
+                      choice<Tokenization>({{"bytes", Tokenization::bytes},
+                                            {"words", Tokenization::words},
+                                            {"subword", Tokenization::pieces}},
+                                           {{"pieces", "subword"}}),
+                      "What a token is."),
                 {"units"}),
-       with_unit(integer_field<&CorpusConfig::vocabulary>(
-                     "vocabulary", 2, 1 << 20,
+       with_unit(integer_field(
+                     "vocabulary", &CorpusConfig::vocabulary, 2, 1 << 20,
                      "Largest vocabulary: of words the others become <unk>; of subwords the size for which "
                      "SentencePiece is trained."),
                  "tokens"),
-       integer_field<&CorpusConfig::hold_out>(
-           "hold_out", 0, 1e9,
+       integer_field(
+           "hold_out", &CorpusConfig::hold_out, 0, 1e9,
            "Every k-th document is held out, and models are trained on the others; 0 holds out none."),
-       with_unit(integer_field<&CorpusConfig::document_tokens>(
-                     "document_tokens", 0, 1e9,
-                     "Cuts the text into documents of this length; 0: documents end at form feeds."),
-                 "tokens"),
-       field<&CorpusConfig::translation>("translation", text(),
-                                         "A text whose line i translates line i of \"file\". A document is "
-                                         "then a line, a separator and its "
-                                         "translation, and n-grams are trained on translations.")});
+       with_unit(
+           integer_field("document_tokens", &CorpusConfig::document_tokens, 0, 1e9,
+                         "Cuts the text into documents of this length; 0: documents end at form feeds."),
+           "tokens"),
+       field("translation", &CorpusConfig::translation, text(),
+             "A text whose line i translates line i of \"file\". A document is "
+             "then a line, a separator and its "
+             "translation, and n-grams are trained on translations.")});
   return type;
 }
 

@@ -120,6 +120,20 @@ Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
                                    }})};
 }
 
+/// An entry whose factory takes its parameters as P: `make(parameters, path, request)`, with the JSON pointer
+/// of the object for errors.
+template <class Entry, class P, class Make>
+Entry kind_entry(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
+  Entry kind;
+  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
+  kind.name = std::move(name);
+  kind.sentence = std::move(sentence);
+  kind.make = [make](const SelectedKind& selected, const auto& request) {
+    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
+  };
+  return kind;
+}
+
 /// A kind with the parameters of a description: for defaults in code, such as the rule "token".
 template <class Entry>
 Selected<Entry> selected(const Entry& entry) {

@@ -2,7 +2,7 @@
 //     const Typed<Sampling>& sampling_type() {
 //       static const auto type = object<Sampling>(
 //           "sampling", "Sampling options of a model.",
-//           {field<&Sampling::top_k>("top_k", integer(0, 1e6), "Keep the k most probable tokens; 0 keeps
+//           {field("top_k", &Sampling::top_k, integer(0, 1e6), "Keep the k most probable tokens; 0 keeps
 //           all.")});
 //       return type;
 //     }
@@ -28,7 +28,7 @@ namespace speclab {
 struct Field {
   std::string name;
   TypePtr type;
-  std::string sentence;
+  std::string sentence = {};
   std::string unit = {};
   std::vector<std::string> aliases = {};  ///< earlier names
   bool required = false;
@@ -75,14 +75,6 @@ class ObjectType final : public Type {
 };
 
 namespace detail {
-
-template <class M>
-struct MemberOf;
-template <class S, class T>
-struct MemberOf<T S::*> {
-  using Object = S;
-  using Value = T;
-};
 
 template <class T>
 struct Held {
@@ -199,46 +191,32 @@ Typed<OrderedMap<T>> map(const Typed<T>& element) {
                                       }})};
 }
 
-/// The field of a struct that `Member` points to; of `Object`, when the member is one of a base class.
-template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object, class T>
-Field field(std::string name, const Typed<T>& type, std::string sentence) {
-  using Value = typename detail::MemberOf<decltype(Member)>::Value;
+/// One key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a base
+/// class give the struct itself, field<Derived>("name", &Derived::name, ...).
+template <class S = void, class Value, class Base, class T>
+Field field(std::string name, Value Base::*member, const Typed<T>& type, std::string sentence) {
+  using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
   static_assert(std::is_same_v<typename detail::Held<Value>::Type, T>, "the description of another type");
   Field made{.name = std::move(name), .type = type.type, .sentence = std::move(sentence)};
   if constexpr (detail::Held<Value>::optional) {
-    made.at = [](void* object) -> void* {
-      auto& held = static_cast<Object*>(object)->*Member;
+    made.at = [member](void* object) -> void* {
+      auto& held = static_cast<Object*>(object)->*member;
       return held ? &*held : nullptr;
     };
-    made.create = [](void* object) -> void* { return &(static_cast<Object*>(object)->*Member).emplace(); };
+    made.create = [member](void* object) -> void* {
+      return &(static_cast<Object*>(object)->*member).emplace();
+    };
   } else {
-    made.at = [](void* object) -> void* { return &(static_cast<Object*>(object)->*Member); };
+    made.at = [member](void* object) -> void* { return &(static_cast<Object*>(object)->*member); };
   }
   return made;
 }
 
-/// The same for a value that is left out of the JSON when it is empty, zero or false.
-template <auto Member, class T>
-Field sparse_field(std::string name, const Typed<T>& type, std::string sentence) {
-  using Object = typename detail::MemberOf<decltype(Member)>::Object;
-  Field made = field<Member>(std::move(name), type, std::move(sentence));
-  made.create = made.at;
-  made.at = [](void* object) -> void* {
-    auto& value = static_cast<Object*>(object)->*Member;
-    if constexpr (requires { value.empty(); }) {
-      return value.empty() ? nullptr : &value;
-    } else {
-      return value == T{} ? nullptr : &value;
-    }
-  };
-  return made;
-}
-
 /// The same for integers, whose width is the member's.
-template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object>
-Field integer_field(std::string name, double least, double most, std::string sentence) {
-  using Value = typename detail::Held<typename detail::MemberOf<decltype(Member)>::Value>::Type;
-  return field<Member, Object>(std::move(name), integer<Value>(least, most), std::move(sentence));
+template <class S = void, class Value, class Base>
+Field integer_field(std::string name, Value Base::*member, double least, double most, std::string sentence) {
+  return field<S>(std::move(name), member, integer<typename detail::Held<Value>::Type>(least, most),
+                  std::move(sentence));
 }
 
 inline Field required(Field field) {

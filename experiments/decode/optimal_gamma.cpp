@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/decode/formulas.hpp"
 #include "experiments/decode/search_section.hpp"
 #include "experiments/run/jobs.hpp"
@@ -19,14 +20,10 @@ struct SearchResult {
 };
 
 const Typed<SearchResult>& search_result_type() {
-  static const auto type = object<SearchResult>(
-      "search", "Simulated speedups of every gamma.",
-      {field<&SearchResult::speedup_by_gamma>("speedup_by_gamma", list(interval_type()),
-                                              "Speedup of gamma = 0, 1, ..."),
-       field<&SearchResult::gap>("gap", interval_type(),
-                                 "Speedup at the best simulated gamma minus that at the formula's."),
-       field<&SearchResult::capped>(
-           "capped", boolean(), "True when the formula's gamma is not below the largest simulated one.")});
+  static const auto type = result_object<SearchResult>(
+      "search", {{"speedup_by_gamma", &SearchResult::speedup_by_gamma, interval_type()},
+                 {"gap", &SearchResult::gap, interval_type()},
+                 {"capped", &SearchResult::capped}});
   return type;
 }
 

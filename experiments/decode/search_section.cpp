@@ -7,7 +7,7 @@ const SectionKind& search_section() {
       "search",
       object<SearchSection>(
           "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
-          {integer_field<&SearchSection::max_gamma>("max_gamma", 1, 64, "Largest gamma tried.")})
+          {integer_field("max_gamma", &SearchSection::max_gamma, 1, 64, "Largest gamma tried.")})
           .type};
   return kind;
 }

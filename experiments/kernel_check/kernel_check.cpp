@@ -8,6 +8,7 @@
 
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/kernel_result.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/distributions.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -154,24 +155,21 @@ const Typed<KernelCheckReport>& kernel_check_type() {
   using Test = KernelCheckRow;
   using Report = KernelCheckReport;
   static const auto row =
-      object<Test>("row", "One test.",
-                   {field<&Test::test>("test", text(), "Its name."),
-                    field<&Test::implementation>("implementation", text(), "The kernel."),
-                    field<&Test::dtype>("dtype", dtype_type(), "Of the logits."),
-                    field<&Test::outcome>("outcome", choice<CheckOutcome>(outcome_names()), "What came out."),
-                    field<&Test::detail>("detail", text(), "Counts and p-values.")});
+      result_object<Test>("row", {{"test", &Test::test},
+                                  {"implementation", &Test::implementation},
+                                  {"dtype", &Test::dtype, dtype_type()},
+                                  {"outcome", &Test::outcome, choice<CheckOutcome>(outcome_names())},
+                                  {"detail", &Test::detail}});
   static const auto place =
       choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
-  static const auto type = object<Report>(
-      "check kernels", "Tests of the verification kernels.",
-      {field<&Report::version>("version", text(), "Of speclab."),
-       field<&Report::command>("command", text(), "What was typed."),
-       field<&Report::place>("place", place, "Where the kernels ran."),
-       field<&Report::device>("device", text(), "The GPU."),
-       field<&Report::level>("level", any_number(), "Probability of a false alarm."),
-       field<&Report::requests>("requests", count<std::uint64_t>(), "Of each test of a distribution."),
-       field<&Report::rows>("rows", list(row), "Tests."),
-       field<&Report::failures>("failures", count<std::size_t>(), "Failed rows.")});
+  static const auto type = result_object<Report>("check kernels", {{"version", &Report::version},
+                                                                   {"command", &Report::command},
+                                                                   {"place", &Report::place, place},
+                                                                   {"device", &Report::device},
+                                                                   {"level", &Report::level},
+                                                                   {"requests", &Report::requests},
+                                                                   {"rows", &Report::rows, row},
+                                                                   {"failures", &Report::failures}});
   return type;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/run/cells.hpp"
@@ -69,28 +70,24 @@ Acceptance measured(const Job& job, double confidence) {
 }
 
 const Typed<ComparedChoice>& compared_choice_type() {
-  static const auto optimal = object<OptimalGammas>(
-      "gammas", "Values of gamma.",
-      {integer_field<&OptimalGammas::low>("low", 0, 1e9, "The least."),
-       integer_field<&OptimalGammas::high>("high", 0, 1e9, "The largest; left out when there is none.")});
+  static const auto optimal =
+      result_object<OptimalGammas>("gammas", {{"low", &OptimalGammas::low}, {"high", &OptimalGammas::high}});
   static const auto verdict = choice<ChoiceVerdict>(
       {{words(ChoiceVerdict::same), ChoiceVerdict::same},
        {words(ChoiceVerdict::optimal_within_rounding), ChoiceVerdict::optimal_within_rounding},
        {words(ChoiceVerdict::ours_is_faster), ChoiceVerdict::ours_is_faster},
        {words(ChoiceVerdict::more_is_always_better), ChoiceVerdict::more_is_always_better}});
-  static const auto type = object<ComparedChoice>(
-      "case", "A case's gamma beside the best.",
-      {field<&ComparedChoice::label>("label", text(), "The case."),
-       field<&ComparedChoice::alpha>("alpha", any_number(), "Acceptance rate."),
-       field<&ComparedChoice::c>("c", any_number(), "Time of a draft run over that of a target run."),
-       integer_field<&ComparedChoice::gamma>("gamma", 0, 1e9, "The config's."),
-       field<&ComparedChoice::speedup>("speedup", any_number(), "At the config's gamma."),
-       integer_field<&ComparedChoice::best_gamma>("best_gamma", 0, 1e9, "By Theorem 3.8."),
-       field<&ComparedChoice::best_speedup>("best_speedup", any_number(), "At the best gamma."),
-       field<&ComparedChoice::loss_percent>("loss_percent", any_number(), "Of the best speedup."),
-       field<&ComparedChoice::optimal_gammas>("optimal_gammas", optimal,
-                                              "Optimal for inputs within rounding."),
-       field<&ComparedChoice::verdict>("verdict", verdict, "How the two compare.")});
+  static const auto type =
+      result_object<ComparedChoice>("case", {{"label", &ComparedChoice::label},
+                                             {"alpha", &ComparedChoice::alpha},
+                                             {"c", &ComparedChoice::c},
+                                             {"gamma", &ComparedChoice::gamma},
+                                             {"speedup", &ComparedChoice::speedup},
+                                             {"best_gamma", &ComparedChoice::best_gamma},
+                                             {"best_speedup", &ComparedChoice::best_speedup},
+                                             {"loss_percent", &ComparedChoice::loss_percent},
+                                             {"optimal_gammas", &ComparedChoice::optimal_gammas, optimal},
+                                             {"verdict", &ComparedChoice::verdict, verdict}});
   return type;
 }
 
@@ -140,14 +137,11 @@ const char* words(ChoiceVerdict verdict) {
 }
 
 const Typed<ChoiceComparison>& choice_comparison_type() {
-  static const auto type = object<ChoiceComparison>(
-      "comparison", "The config's gamma beside the best, a row a case.",
-      {field<&ChoiceComparison::rows>("rows", list(compared_choice_type()), "Cases."),
-       integer_field<&ChoiceComparison::same>("same", 0, 1e9, "Rows with the best gamma."),
-       integer_field<&ChoiceComparison::within_rounding>("within_rounding", 0, 1e9,
-                                                         "Rows optimal for inputs within rounding."),
-       field<&ChoiceComparison::largest_loss_percent>("largest_loss_percent", any_number(),
-                                                      "Of the other rows.")});
+  static const auto type = result_object<ChoiceComparison>(
+      "comparison", {{"rows", &ChoiceComparison::rows, compared_choice_type()},
+                     {"same", &ChoiceComparison::same},
+                     {"within_rounding", &ChoiceComparison::within_rounding},
+                     {"largest_loss_percent", &ChoiceComparison::largest_loss_percent}});
   return type;
 }
 

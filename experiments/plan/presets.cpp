@@ -31,14 +31,14 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
 const Typed<Device>& device_type() {
   static const auto type = object<Device>(
       "device", "An accelerator, from its vendor's data sheet; dense rates in SI units.",
-      {field<&Device::name>("name", text(), "Its name."),
-       field<&Device::flops_16bit>("flops_16bit", any_number(), "FLOP/s in bfloat16 or float16."),
-       field<&Device::flops_8bit>("flops_8bit", any_number(), "FLOP/s in FP8 or INT8."),
-       field<&Device::bandwidth>("bandwidth", any_number(), "Bytes/s of its memory."),
-       field<&Device::memory>("memory", any_number(), "Bytes."),
-       field<&Device::link>("link", any_number(), "Bytes/s to other devices, in one direction."),
-       field<&Device::power>("power", any_number(), "Limit of the board, W."),
-       field<&Device::source>("source", text(), "Of these numbers.")});
+      {field("name", &Device::name, text(), "Its name."),
+       field("flops_16bit", &Device::flops_16bit, any_number(), "FLOP/s in bfloat16 or float16."),
+       field("flops_8bit", &Device::flops_8bit, any_number(), "FLOP/s in FP8 or INT8."),
+       field("bandwidth", &Device::bandwidth, any_number(), "Bytes/s of its memory."),
+       field("memory", &Device::memory, any_number(), "Bytes."),
+       field("link", &Device::link, any_number(), "Bytes/s to other devices, in one direction."),
+       field("power", &Device::power, any_number(), "Limit of the board, W."),
+       field("source", &Device::source, text(), "Of these numbers.")});
   return type;
 }
 
@@ -46,20 +46,20 @@ const Typed<Transformer>& transformer_type() {
   constexpr double most = 1e9;
   static const auto type = object<Transformer>(
       "language model", "The shape of a Transformer, as its config.json gives it.",
-      {field<&Transformer::name>("name", text(), "Its name."),
-       field<&Transformer::repository>("repository", text(), "As servers know it."),
-       integer_field<&Transformer::layers>("layers", 0, most, "Of the decoder."),
-       integer_field<&Transformer::hidden>("hidden", 0, most, "Width."),
-       integer_field<&Transformer::heads>("heads", 0, most, "Of attention."),
-       integer_field<&Transformer::kv_heads>("kv_heads", 0, most, "Of keys and values."),
-       integer_field<&Transformer::head_size>("head_size", 0, most, "Width of a head."),
-       integer_field<&Transformer::feed_forward>("feed_forward", 0, most, "Width of a feed-forward block."),
-       integer_field<&Transformer::vocab>("vocab", 0, most, "Tokens."),
-       integer_field<&Transformer::experts>("experts", 0, most, "Feed-forward blocks a layer."),
-       integer_field<&Transformer::active_experts>("active_experts", 0, most, "Of which a token uses these."),
-       integer_field<&Transformer::encoder_layers>("encoder_layers", 0, most, "Of the encoder."),
-       field<&Transformer::published>("published", any_number(), "Parameters, as published."),
-       field<&Transformer::source>("source", text(), "Of these numbers.")});
+      {field("name", &Transformer::name, text(), "Its name."),
+       field("repository", &Transformer::repository, text(), "As servers know it."),
+       integer_field("layers", &Transformer::layers, 0, most, "Of the decoder."),
+       integer_field("hidden", &Transformer::hidden, 0, most, "Width."),
+       integer_field("heads", &Transformer::heads, 0, most, "Of attention."),
+       integer_field("kv_heads", &Transformer::kv_heads, 0, most, "Of keys and values."),
+       integer_field("head_size", &Transformer::head_size, 0, most, "Width of a head."),
+       integer_field("feed_forward", &Transformer::feed_forward, 0, most, "Width of a feed-forward block."),
+       integer_field("vocab", &Transformer::vocab, 0, most, "Tokens."),
+       integer_field("experts", &Transformer::experts, 0, most, "Feed-forward blocks a layer."),
+       integer_field("active_experts", &Transformer::active_experts, 0, most, "Of which a token uses these."),
+       integer_field("encoder_layers", &Transformer::encoder_layers, 0, most, "Of the encoder."),
+       field("published", &Transformer::published, any_number(), "Parameters, as published."),
+       field("source", &Transformer::source, text(), "Of these numbers.")});
   return type;
 }
 
@@ -73,9 +73,9 @@ struct ModelSize {
 const Typed<ModelSize>& size_type() {
   static const auto type = object<ModelSize>(
       "size", "What follows from the shape.",
-      {field<&ModelSize::parameters>("parameters", any_number(), "All of them."),
-       field<&ModelSize::active_parameters>("active_parameters", any_number(), "That a token multiplies."),
-       field<&ModelSize::cache_bytes_per_token>("cache_bytes_per_token", any_number(), "In 16 bits.")});
+      {field("parameters", &ModelSize::parameters, any_number(), "All of them."),
+       field("active_parameters", &ModelSize::active_parameters, any_number(), "That a token multiplies."),
+       field("cache_bytes_per_token", &ModelSize::cache_bytes_per_token, any_number(), "In 16 bits.")});
   return type;
 }
 

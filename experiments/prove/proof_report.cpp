@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/prove/proof_number.hpp"
 
 namespace speclab {
@@ -33,11 +34,10 @@ class ProofNumberType final : public Type {
 
 const Typed<Counterexample>& counterexample_type() {
   using C = Counterexample;
-  static const auto type = object<C>(
-      "counterexample", "The sequence whose probability is furthest from the target's.",
-      {field<&C::tokens>("tokens", list(integer<Token>(0, 1 << 30)), "Its tokens."),
-       field<&C::probability>("probability", proof_number_type(), "Under the rule."),
-       field<&C::target_probability>("target_probability", proof_number_type(), "Under plain decoding.")});
+  static const auto type = result_object<C>(
+      "counterexample", {{"tokens", &C::tokens, integer<Token>(0, 1 << 30)},
+                         {"probability", &C::probability, proof_number_type()},
+                         {"target_probability", &C::target_probability, proof_number_type()}});
   return type;
 }
 
@@ -79,25 +79,21 @@ const Typed<Proof>& proof_type() {
   using P = Proof;
   const auto arithmetic =
       choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
-  static const auto type = object<P>(
-      "proof", "What enumeration finds.",
-      {field<&P::rule>("rule", kind_of(rule_family()), "The rule."),
-       field<&P::gamma>("gamma", count<std::int32_t>(), "Drafted positions."),
-       field<&P::lossless>("lossless", boolean(), "Whether the distribution is the target's."),
-       field<&P::tv>("tv", proof_number_type(), "Total variation between the distributions."),
-       field<&P::acceptance>("acceptance", proof_number_type(),
-                             "P(a token is accepted at the first position)."),
-       field<&P::optimal_transport_bound>("optimal_transport_bound", proof_number_type(),
-                                          "The largest acceptance of any lossless rule there."),
-       field<&P::expected_accepted>("expected_accepted", proof_number_type(), "Mean tokens accepted."),
-       field<&P::expected_emitted>("expected_emitted", proof_number_type(), "Mean tokens emitted."),
-       field<&P::rejection>("rejection", proof_number_type(), "P(the round ends in a rejection)."),
-       field<&P::counterexample>("counterexample", counterexample_type(), "Where a lossy rule is furthest."),
-       field<&P::distribution>("distribution", map(proof_number_type()), "By sequence of tokens."),
-       field<&P::target_distribution>("target_distribution", map(proof_number_type()),
-                                      "By sequence of tokens."),
-       field<&P::branches>("branches", count<std::uint64_t>(), "Branches followed."),
-       field<&P::arithmetic>("arithmetic", arithmetic, "Of the numbers.")});
+  static const auto type = result_object<P>(
+      "proof", {{"rule", &P::rule, kind_of(rule_family())},
+                {"gamma", &P::gamma},
+                {"lossless", &P::lossless},
+                {"tv", &P::tv, proof_number_type()},
+                {"acceptance", &P::acceptance, proof_number_type()},
+                {"optimal_transport_bound", &P::optimal_transport_bound, proof_number_type()},
+                {"expected_accepted", &P::expected_accepted, proof_number_type()},
+                {"expected_emitted", &P::expected_emitted, proof_number_type()},
+                {"rejection", &P::rejection, proof_number_type()},
+                {"counterexample", &P::counterexample, counterexample_type()},
+                {"distribution", &P::distribution, map(proof_number_type())},
+                {"target_distribution", &P::target_distribution, map(proof_number_type())},
+                {"branches", &P::branches},
+                {"arithmetic", &P::arithmetic, arithmetic}});
   return type;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiments/config/result_fields.hpp"
 #include "experiments/prove/proof_number.hpp"
 #include "experiments/prove/survey.hpp"
 
@@ -11,12 +12,11 @@ namespace {
 
 const Typed<SurveyCounterexample>& counterexample_type() {
   using C = SurveyCounterexample;
-  static const auto type = object<C>(
-      "survey_counterexample", "The instance where a rule is furthest from the target.",
-      {field<&C::command>("command", text(), "What proves it again."),
-       field<&C::tokens>("tokens", list(integer<Token>(0, 1 << 30)), "The sequence that is furthest."),
-       field<&C::probability>("probability", proof_number_type(), "Under the rule."),
-       field<&C::target_probability>("target_probability", proof_number_type(), "Under plain decoding.")});
+  static const auto type = result_object<C>(
+      "survey_counterexample", {{"command", &C::command},
+                                {"tokens", &C::tokens, integer<Token>(0, 1 << 30)},
+                                {"probability", &C::probability, proof_number_type()},
+                                {"target_probability", &C::target_probability, proof_number_type()}});
   return type;
 }
 
@@ -27,21 +27,17 @@ const Typed<SurveyRow>& row_type() {
                                 {"lossless at temperature 0", ExpectedLossless::at_temperature_zero},
                                 {"lossy", ExpectedLossless::never}});
   static const auto type =
-      object<R>("survey_row", "One rule on all instances.",
-                {field<&R::rule>("rule", text(), "Its label."),
-                 field<&R::expected>("expected_lossless", expected, "What it is held to."),
-                 field<&R::as_expected>("as_expected", boolean(), "Whether every instance agrees."),
-                 field<&R::instances>("instances", count<std::uint64_t>(), "Instances examined."),
-                 field<&R::lossless>("lossless", count<std::uint64_t>(), "Instances where it is lossless."),
-                 field<&R::worst_tv>("worst_tv", proof_number_type(), "Largest total variation."),
-                 field<&R::mean_acceptance>("mean_acceptance", any_number(), "At the first position."),
-                 field<&R::mean_optimal_transport_bound>("mean_optimal_transport_bound", any_number(),
-                                                         "Of any lossless rule there."),
-                 field<&R::branches>("branches", count<std::uint64_t>(), "Branches followed."),
-                 field<&R::within_p_over_l>("within_p_over_l", count<std::uint64_t>(),
-                                            "Instances where the first token's probability is at most p/l."),
-                 field<&R::counterexample>("counterexample", counterexample_type(),
-                                           "Of rules that are not lossless.")});
+      result_object<R>("survey_row", {{"rule", &R::rule},
+                                      {"expected_lossless", &R::expected, expected},
+                                      {"as_expected", &R::as_expected},
+                                      {"instances", &R::instances},
+                                      {"lossless", &R::lossless},
+                                      {"worst_tv", &R::worst_tv, proof_number_type()},
+                                      {"mean_acceptance", &R::mean_acceptance},
+                                      {"mean_optimal_transport_bound", &R::mean_optimal_transport_bound},
+                                      {"branches", &R::branches},
+                                      {"within_p_over_l", &R::within_p_over_l},
+                                      {"counterexample", &R::counterexample, counterexample_type()}});
   return type;
 }
 
@@ -65,14 +61,12 @@ const Typed<Survey>& survey_type() {
   using S = Survey;
   const auto arithmetic =
       choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
-  static const auto type =
-      object<S>("survey", "Every rule on random instances.",
-                {field<&S::instances>("instances", count<std::uint64_t>(), "Of each rule."),
-                 field<&S::seed>("seed", count<std::uint64_t>(), "Of the instances."),
-                 field<&S::arithmetic>("arithmetic", arithmetic, "Of the proofs."),
-                 field<&S::partial>("partial", boolean(), "Interrupted."),
-                 field<&S::rules>("rules", list(row_type()), "One entry a rule."),
-                 field<&S::as_expected>("as_expected", boolean(), "Whether every rule is as expected.")});
+  static const auto type = result_object<S>("survey", {{"instances", &S::instances},
+                                                       {"seed", &S::seed},
+                                                       {"arithmetic", &S::arithmetic, arithmetic},
+                                                       {"partial", &S::partial},
+                                                       {"rules", &S::rules, row_type()},
+                                                       {"as_expected", &S::as_expected}});
   return type;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/statistics/quality_estimates.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/rules/rule_comparison.hpp"
 #include "experiments/rules/rules_section.hpp"
@@ -147,11 +148,10 @@ class Rules final : public Experiment {
 
 const Typed<RuleComparison>& rule_comparison_type() {
   using R = RuleComparison;
-  static const auto type = object<R>(
-      "rule_quality", "What the experiment rules finds beside metrics.",
-      {field<&R::drafts>("drafts", count<std::int32_t>(), "Drafts at the first position of a round."),
-       field<&R::lossless>("lossless", boolean(), "Whether the rule is held to be lossless here."),
-       field<&R::equality_test>("equality_test", equality_result_type(), "The test of `speclab check`.")});
+  static const auto type =
+      result_object<R>("rule_quality", {{"drafts", &R::drafts},
+                                        {"lossless", &R::lossless},
+                                        {"equality_test", &R::equality_test, equality_result_type()}});
   return type;
 }
 

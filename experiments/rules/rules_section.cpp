@@ -7,10 +7,9 @@ const SectionKind& rules_section() {
       .key = "rules",
       .type = object<RulesSection>(
                   "rules", "Whether the experiment rules tests equality besides.",
-                  {formerly(field<&RulesSection::equality_test>(
-                                "equality_test", boolean(),
-                                "Beside a proved distance of 0 to the target, run the test of `speclab "
-                                "check` (section \"check\")."),
+                  {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
+                                  "Beside a proved distance of 0 to the target, run the test of `speclab "
+                                  "check` (section \"check\")."),
                             {"witness"})})
                   .type,
       .aliases = {"verifiers"}};

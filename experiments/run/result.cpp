@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_value.hpp"
+#include "experiments/config/result_fields.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -15,39 +16,33 @@ namespace {
 
 const Typed<Counts>& counts_type() {
   const auto counted = count<std::uint64_t>();
-  static const auto type = object<Counts>(
-      "counts", "Counts of work; those that an experiment does not count are left out.",
-      {field<&Counts::contexts>("contexts", counted, "Contexts in which the acceptance was computed."),
-       field<&Counts::searches>("searches", counted, "Beam searches."),
-       field<&Counts::identical>("identical", counted, "Searches with the beams of plain search."),
-       field<&Counts::rounds>("rounds", counted, "Rounds, each one target step."),
-       field<&Counts::drafted>("drafted", counted, "Drafted tokens."),
-       field<&Counts::draft_runs>("draft_runs", counted, "Draft runs, one after the other."),
-       field<&Counts::examined>("examined", counted, "Positions that the rule reached."),
-       field<&Counts::accepted>("accepted", counted, "Accepted drafted tokens."),
-       field<&Counts::emitted>("emitted", counted, "Emitted tokens."),
-       field<&Counts::target_rows>("target_rows", counted, "Rows of the target."),
-       field<&Counts::draft_rows>("draft_rows", counted, "Rows of the draft."),
-       field<&Counts::plain_rows>("plain_rows", counted, "Rows of the target in plain search.")});
+  static const auto type = result_object<Counts>("counts", {{"contexts", &Counts::contexts},
+                                                            {"searches", &Counts::searches},
+                                                            {"identical", &Counts::identical},
+                                                            {"rounds", &Counts::rounds},
+                                                            {"drafted", &Counts::drafted},
+                                                            {"draft_runs", &Counts::draft_runs},
+                                                            {"examined", &Counts::examined},
+                                                            {"accepted", &Counts::accepted},
+                                                            {"emitted", &Counts::emitted},
+                                                            {"target_rows", &Counts::target_rows},
+                                                            {"draft_rows", &Counts::draft_rows},
+                                                            {"plain_rows", &Counts::plain_rows}});
   return type;
 }
 
 const Typed<PositionResult>& position_type() {
-  static const auto type = object<PositionResult>(
-      "position", "Acceptance at one drafted position.",
-      {field<&PositionResult::unconditional>("unconditional", interval_type(), "P[accepted]."),
-       field<&PositionResult::conditional>("conditional", interval_type(),
-                                           "P[accepted | those before were accepted].")});
+  static const auto type = result_object<PositionResult>(
+      "position", {{"unconditional", &PositionResult::unconditional, interval_type()},
+                   {"conditional", &PositionResult::conditional, interval_type()}});
   return type;
 }
 
 const Typed<EngineResult>& engine_type() {
-  static const auto type = object<EngineResult>(
-      "engine", "How decoding ran, with counts of work that are the same on every machine.",
-      {field<&EngineResult::name>("name", text(), "plain, fast or iid."),
-       field<&EngineResult::random_blocks>("random_blocks", count<std::uint64_t>(), "Philox blocks used."),
-       field<&EngineResult::residual_passes>("residual_passes", count<std::uint64_t>(),
-                                             "Residuals drawn by a pass over the vocabulary.")});
+  static const auto type =
+      result_object<EngineResult>("engine", {{"name", &EngineResult::name},
+                                             {"random_blocks", &EngineResult::random_blocks},
+                                             {"residual_passes", &EngineResult::residual_passes}});
   return type;
 }
 
@@ -59,77 +54,63 @@ const Typed<Reproduction>& reproduction_type() {
   return type;
 }
 
-std::vector<Field> cell_fields() {
-  return {field<&CellResult::label>("label", text(), "Name of the cell."),
-          field<&CellResult::set>("set", map(any_json()), "What this cell sets, by JSON pointer."),
-          sparse_field<&CellResult::printed>("printed", map(text()), "Printed values by metric."),
-          sparse_field<&CellResult::measured>("measured", map(text()), "Printed measurements by name."),
-          sparse_field<&CellResult::note>("note", text(), "Remark."),
-          sparse_field<&CellResult::partial>("partial", boolean(), "True for a cell that was interrupted."),
-          field<&CellResult::formula_alpha>("formula_alpha",
-                                            choice<AlphaSource>({{"given", AlphaSource::given},
-                                                                 {"exact", AlphaSource::exact},
-                                                                 {"measured", AlphaSource::measured}}),
-                                            "Where the alpha of the closed forms comes from."),
-          field<&CellResult::exact_alpha>("exact_alpha", any_number(),
-                                          "The acceptance rate, when it is one number in every context."),
-          sparse_field<&CellResult::formula>("formula", by_metric(any_number()), "Closed forms by metric."),
-          sparse_field<&CellResult::simulated>("simulated", by_metric(interval_type()),
-                                               "Simulated values with intervals, by metric."),
-          sparse_field<&CellResult::proved>("proved", list(metric_type()),
-                                            "Those of \"simulated\" that stand for a proof."),
-          sparse_field<&CellResult::verdict>("verdict", by_metric(reproduction_type()),
-                                             "How printed values relate to the formula."),
-          sparse_field<&CellResult::agreement>("agreement", map(boolean()),
-                                               "Whether the formula lies within the simulated interval."),
-          field<&CellResult::rule>("rule", kind_of(rule_family()), "The rule, with measured parameters."),
-          field<&CellResult::engine>("engine", engine_type(), "How decoding ran."),
+std::vector<ResultField<CellResult>> cell_fields() {
+  return {{"label", &CellResult::label},
+          {"set", &CellResult::set, map(any_json())},
+          sparse("printed", &CellResult::printed),
+          sparse("measured", &CellResult::measured),
+          sparse("note", &CellResult::note),
+          sparse("partial", &CellResult::partial),
+          {"formula_alpha", &CellResult::formula_alpha,
+           choice<AlphaSource>({{"given", AlphaSource::given},
+                                {"exact", AlphaSource::exact},
+                                {"measured", AlphaSource::measured}})},
+          {"exact_alpha", &CellResult::exact_alpha},
+          sparse("formula", &CellResult::formula, by_metric(any_number())),
+          sparse("simulated", &CellResult::simulated, by_metric(interval_type())),
+          sparse("proved", &CellResult::proved, metric_type()),
+          sparse("verdict", &CellResult::verdict, by_metric(reproduction_type())),
+          sparse("agreement", &CellResult::agreement),
+          {"rule", &CellResult::rule, kind_of(rule_family())},
+          {"engine", &CellResult::engine, engine_type()},
           Field{.name = "counts",
                 .type = counts_type().type,
-                .sentence = "Counts of work.",
                 .at = [](void* cell) -> void* {
                   auto& counts = static_cast<CellResult*>(cell)->counts;
                   return counts.rounds || counts.contexts ? &counts : nullptr;
                 },
                 .create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; }},
-          sparse_field<&CellResult::positions>("positions", list(position_type()),
-                                               "Acceptance at each drafted position, 1 to gamma.")};
+          sparse("positions", &CellResult::positions, position_type())};
 }
 
 /// Cells of an experiment: what all cells have, and the experiment's own part.
 Typed<CellResult> cell_type(const Experiment& experiment) {
-  std::vector<Field> fields = cell_fields();
+  std::vector<ResultField<CellResult>> fields = cell_fields();
   if (const TypePtr own = experiment.own_result()) {
-    Field field{.name = experiment.own_key(), .type = own, .sentence = own->object()->sentence()};
+    Field field{.name = experiment.own_key(), .type = own};
     field.at = [](void* cell) -> void* { return static_cast<CellResult*>(cell)->own.get(); };
     field.create = [own](void* cell) -> void* {
       return (static_cast<CellResult*>(cell)->own = own->object()->make()).get();
     };
     fields.push_back(std::move(field));
   }
-  return object<CellResult>("cell", "One cell of the grid.", std::move(fields));
+  return result_object<CellResult>("cell", std::move(fields));
 }
 
 Typed<Result> result_type(const Experiment& experiment) {
-  return object<Result>(
-      "result", "What a config gave.",
-      {required(field<&Result::version>("speclab", text(), "Version of the program.")),
-       required(field<&Result::title>("title", text(), "Title of tables and of the report.")),
-       required(field<&Result::config>("config", config_type(), "The config with every default.")),
-       required(field<&Result::interval_confidence>("interval_confidence", any_number(),
-                                                    "Confidence of each interval.")),
-       required(field<&Result::partial>("partial", boolean(), "True after an interrupt.")),
-       required(field<&Result::cells>("cells", list(cell_type(experiment)), "The cells of the grid."))});
+  return result_object<Result>("result", {{"speclab", &Result::version},
+                                          {"title", &Result::title},
+                                          {"config", &Result::config, config_type()},
+                                          {"interval_confidence", &Result::interval_confidence},
+                                          {"partial", &Result::partial},
+                                          {"cells", &Result::cells, cell_type(experiment)}});
 }
 
 }  // namespace
 
 const Typed<Interval>& interval_type() {
-  static const auto type =
-      object<Interval>("interval", "A value with its interval.",
-                       {field<&Interval::estimate>("value", any_number(), "The estimate."),
-                        field<&Interval::low>("low", any_number(), "Lower end; null: unbounded."),
-                        field<&Interval::high>("high", any_number(), "Upper end; null: unbounded.")});
+  static const auto type = result_object<Interval>(
+      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
   return type;
 }
 

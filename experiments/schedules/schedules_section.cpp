@@ -24,10 +24,10 @@ const SectionKind& schedules_section() {
       object<S>("schedules",
                 "What the experiment schedules compares: over independent acceptances of probability "
                 "\"alpha\", or those of \"models\".",
-                {field<&S::compare>("compare", list(kind_of(schedule_family()), 1, 64),
-                                    "The schedules; each gets one row."),
-                 integer_field<&S::trace_tokens>(
-                     "trace_tokens", 0, 1000,
+                {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
+                       "The schedules; each gets one row."),
+                 integer_field(
+                     "trace_tokens", &S::trace_tokens, 0, 1000,
                      "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
           .type};
   return kind;

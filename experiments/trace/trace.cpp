@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "experiments/config/result_fields.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
@@ -47,24 +48,17 @@ struct TraceResult {
 const Typed<TraceResult>& trace_result_type() {
   using Round = TracedRound;
   using Gamma = TracedGamma;
-  static const auto round = object<Round>(
-      "round", "One round.",
-      {field<&Round::drafted>("drafted", list(text()), "The drafted tokens."),
-       field<&Round::accepted>("accepted", count<std::int32_t>(), "How many of them were accepted."),
-       field<&Round::next>("next", text(), "The token that followed: a correction, or the bonus token.")});
-  static const auto gamma = object<Gamma>(
-      "gamma", "The rounds of one gamma.",
-      {field<&Gamma::gamma>("gamma", count<std::int32_t>(), "Drafted tokens per round; 0: plain decoding."),
-       field<&Gamma::prompt>("prompt", list(text()), "The context before the first round."),
-       field<&Gamma::target_runs>("target_runs", count<std::uint64_t>(), "Target runs."),
-       field<&Gamma::draft_runs>("draft_runs", count<std::uint64_t>(), "Draft runs."),
-       field<&Gamma::tokens>("tokens", count<std::uint64_t>(), "Emitted tokens."),
-       with_unit(field<&Gamma::time>("time", any_number(), "Time of all rounds."), "target runs"),
-       with_unit(field<&Gamma::c>("c", any_number(), "Time of a draft run."), "target runs"),
-       field<&Gamma::rounds>("rounds", list(round), "The rounds.")});
-  static const auto type = object<TraceResult>(
-      "trace", "Recorded rounds of one sequence.",
-      {field<&TraceResult::gammas>("gammas", list(gamma), "One sequence for each gamma.")});
+  static const auto round = result_object<Round>(
+      "round", {{"drafted", &Round::drafted}, {"accepted", &Round::accepted}, {"next", &Round::next}});
+  static const auto gamma = result_object<Gamma>("gamma", {{"gamma", &Gamma::gamma},
+                                                           {"prompt", &Gamma::prompt},
+                                                           {"target_runs", &Gamma::target_runs},
+                                                           {"draft_runs", &Gamma::draft_runs},
+                                                           {"tokens", &Gamma::tokens},
+                                                           {"time", &Gamma::time},
+                                                           {"c", &Gamma::c},
+                                                           {"rounds", &Gamma::rounds, round}});
+  static const auto type = result_object<TraceResult>("trace", {{"gammas", &TraceResult::gammas, gamma}});
   return type;
 }
 
@@ -250,16 +244,15 @@ class Trace final : public Experiment {
 const SectionKind& trace_section() {
   using Own = TraceSection;
   static const SectionKind kind{
-      "trace",
-      object<Own>(
-          "trace", "What the experiment trace draws.",
-          {with_unit(integer_field<&Own::tokens>("tokens", 1, 100000, "Tokens to generate."), "tokens"),
-           field<&Own::gammas>("gammas", list(integer<std::int32_t>(0, 64), 1, 16),
-                               "One timeline for each gamma; 0 is plain decoding."),
-           field<&Own::text>("text", boolean(),
-                             "Show the generated text, coloured by what happened to each token."),
-           field<&Own::timeline>("timeline", boolean(), "Draw the timelines.")})
-          .type};
+      "trace", object<Own>("trace", "What the experiment trace draws.",
+                           {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."),
+                                      "tokens"),
+                            field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
+                                  "One timeline for each gamma; 0 is plain decoding."),
+                            field("text", &Own::text, boolean(),
+                                  "Show the generated text, coloured by what happened to each token."),
+                            field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
+                   .type};
   return kind;
 }
 

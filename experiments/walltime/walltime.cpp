@@ -98,10 +98,10 @@ const SectionKind& walltime_section() {
       object<Own>(
           "walltime",
           "The experiment walltime: work that is added to each run of a model, and how often it is timed.",
-          {integer_field<&Own::target_weights>("target_weights", 0, 1e9, "Multiply-adds per target run."),
-           integer_field<&Own::draft_weights>("draft_weights", 0, 1e9, "Multiply-adds per draft run."),
-           with_unit(integer_field<&Own::tokens>("tokens", 1, 1e7, "Tokens per repeat."), "tokens"),
-           integer_field<&Own::repeats>("repeats", 1, 1000, "Repeats, plain and speculative alternating.")})
+          {integer_field("target_weights", &Own::target_weights, 0, 1e9, "Multiply-adds per target run."),
+           integer_field("draft_weights", &Own::draft_weights, 0, 1e9, "Multiply-adds per draft run."),
+           with_unit(integer_field("tokens", &Own::tokens, 1, 1e7, "Tokens per repeat."), "tokens"),
+           integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating.")})
           .type};
   return kind;
 }

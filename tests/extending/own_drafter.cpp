@@ -28,11 +28,11 @@ struct Parameters {};
 }  // namespace
 
 const DrafterKind& repeat_drafter() {
-  static const DrafterKind kind =
-      drafter_kind<Parameters>("repeat", "The context's last token, again. One run a round.", {},
-                               [](const Parameters&, const std::string&, const DrafterRequest& request) {
-                                 return MadeDrafter{RepeatDrafter(request.text.vocabulary.size())};
-                               });
+  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+      "repeat", "The context's last token, again. One run a round.", {},
+      [](const Parameters&, const std::string&, const DrafterRequest& request) {
+        return MadeDrafter{RepeatDrafter(request.text.vocabulary.size())};
+      });
   return kind;
 }
 

@@ -18,9 +18,9 @@ struct WholeRounds {
 const Typed<WholeRounds>& whole_rounds_type() {
   static const auto type = object<WholeRounds>(
       "whole_rounds", "Rounds that accepted every drafted token.",
-      {field<&WholeRounds::rounds>("rounds", count<std::uint64_t>(), "Rounds."),
-       field<&WholeRounds::whole>("whole", count<std::uint64_t>(), "Those that accepted everything."),
-       field<&WholeRounds::share>("share", any_number(), "Their share.")});
+      {field("rounds", &WholeRounds::rounds, count<std::uint64_t>(), "Rounds."),
+       field("whole", &WholeRounds::whole, count<std::uint64_t>(), "Those that accepted everything."),
+       field("share", &WholeRounds::share, any_number(), "Their share.")});
   return type;
 }
 

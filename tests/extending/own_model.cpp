@@ -14,10 +14,10 @@ struct Parameters {
 }  // namespace
 
 const ModelKind& two_peaks_model() {
-  static const ModelKind kind = model_kind<Parameters>(
+  static const ModelKind kind = kind_entry<ModelKind, Parameters>(
       "two-peaks", "The first two tokens share a part of the probability; the others share the rest.",
-      {integer_field<&Parameters::vocab>("vocab", 3, 1000, "Vocabulary size."),
-       field<&Parameters::share>("share", number(0, 1), "Probability of the first two tokens together.")},
+      {integer_field("vocab", &Parameters::vocab, 3, 1000, "Vocabulary size."),
+       field("share", &Parameters::share, number(0, 1), "Probability of the first two tokens together.")},
       [](const Parameters& own, const std::string&, const ModelRequest&) {
         std::vector<double> row(static_cast<std::size_t>(own.vocab), (1 - own.share) / (own.vocab - 2));
         row[0] = row[1] = own.share / 2;

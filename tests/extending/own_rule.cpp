@@ -56,7 +56,7 @@ const RuleKind& timid_rule() {
   static const RuleKind kind = rule_kind<TimidParameters>(
       "timid", "Accept with boldness * min(1, p/q), else sample norm(p - boldness min(p, q)). Lossless.",
       ExpectedLossless::always,
-      {field<&TimidParameters::boldness>("boldness", number(0, 1), "Factor of Algorithm 1's acceptance.")},
+      {field("boldness", &TimidParameters::boldness, number(0, 1), "Factor of Algorithm 1's acceptance.")},
       [](const TimidParameters& parameters, const std::string&, const RuleRequest&) {
         TimidRule rule;
         rule.boldness = parameters.boldness;

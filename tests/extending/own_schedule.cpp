@@ -31,7 +31,7 @@ struct Parameters {
 }  // namespace
 
 const ScheduleKind& overlapped_schedule() {
-  static const ScheduleKind kind = schedule_kind<Parameters>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, Parameters>(
       "overlapped", "Drafting and verification on two devices at the same time.",
       {own_gamma_field<Parameters>()},
       [](const Parameters& own, const std::string&, const ScheduleRequest& request) {

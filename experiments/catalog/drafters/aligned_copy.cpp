@@ -23,16 +23,17 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 }  // namespace
 
 const DrafterKind& aligned_copy_drafter() {
-  static const DrafterKind kind = drafter_kind<Parameters>(
+  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
       "aligned-copy",
       "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
-      {integer_field<&Parameters::match, Parameters>(
-           "match", 1, 64, "Tokens at the end of the output that must match the prompt to align again."),
-       integer_field<&Parameters::length, Parameters>("length", 1, most_tokens_drafted,
-                                                      "Most tokens drafted in a round."),
-       field<&Parameters::realign, Parameters>(
-           "realign", choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
-           "Which match in the prompt.")},
+      {integer_field<Parameters>(
+           "match", &Parameters::match, 1, 64,
+           "Tokens at the end of the output that must match the prompt to align again."),
+       integer_field<Parameters>("length", &Parameters::length, 1, most_tokens_drafted,
+                                 "Most tokens drafted in a round."),
+       field<Parameters>("realign", &Parameters::realign,
+                         choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
+                         "Which match in the prompt.")},
       make);
   return kind;
 }

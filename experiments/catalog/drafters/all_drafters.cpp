@@ -26,13 +26,12 @@ Family<DrafterKind>& drafter_family() {
   using Common = DrafterKind::Common;
   static const auto common = object<Common>(
       "drafter", "Keys of every drafter.",
-      {field<&Common::label>("name", text(), "Its name in tables; the kind when empty."),
-       with_unit(field<&Common::c>(
-                     "c", number(0, 1000),
-                     "Time of one of its runs: a run drafts one token, or all for kinds that say so."),
+      {field("name", &Common::label, text(), "Its name in tables; the kind when empty."),
+       with_unit(field("c", &Common::c, number(0, 1000),
+                       "Time of one of its runs: a run drafts one token, or all for kinds that say so."),
                  "target runs"),
-       formerly(field<&Common::rule>("rule", kind_of(rule_family()),
-                                     "How its tokens are verified; without it the config's rule."),
+       formerly(field("rule", &Common::rule, kind_of(rule_family()),
+                      "How its tokens are verified; without it the config's rule."),
                 {"verifier"})});
   static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
 #define SPECLAB_ADD_DRAFTER(name) all.add(name##_drafter());

@@ -74,17 +74,4 @@ DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& requ
 /// Throws ConfigError below `path` for a shortest match above the longest.
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path);
 
-/// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives a MadeDrafter.
-template <class P, class Make>
-DrafterKind drafter_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
-  DrafterKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
-  kind.make = [make](const SelectedKind& selected, const DrafterRequest& request) -> MadeDrafter {
-    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
-  };
-  return kind;
-}
-
 }  // namespace speclab

@@ -21,14 +21,14 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 }  // namespace
 
 const DrafterKind& heads_drafter() {
-  static const DrafterKind kind = drafter_kind<Parameters>(
+  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
       "heads",
       "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the "
       "others. One run a round.",
-      {integer_field<&Parameters::heads>("heads", 1, 16, "Tokens drafted in a round, at most."),
-       integer_field<&Parameters::first_order>("first_order", 1, 5, "Order of the first head's n-gram."),
-       field<&Parameters::temperature>("temperature", number(0, 100),
-                                       "Of every head; 0 is blockwise parallel decoding's argmax.")},
+      {integer_field("heads", &Parameters::heads, 1, 16, "Tokens drafted in a round, at most."),
+       integer_field("first_order", &Parameters::first_order, 1, 5, "Order of the first head's n-gram."),
+       field("temperature", &Parameters::temperature, number(0, 100),
+             "Of every head; 0 is blockwise parallel decoding's argmax.")},
       make);
   return kind;
 }

@@ -40,13 +40,13 @@ MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRe
 }  // namespace
 
 const DrafterKind& hierarchical_drafter() {
-  static const DrafterKind kind = drafter_kind<Parameters>(
+  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
       "hierarchical",
       "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
-      {required(field<&Parameters::middle>("middle", kind_of(model_family()), "The middle model.")),
-       required(field<&Parameters::inner>("inner", kind_of(drafter_family()), "What drafts for it.")),
-       integer_field<&Parameters::gamma>("gamma", 1, most_tokens_drafted,
-                                         "Tokens that the inner drafter drafts at a time.")},
+      {required(field("middle", &Parameters::middle, kind_of(model_family()), "The middle model.")),
+       required(field("inner", &Parameters::inner, kind_of(drafter_family()), "What drafts for it.")),
+       integer_field("gamma", &Parameters::gamma, 1, most_tokens_drafted,
+                     "Tokens that the inner drafter drafts at a time.")},
       make);
   return kind;
 }

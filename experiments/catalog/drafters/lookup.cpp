@@ -15,16 +15,16 @@ MadeDrafter make(const LookupOptions& own, const std::string& path, const Drafte
 }  // namespace
 
 const DrafterKind& lookup_drafter() {
-  static const DrafterKind kind = drafter_kind<LookupOptions>(
+  static const DrafterKind kind = kind_entry<DrafterKind, LookupOptions>(
       "lookup",
       "Prompt lookup: what followed the longest earlier match of the context's end. One run a round.",
-      {integer_field<&LookupOptions::min_match>("min_match", 1, 64, "Shortest match."),
-       integer_field<&LookupOptions::max_match>("max_match", 1, 64, "Longest match."),
-       integer_field<&LookupOptions::length>("length", 1, most_tokens_drafted,
-                                             "Most tokens drafted in a round."),
-       field<&LookupOptions::occurrence>(
-           "occurrence", choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
-           "Which of the matches of one length.")},
+      {integer_field("min_match", &LookupOptions::min_match, 1, 64, "Shortest match."),
+       integer_field("max_match", &LookupOptions::max_match, 1, 64, "Longest match."),
+       integer_field("length", &LookupOptions::length, 1, most_tokens_drafted,
+                     "Most tokens drafted in a round."),
+       field("occurrence", &LookupOptions::occurrence,
+             choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
+             "Which of the matches of one length.")},
       make);
   return kind;
 }

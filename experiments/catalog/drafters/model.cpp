@@ -19,12 +19,11 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 }  // namespace
 
 const DrafterKind& model_drafter() {
-  static const DrafterKind kind =
-      drafter_kind<Parameters>("model", "A model, run once for each token.",
-                               {required(field<&Parameters::model>(
-                                   "model", kind_of(model_family()),
-                                   "The model; \"base\": \"target\" in a mixture is the task's target."))},
-                               make);
+  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+      "model", "A model, run once for each token.",
+      {required(field("model", &Parameters::model, kind_of(model_family()),
+                      "The model; \"base\": \"target\" in a mixture is the task's target."))},
+      make);
   return kind;
 }
 

@@ -28,25 +28,22 @@ const Typed<Adjustment>& sampling_type() {
       "sampling",
       "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section "
       "2.2).",
-      {field<&Adjustment::temperature>(
-           "temperature", number(0, 100),
-           "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
-       with_unit(integer_field<&Adjustment::top_k>("top_k", 0, most_vocab,
-                                                   "Keep the k most probable tokens; 0 keeps all."),
+      {field("temperature", &Adjustment::temperature, number(0, 100),
+             "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
+       with_unit(integer_field("top_k", &Adjustment::top_k, 0, most_vocab,
+                               "Keep the k most probable tokens; 0 keeps all."),
                  "tokens"),
-       field<&Adjustment::top_p>(
-           "top_p", number_above(0, 1),
-           "Keep the smallest set of most probable tokens whose probabilities sum to at least this.")});
+       field("top_p", &Adjustment::top_p, number_above(0, 1),
+             "Keep the smallest set of most probable tokens whose probabilities sum to at least this.")});
   return type;
 }
 
 Family<ModelKind>& model_family() {
   static Family<ModelKind> family(
       "model", "Models",
-      object<ModelKind::Common>(
-          "model", "Keys of every model.",
-          {field<&ModelKind::Common::sampling>(
-              "sampling", sampling_type(), "Sampling options of this model; without it the config's own.")})
+      object<ModelKind::Common>("model", "Keys of every model.",
+                                {field("sampling", &ModelKind::Common::sampling, sampling_type(),
+                                       "Sampling options of this model; without it the config's own.")})
           .type);
   // Models with models as parameters refer to the family while it is being filled.
   static bool filled = false;

@@ -35,11 +35,11 @@ BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, 
 }  // namespace
 
 const ModelKind& arpa_model() {
-  static const ModelKind kind = model_kind<ArpaParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, ArpaParameters>(
       "arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
-      {required(field<&ArpaParameters::file>("file", text(), "Path of the file.")),
-       with_unit(integer_field<&ArpaParameters::order>("order", 1, max_ngram_order,
-                                                       "Longer n-grams than this are left out."),
+      {required(field("file", &ArpaParameters::file, text(), "Path of the file.")),
+       with_unit(integer_field("order", &ArpaParameters::order, 1, max_ngram_order,
+                               "Longer n-grams than this are left out."),
                  "tokens")},
       make_arpa);
   return kind;

@@ -11,8 +11,8 @@ struct BigramParameters {
 }  // namespace
 
 const ModelKind& bigram_model() {
-  static const ModelKind kind = model_kind<BigramParameters>(
-      "bigram", "The n-gram of order 2.", {part_field<&BigramParameters::part>()},
+  static const ModelKind kind = kind_entry<ModelKind, BigramParameters>(
+      "bigram", "The n-gram of order 2.", {part_field<BigramParameters>()},
       [](const BigramParameters& parameters, const std::string&, const ModelRequest& request) {
         return trained_ngram(request, 2, parameters.part);
       });

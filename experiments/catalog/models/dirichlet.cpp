@@ -14,13 +14,12 @@ struct DirichletParameters {
 }  // namespace
 
 const ModelKind& dirichlet_model() {
-  static const ModelKind kind = model_kind<DirichletParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, DirichletParameters>(
       "dirichlet", "I.i.d. tokens; the row is drawn from a symmetric Dirichlet distribution.",
-      {vocab_field<&DirichletParameters::vocab>(),
-       field<&DirichletParameters::concentration>(
-           "concentration", number_above(0, 1e6),
-           "Concentration parameter; smaller puts more probability on fewer tokens."),
-       integer_field<&DirichletParameters::seed>("seed", 0, 9e15, "Seed of the row itself.")},
+      {vocab_field<DirichletParameters>(),
+       field("concentration", &DirichletParameters::concentration, number_above(0, 1e6),
+             "Concentration parameter; smaller puts more probability on fewer tokens."),
+       integer_field("seed", &DirichletParameters::seed, 0, 9e15, "Seed of the row itself.")},
       [](const DirichletParameters& parameters, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
         return BuiltModel{

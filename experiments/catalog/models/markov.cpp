@@ -14,15 +14,14 @@ struct MarkovParameters {
 }  // namespace
 
 const ModelKind& markov_model() {
-  static const ModelKind kind = model_kind<MarkovParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, MarkovParameters>(
       "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
-      {required(with_unit(integer_field<&MarkovParameters::vocab>(
-                              "vocab", 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
+      {required(with_unit(integer_field("vocab", &MarkovParameters::vocab, 1, 8192,
+                                        "Vocabulary size; vocab^2 probabilities are stored."),
                           "tokens")),
-       field<&MarkovParameters::concentration>(
-           "concentration", number_above(0, 1e6),
-           "Concentration parameter; smaller puts more probability on fewer tokens."),
-       integer_field<&MarkovParameters::seed>("seed", 0, 9e15, "Seed of the rows.")},
+       field("concentration", &MarkovParameters::concentration, number_above(0, 1e6),
+             "Concentration parameter; smaller puts more probability on fewer tokens."),
+       integer_field("seed", &MarkovParameters::seed, 0, 9e15, "Seed of the rows.")},
       [](const MarkovParameters& parameters, const std::string&, const ModelRequest&) {
         const std::int32_t vocab = parameters.vocab;
         return BuiltModel{TableModel(vocab, 1,

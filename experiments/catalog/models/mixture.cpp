@@ -123,14 +123,14 @@ const ModelKind& mixture_model() {
   static const ModelKind kind = [] {
     const Typed<ModelConfig> model = kind_of(model_family());
     const Typed<MixtureBase> base{std::make_shared<const MixtureBaseType>(model.type)};
-    ModelKind made = model_kind<MixtureParameters>(
+    ModelKind made = kind_entry<ModelKind, MixtureParameters>(
         "mixture",
         "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base "
         "exactly, in every context of stored rows.",
-        {field<&MixtureParameters::base>("base", base, "The model to mix with: \"target\", or a model."),
-         required(field<&MixtureParameters::other>("other", model, "The model mixed in.")),
-         field<&MixtureParameters::epsilon>("epsilon", number(0, 1), "Weight of \"other\"."),
-         field<&MixtureParameters::alpha>("alpha", number(0, 1), "Overlap with the base.")},
+        {field("base", &MixtureParameters::base, base, "The model to mix with: \"target\", or a model."),
+         required(field("other", &MixtureParameters::other, model, "The model mixed in.")),
+         field("epsilon", &MixtureParameters::epsilon, number(0, 1), "Weight of \"other\"."),
+         field("alpha", &MixtureParameters::alpha, number(0, 1), "Overlap with the base.")},
         make_mixture);
     made.exact_rows = exact_mixture;
     made.needs_target = [](const SelectedKind& selected) {

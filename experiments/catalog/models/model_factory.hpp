@@ -60,10 +60,10 @@ std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::strin
 
 /// The key "vocab" of such models.
 inline constexpr double most_vocab = 1 << 20;
-template <auto Member>
+template <class P>
 Field vocab_field() {
-  return with_unit(integer_field<Member>("vocab", 1, most_vocab,
-                                         "Vocabulary size; a draft may leave it out and takes the target's."),
+  return with_unit(integer_field("vocab", &P::vocab, 1, most_vocab,
+                                 "Vocabulary size; a draft may leave it out and takes the target's."),
                    "tokens");
 }
 

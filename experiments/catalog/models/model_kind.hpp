@@ -60,17 +60,4 @@ using ModelConfig = Selected<ModelKind>;
 /// Every model kind; tests and other programs may add kinds.
 Family<ModelKind>& model_family();
 
-/// An entry whose factory takes its parameters as P.
-template <class P, class Make>
-ModelKind model_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
-  ModelKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
-  kind.make = [make](const SelectedKind& selected, const ModelRequest& request) {
-    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
-  };
-  return kind;
-}
-
 }  // namespace speclab

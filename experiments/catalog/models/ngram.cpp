@@ -12,12 +12,12 @@ struct NgramParameters {
 }  // namespace
 
 const ModelKind& ngram_model() {
-  static const ModelKind kind = model_kind<NgramParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, NgramParameters>(
       "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
-      {required(with_unit(integer_field<&NgramParameters::order>("order", 1, max_ngram_order,
-                                                                 "Length of the longest n-gram."),
+      {required(with_unit(integer_field("order", &NgramParameters::order, 1, max_ngram_order,
+                                        "Length of the longest n-gram."),
                           "tokens")),
-       part_field<&NgramParameters::part>()},
+       part_field<NgramParameters>()},
       [](const NgramParameters& parameters, const std::string&, const ModelRequest& request) {
         return trained_ngram(request, parameters.order, parameters.part);
       });

@@ -17,10 +17,10 @@ struct PointParameters {
 
 const ModelKind& point_model() {
   static const ModelKind kind = [] {
-    ModelKind made = model_kind<PointParameters>(
+    ModelKind made = kind_entry<ModelKind, PointParameters>(
         "point", "Always the same token.",
-        {vocab_field<&PointParameters::vocab>(),
-         integer_field<&PointParameters::token>("token", 0, most_vocab, "Its id.")},
+        {vocab_field<PointParameters>(),
+         integer_field("token", &PointParameters::token, 0, most_vocab, "Its id.")},
         [](const PointParameters& parameters, const std::string& path, const ModelRequest& request) {
           const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
           if (parameters.token >= vocab) {

@@ -93,11 +93,11 @@ std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
 
 const ModelKind& table_model() {
   static const ModelKind kind = [] {
-    ModelKind made = model_kind<TableParameters>(
+    ModelKind made = kind_entry<ModelKind, TableParameters>(
         "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
-        {field<&TableParameters::rows>("rows", rows_type(), "The rows; each is normalised."),
-         field<&TableParameters::file>(
-             "file", text(), "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
+        {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
+         field("file", &TableParameters::file, text(),
+               "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
         make_table);
     made.exact_rows = exact_table;
     return made;

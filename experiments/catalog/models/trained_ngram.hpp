@@ -11,13 +11,13 @@ namespace speclab {
 enum class CorpusPart { all, first_half, second_half };
 
 /// The key "part" of such models.
-template <auto Member>
+template <class P>
 Field part_field() {
-  return field<Member>("part",
-                       choice<CorpusPart>({{"all", CorpusPart::all},
-                                           {"first_half", CorpusPart::first_half},
-                                           {"second_half", CorpusPart::second_half}}),
-                       "Which part of the corpus to train on; halves make draft and target independent.");
+  return field("part", &P::part,
+               choice<CorpusPart>({{"all", CorpusPart::all},
+                                   {"first_half", CorpusPart::first_half},
+                                   {"second_half", CorpusPart::second_half}}),
+               "Which part of the corpus to train on; halves make draft and target independent.");
 }
 
 /// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError without

@@ -26,20 +26,19 @@ BuiltModel make_translation(const TranslationParameters& parameters, const std::
 }  // namespace
 
 const ModelKind& translation_model() {
-  static const ModelKind kind = model_kind<TranslationParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, TranslationParameters>(
       "translation",
       "N-gram of translations, lifted towards words that translate the source (IBM Model 1). Contexts are "
       "source words, \"<sep>\", words of the translation. Needs a corpus with a \"translation\".",
-      {with_unit(integer_field<&TranslationParameters::order>("order", 1, max_ngram_order,
-                                                              "Length of the longest n-gram."),
+      {with_unit(integer_field("order", &TranslationParameters::order, 1, max_ngram_order,
+                               "Length of the longest n-gram."),
                  "tokens"),
-       field<&TranslationParameters::lift, TranslationParameters>(
-           "lift", number(0, 16), "Exponent of the lift; 0 is the n-gram alone."),
-       field<&TranslationParameters::smoothing, TranslationParameters>(
-           "smoothing", number_above(0, 1), "Smoothing of the lexicon by word frequencies."),
-       field<&TranslationParameters::coverage, TranslationParameters>(
-           "coverage", number(0, 1000),
-           "How much less a source word counts for each word that translated it.")},
+       field<TranslationParameters>("lift", &TranslationParameters::lift, number(0, 16),
+                                    "Exponent of the lift; 0 is the n-gram alone."),
+       field<TranslationParameters>("smoothing", &TranslationParameters::smoothing, number_above(0, 1),
+                                    "Smoothing of the lexicon by word frequencies."),
+       field<TranslationParameters>("coverage", &TranslationParameters::coverage, number(0, 1000),
+                                    "How much less a source word counts for each word that translated it.")},
       make_translation);
   return kind;
 }

@@ -13,10 +13,10 @@ struct UniformParameters {
 
 const ModelKind& uniform_model() {
   static const ModelKind kind = [] {
-    ModelKind made = model_kind<UniformParameters>(
+    ModelKind made = kind_entry<ModelKind, UniformParameters>(
         "uniform",
         "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
-        {vocab_field<&UniformParameters::vocab>()},
+        {vocab_field<UniformParameters>()},
         [](const UniformParameters& parameters, const std::string& path, const ModelRequest& request) {
           const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
           return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};

@@ -11,8 +11,8 @@ struct UnigramParameters {
 }  // namespace
 
 const ModelKind& unigram_model() {
-  static const ModelKind kind = model_kind<UnigramParameters>(
-      "unigram", "The n-gram of order 1.", {part_field<&UnigramParameters::part>()},
+  static const ModelKind kind = kind_entry<ModelKind, UnigramParameters>(
+      "unigram", "The n-gram of order 1.", {part_field<UnigramParameters>()},
       [](const UnigramParameters& parameters, const std::string&, const ModelRequest& request) {
         return trained_ngram(request, 1, parameters.part);
       });

@@ -14,11 +14,11 @@ struct ZipfParameters {
 }  // namespace
 
 const ModelKind& zipf_model() {
-  static const ModelKind kind = model_kind<ZipfParameters>(
+  static const ModelKind kind = kind_entry<ModelKind, ZipfParameters>(
       "zipf", "I.i.d. tokens with probability proportional to 1/rank^exponent.",
-      {vocab_field<&ZipfParameters::vocab>(),
-       field<&ZipfParameters::exponent>("exponent", number(0, 20), "Zipf exponent."),
-       field<&ZipfParameters::reversed>("reversed", boolean(), "Count ranks from the last id.")},
+      {vocab_field<ZipfParameters>(),
+       field("exponent", &ZipfParameters::exponent, number(0, 20), "Zipf exponent."),
+       field("reversed", &ZipfParameters::reversed, boolean(), "Count ranks from the last id.")},
       [](const ZipfParameters& parameters, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
         return BuiltModel{TableModel(vocab, 0, zipf_row(vocab, parameters.exponent, parameters.reversed))};

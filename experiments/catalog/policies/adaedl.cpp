@@ -16,12 +16,12 @@ struct Parameters {
 
 const PolicyKind& adaedl_policy() {
   static const PolicyKind kind = [] {
-    PolicyKind made = policy_kind<Parameters>(
+    PolicyKind made = kind_entry<PolicyKind, Parameters>(
         "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
-        {with_unit(field<&Parameters::kappa>("kappa", number(0, 100), "Factor of the entropy."), "1/nat"),
-         field<&Parameters::least>("least", number(0, 1), "Drafting stops below this bound."),
-         most_field<&Parameters::most>()},
-        [](const Parameters& own, const PolicyRequest&) {
+        {with_unit(field("kappa", &Parameters::kappa, number(0, 100), "Factor of the entropy."), "1/nat"),
+         field("least", &Parameters::least, number(0, 1), "Drafting stops below this bound."),
+         most_field<Parameters>()},
+        [](const Parameters& own, const std::string&, const PolicyRequest&) {
           return AdaEdlPolicy(own.kappa, own.least, own.most);
         });
     made.aliases = {"entropy"};

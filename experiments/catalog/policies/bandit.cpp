@@ -14,12 +14,12 @@ struct Parameters {
 }  // namespace
 
 const PolicyKind& bandit_policy() {
-  static const PolicyKind kind = policy_kind<Parameters>(
+  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
       "bandit", "Upper confidence bounds: every gamma is an arm whose reward is tokens per time.",
-      {field<&Parameters::width>("width", number(0, 100),
-                                 "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
-       most_field<&Parameters::most>()},
-      [](const Parameters& own, const PolicyRequest& request) {
+      {field("width", &Parameters::width, number(0, 100),
+             "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
+       most_field<Parameters>()},
+      [](const Parameters& own, const std::string&, const PolicyRequest& request) {
         return BanditPolicy(request.round_times(own.most), own.most, own.width);
       });
   return kind;

@@ -15,14 +15,14 @@ struct Parameters {
 }  // namespace
 
 const PolicyKind& confidence_policy() {
-  static const PolicyKind kind = policy_kind<Parameters>(
+  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
       "confidence", "Goes on while the draft gives a token enough probability.",
-      {field<&Parameters::threshold>("threshold", number(0, 1), "Drafting stops below this probability."),
-       field<&Parameters::of>(
-           "of", choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
-           "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),
-       most_field<&Parameters::most>()},
-      [](const Parameters& own, const PolicyRequest&) {
+      {field("threshold", &Parameters::threshold, number(0, 1), "Drafting stops below this probability."),
+       field("of", &Parameters::of,
+             choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
+             "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),
+       most_field<Parameters>()},
+      [](const Parameters& own, const std::string&, const PolicyRequest&) {
         return ConfidencePolicy(own.threshold, own.of, own.most);
       });
   return kind;

@@ -13,10 +13,10 @@ struct Parameters {
 }  // namespace
 
 const PolicyKind& fixed_policy() {
-  static const PolicyKind kind = policy_kind<Parameters>(
+  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
       "fixed", "The same number of drafted tokens every round.",
-      {required(integer_field<&Parameters::gamma>("gamma", 0, most_tokens_drafted, "Tokens."))},
-      [](const Parameters& own, const PolicyRequest&) { return FixedPolicy(own.gamma); });
+      {required(integer_field("gamma", &Parameters::gamma, 0, most_tokens_drafted, "Tokens."))},
+      [](const Parameters& own, const std::string&, const PolicyRequest&) { return FixedPolicy(own.gamma); });
   return kind;
 }
 

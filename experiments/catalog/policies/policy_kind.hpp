@@ -41,24 +41,10 @@ const std::string& label_of(const PolicyConfig& policy);
 
 AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
-/// The parameter "most" of adaptive policies. `Object` tells the files apart: GCC 12 takes a template whose
-/// only argument is a pointer to a member of a local struct for one and the same function in all files.
-template <auto Member, class Object = typename detail::MemberOf<decltype(Member)>::Object>
+/// The parameter "most" of adaptive policies.
+template <class P>
 Field most_field() {
-  return integer_field<Member, Object>("most", 1, most_tokens_drafted, "Most tokens drafted in a round.");
-}
-
-/// An entry whose factory takes its parameters as P.
-template <class P, class Make>
-PolicyKind policy_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
-  PolicyKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
-  kind.make = [make](const SelectedKind& selected, const PolicyRequest& request) -> AnyPolicy {
-    return make(*static_cast<const P*>(selected.parameters.get()), request);
-  };
-  return kind;
+  return integer_field("most", &P::most, 1, most_tokens_drafted, "Most tokens drafted in a round.");
 }
 
 }  // namespace speclab

@@ -15,12 +15,14 @@ struct Parameters {
 
 const PolicyKind& specdec_pp_policy() {
   static const PolicyKind kind = [] {
-    PolicyKind made = policy_kind<Parameters>(
+    PolicyKind made = kind_entry<PolicyKind, Parameters>(
         "specdec++",
         "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
-        {field<&Parameters::risk>("risk", number(0, 1), "Drafting stops above this probability."),
-         most_field<&Parameters::most>()},
-        [](const Parameters& own, const PolicyRequest&) { return SpecDecPpPolicy(own.risk, own.most); });
+        {field("risk", &Parameters::risk, number(0, 1), "Drafting stops above this probability."),
+         most_field<Parameters>()},
+        [](const Parameters& own, const std::string&, const PolicyRequest&) {
+          return SpecDecPpPolicy(own.risk, own.most);
+        });
     made.aliases = {"product"};
     return made;
   }();

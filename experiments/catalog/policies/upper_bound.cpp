@@ -14,12 +14,13 @@ struct Parameters {
 
 const PolicyKind& upper_bound_policy() {
   static const PolicyKind kind = [] {
-    PolicyKind made = policy_kind<Parameters>(
+    PolicyKind made = kind_entry<PolicyKind, Parameters>(
         "upper-bound",
         "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real "
         "policy knows.",
-        {most_field<&Parameters::most>()},
-        [](const Parameters& own, const PolicyRequest&) { return UpperBoundPolicy(own.most); });
+        {most_field<Parameters>()}, [](const Parameters& own, const std::string&, const PolicyRequest&) {
+          return UpperBoundPolicy(own.most);
+        });
     made.aliases = {"oracle"};
     return made;
   }();

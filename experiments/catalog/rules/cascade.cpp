@@ -16,7 +16,7 @@ const RuleKind& cascade_rule() {
   static const RuleKind kind = rule_kind<Slack>(
       "cascade", "Speculative cascade: the draft is accepted where p(x) >= (1-slack) max p. Lossy.",
       ExpectedLossless::never,
-      {field<&Slack::slack>("slack", number(0, 1), "How far below the target's best a token may be.")},
+      {field("slack", &Slack::slack, number(0, 1), "How far below the target's best a token may be.")},
       [](const Slack& parameters, const std::string&, const RuleRequest&) {
         return CascadeRule(parameters.slack);
       });

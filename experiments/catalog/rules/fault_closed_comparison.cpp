@@ -14,7 +14,7 @@ RuleKind make_kind() {
   RuleKind kind = planted_fault(rule_kind<Levels>(
       "fault-closed-comparison", "Planted fault: accepts at u <= p/q with uniforms that can be 0.",
       ExpectedLossless::never,
-      {integer_field<&Levels::levels>("levels", 1, 1 << 24, "Uniforms are multiples of 1/levels.")},
+      {integer_field("levels", &Levels::levels, 1, 1 << 24, "Uniforms are multiples of 1/levels.")},
       [](const Levels& parameters, const std::string&, const RuleRequest&) {
         return ClosedComparisonFault(parameters.levels);
       }));

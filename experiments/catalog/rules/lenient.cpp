@@ -30,8 +30,8 @@ RuleKind make_kind() {
   RuleKind kind = rule_kind<Lenience>(
       "lenient", "A.5 at temperature > 0: accept with min(1, p/(l q)). Lossy for l < 1.",
       ExpectedLossless::never,
-      {field<&Lenience::lenience>("lenience", number_above(0, 1), "l in (0, 1]."),
-       field<&Lenience::residual>("residual", residual_type(), "Which reading of the paper's residual.")},
+      {field("lenience", &Lenience::lenience, number_above(0, 1), "l in (0, 1]."),
+       field("residual", &Lenience::residual, residual_type(), "Which reading of the paper's residual.")},
       [](const Lenience& parameters, const std::string&, const RuleRequest&) {
         return LenienceRule(parameters.lenience, parameters.residual);
       });

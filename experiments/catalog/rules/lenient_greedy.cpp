@@ -14,7 +14,7 @@ RuleKind make_kind() {
   RuleKind kind = rule_kind<Lenience>(
       "lenient-greedy",
       "A.5 at temperature 0, over the target's unadjusted row: accept iff p(x) >= l max p. Lossy.",
-      ExpectedLossless::never, {field<&Lenience::lenience>("lenience", number_above(0, 1), "l in (0, 1].")},
+      ExpectedLossless::never, {field("lenience", &Lenience::lenience, number_above(0, 1), "l in (0, 1].")},
       [](const Lenience& parameters, const std::string&, const RuleRequest&) {
         return GreedyLenienceRule{parameters.lenience};
       });

@@ -23,7 +23,7 @@ struct SeveralDrafts {
 
 template <class P>
 Field drafts_field(std::string sentence) {
-  return integer_field<&P::drafts>("drafts", 1, 64, std::move(sentence));
+  return integer_field("drafts", &P::drafts, 1, 64, std::move(sentence));
 }
 inline Field drafted_paths_field() { return drafts_field<SeveralDrafts>("Drafted paths of gamma tokens."); }
 

@@ -21,8 +21,8 @@ const RuleKind& sigmoid_rule() {
       "sigmoid",
       "Algorithm 1 on sigmoids of scaled logits instead of probabilities (Wagner et al. 2024). Lossy.",
       ExpectedLossless::never,
-      {field<&LogitRange::alpha>("alpha", number(-1e9, 1e9), "Smallest scaled logit."),
-       field<&LogitRange::beta>("beta", number(-1e9, 1e9), "Largest scaled logit.")},
+      {field("alpha", &LogitRange::alpha, number(-1e9, 1e9), "Smallest scaled logit."),
+       field("beta", &LogitRange::beta, number(-1e9, 1e9), "Largest scaled logit.")},
       [](const LogitRange& range, const std::string& path, const RuleRequest&) {
         if (range.alpha >= range.beta) {
           throw ConfigError(path + "/beta",

@@ -19,8 +19,8 @@ RuleKind make_kind() {
       "traversal", "Traversal verification of a draft tree, from the leaves to the root. Lossless.",
       ExpectedLossless::always,
       {drafts_field<Branching>("Children of every node."),
-       field<&Branching::branching>("branching", list(integer<std::int32_t>(1, 1024), 1, 64),
-                                    "Children of a node at each depth, instead of \"drafts\" at every one.")},
+       field("branching", &Branching::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
+             "Children of a node at each depth, instead of \"drafts\" at every one.")},
       [](const Branching& parameters, const std::string& path, const RuleRequest& request) {
         return TraversalRule(tree_of(branching_of(parameters.branching ? &*parameters.branching : nullptr,
                                                   parameters.drafts, request.gamma, path),

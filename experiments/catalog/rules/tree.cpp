@@ -89,19 +89,18 @@ std::vector<Field> tree_fields() {
   return {drafts_field<P>(
               "Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued at "
               "each depth (\"dynamic\")."),
-          field<&P::branching>("branching", list(integer<std::int32_t>(1, 1024), 1, 64),
-                               "Children of a node at each depth, instead of \"drafts\" at every one."),
-          field<&P::growth>("growth", growth,
-                            "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the "
-                            "acceptance by rank (Sequoia); \"dynamic\": grown each round from the draft's "
-                            "likeliest tokens (EAGLE-2)."),
-          integer_field<&P::nodes>("nodes", 1, 4096, "Nodes of an optimal or dynamic tree."),
-          field<&P::rank_acceptance>("rank_acceptance", list(number(0, 1), 1, 64),
-                                     "Of an optimal tree: acceptance by sibling; measured when left out."),
-          field<&P::node_cost>(
-              "node_cost", number(0, 1000),
-              "Time of one more verified node, in target runs: an optimal tree then has the size "
-              "up to \"nodes\" that is fastest.")};
+          field("branching", &P::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
+                "Children of a node at each depth, instead of \"drafts\" at every one."),
+          field("growth", &P::growth, growth,
+                "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the "
+                "acceptance by rank (Sequoia); \"dynamic\": grown each round from the draft's "
+                "likeliest tokens (EAGLE-2)."),
+          integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
+          field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
+                "Of an optimal tree: acceptance by sibling; measured when left out."),
+          field("node_cost", &P::node_cost, number(0, 1000),
+                "Time of one more verified node, in target runs: an optimal tree then has the size "
+                "up to \"nodes\" that is fastest.")};
 }
 
 RuleKind make_kind() {

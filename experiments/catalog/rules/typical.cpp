@@ -17,8 +17,8 @@ const RuleKind& typical_rule() {
   static const RuleKind kind = rule_kind<Thresholds>(
       "typical", "Typical acceptance: accept iff p(x) > min(epsilon, delta exp(-H(p))). Lossy.",
       ExpectedLossless::never,
-      {field<&Thresholds::epsilon>("epsilon", number(0, 1), "Hard threshold."),
-       field<&Thresholds::delta>("delta", number(0, 1000), "Threshold relative to exp(-entropy).")},
+      {field("epsilon", &Thresholds::epsilon, number(0, 1), "Hard threshold."),
+       field("delta", &Thresholds::delta, number(0, 1000), "Threshold relative to exp(-entropy).")},
       [](const Thresholds& parameters, const std::string&, const RuleRequest&) {
         return TypicalRule(parameters.epsilon, parameters.delta);
       });

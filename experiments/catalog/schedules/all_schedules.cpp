@@ -23,7 +23,7 @@ Family<ScheduleKind>& schedule_family() {
   static Family<ScheduleKind> family(
       "schedule", "Schedules",
       object<ScheduleKind::Common>("schedule", "Keys of every schedule.",
-                                   {field<&ScheduleKind::Common::label>("label", text(), "Name of the row.")})
+                                   {field("label", &ScheduleKind::Common::label, text(), "Name of the row.")})
           .type,
       [](Family<ScheduleKind>& made) {
 #define SPECLAB_ADD_SCHEDULE(name) made.add(name##_schedule());

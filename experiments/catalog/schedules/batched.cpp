@@ -57,18 +57,17 @@ MadeSchedule make(const BatchedParameters& own, const std::string& path, const S
 
 const ScheduleKind& batched_schedule() {
   using P = BatchedParameters;
-  static const ScheduleKind kind = schedule_kind<P>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
       "batched", "Sequences decoded in lockstep, compared with plain decoding of the same batch.",
-      {integer_field<&P::sequences>("sequences", 1, 1024, "Sequences that are decoded at the same time."),
+      {integer_field("sequences", &P::sequences, 1, 1024, "Sequences that are decoded at the same time."),
        own_gamma_field<P>(), own_c_field<P>(),
-       integer_field<&P::goal>("goal", 1, 10000, "Tokens of a sequence."),
-       field<&P::replaced>("replaced", boolean(),
-                           "Whether the next sequence takes the place of a finished one at once, and not "
-                           "when the whole batch is done."),
-       field<&P::saturation>(
-           "saturation", number_above(0, 1e9),
-           "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "
-           "/ saturation).")},
+       integer_field("goal", &P::goal, 1, 10000, "Tokens of a sequence."),
+       field("replaced", &P::replaced, boolean(),
+             "Whether the next sequence takes the place of a finished one at once, and not "
+             "when the whole batch is done."),
+       field("saturation", &P::saturation, number_above(0, 1e9),
+             "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "
+             "/ saturation).")},
       make);
   return kind;
 }

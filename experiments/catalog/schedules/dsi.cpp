@@ -44,12 +44,12 @@ MadeSchedule make(const DsiParameters& own, const std::string& path, const Sched
 
 const ScheduleKind& dsi_schedule() {
   using P = DsiParameters;
-  static const ScheduleKind kind = schedule_kind<P>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
       "dsi",
       "Distributed speculative inference (Timor et al. 2024): the draft never waits, several target servers "
       "run at the same time.",
-      {integer_field<&P::servers>("servers", 0, 1000, "Servers of the target; 0 is as many as can be used."),
-       integer_field<&P::lookahead>("lookahead", 1, 64, "Drafted tokens between two verifications."),
+      {integer_field("servers", &P::servers, 0, 1000, "Servers of the target; 0 is as many as can be used."),
+       integer_field("lookahead", &P::lookahead, 1, 64, "Drafted tokens between two verifications."),
        own_c_field<P>()},
       make);
   return kind;

@@ -25,7 +25,7 @@ MadeSchedule make(const HeadsParameters& own, const std::string&, const Schedule
 
 const ScheduleKind& heads_schedule() {
   using P = HeadsParameters;
-  static const ScheduleKind kind = schedule_kind<P>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
       "heads",
       "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
       {own_gamma_field<P>(), own_c_field<P>()}, make);

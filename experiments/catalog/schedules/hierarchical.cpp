@@ -50,15 +50,14 @@ MadeSchedule make(const HierarchicalParameters& own, const std::string& path, co
 
 const Typed<LevelParameters>& level_type() {
   using P = LevelParameters;
-  static const auto type =
-      object<P>("level", "One draft model of a hierarchy.",
-                {required(integer_field<&P::gamma>(
-                     "gamma", 1, 64, "Fewest tokens that it drafts before the model above verifies them.")),
-                 required(field<&P::c>("c", number(0, 1000), "Time of one run of it, in target runs.")),
-                 field<&P::alpha>(
-                     "alpha", number(0, 1),
-                     "Acceptance rate by the model above, independently for each token; the first level's is "
-                     "the experiment's own.")});
+  static const auto type = object<P>(
+      "level", "One draft model of a hierarchy.",
+      {required(integer_field("gamma", &P::gamma, 1, 64,
+                              "Fewest tokens that it drafts before the model above verifies them.")),
+       required(field("c", &P::c, number(0, 1000), "Time of one run of it, in target runs.")),
+       field("alpha", &P::alpha, number(0, 1),
+             "Acceptance rate by the model above, independently for each token; the first level's is "
+             "the experiment's own.")});
   return type;
 }
 
@@ -66,10 +65,10 @@ const Typed<LevelParameters>& level_type() {
 
 const ScheduleKind& hierarchical_schedule() {
   using P = HierarchicalParameters;
-  static const ScheduleKind kind = schedule_kind<P>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
       "hierarchical", "A draft that is itself decoded speculatively, to any depth.",
-      {required(field<&P::levels>("levels", list(level_type(), 1, 4),
-                                  "The models from the one that drafts for the target down."))},
+      {required(field("levels", &P::levels, list(level_type(), 1, 4),
+                      "The models from the one that drafts for the target down."))},
       make);
   return kind;
 }

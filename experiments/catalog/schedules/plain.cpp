@@ -15,7 +15,7 @@ MadeSchedule make(const PlainParameters&, const std::string&, const ScheduleRequ
 
 const ScheduleKind& plain_schedule() {
   static const ScheduleKind kind =
-      schedule_kind<PlainParameters>("plain", "One token per target run.", {}, make);
+      kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make);
   return kind;
 }
 

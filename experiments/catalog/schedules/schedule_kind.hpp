@@ -52,27 +52,14 @@ using ScheduleConfig = Selected<ScheduleKind>;
 /// Every schedule; tests and other programs may add schedules.
 Family<ScheduleKind>& schedule_family();
 
-/// An entry whose factory takes its parameters as P: `make(parameters, path, request)`.
-template <class P, class Make>
-ScheduleKind schedule_kind(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
-  ScheduleKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
-  kind.make = [make](const SelectedKind& selected, const ScheduleRequest& request) {
-    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
-  };
-  return kind;
-}
-
 /// The parameters "gamma" and "c", which stand for the config's.
 template <class P>
 Field own_gamma_field() {
-  return integer_field<&P::gamma>("gamma", 0, 64, "Drafted tokens; without it the config's.");
+  return integer_field("gamma", &P::gamma, 0, 64, "Drafted tokens; without it the config's.");
 }
 template <class P>
 Field own_c_field() {
-  return field<&P::c>("c", number(0, 1000), "Time of a draft run; without it the config's cost.");
+  return field("c", &P::c, number(0, 1000), "Time of a draft run; without it the config's cost.");
 }
 
 /// Where a value stands that a schedule has of its own or takes from the config.

@@ -25,7 +25,7 @@ MadeSchedule make(const SpeculativeParameters& own, const std::string&, const Sc
 
 const ScheduleKind& speculative_schedule() {
   using P = SpeculativeParameters;
-  static const ScheduleKind kind = schedule_kind<P>(
+  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
       "speculative", "Rounds of gamma drafted tokens and a target run: Theorem 3.8 of Leviathan et al. 2023.",
       {own_gamma_field<P>(), own_c_field<P>()}, make);
   return kind;

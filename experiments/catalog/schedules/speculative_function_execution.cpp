@@ -37,14 +37,14 @@ MadeSchedule make(const FunctionParameters& own, const std::string&, const Sched
 const ScheduleKind& speculative_function_execution_schedule() {
   using P = FunctionParameters;
   static const ScheduleKind kind = [] {
-    ScheduleKind made = schedule_kind<P>(
+    ScheduleKind made = kind_entry<ScheduleKind, P>(
         "speculative_function_execution",
         "g(f(x)) with the output of f speculated while f computes; a position is a call.",
-        {field<&P::t_f>("t_f", number_above(0, 1000), "Time of f."),
-         field<&P::t_g>("t_g", number_above(0, 1000), "Time of g."),
-         field<&P::t_q>("t_q", number(0, 1000), "Time of the approximation that speculates the output of f."),
-         field<&P::interrupts>("interrupts", boolean(),
-                               "Whether a run of g on a wrong output is stopped when f is done.")},
+        {field("t_f", &P::t_f, number_above(0, 1000), "Time of f."),
+         field("t_g", &P::t_g, number_above(0, 1000), "Time of g."),
+         field("t_q", &P::t_q, number(0, 1000), "Time of the approximation that speculates the output of f."),
+         field("interrupts", &P::interrupts, boolean(),
+               "Whether a run of g on a wrong output is stopped when f is done.")},
         make);
     made.aliases = {"two_functions"};
     return made;

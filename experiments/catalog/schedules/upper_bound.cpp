@@ -28,10 +28,10 @@ MadeSchedule make(const UpperBoundParameters& own, const std::string&, const Sch
 const ScheduleKind& upper_bound_schedule() {
   using P = UpperBoundParameters;
   static const ScheduleKind kind = [] {
-    ScheduleKind made = schedule_kind<P>(
+    ScheduleKind made = kind_entry<ScheduleKind, P>(
         "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
-        {integer_field<&P::most>("most", 1, 1000, "Most tokens drafted in a round."),
-         formerly(field<&P::drafting_paid>("drafting_paid", boolean(), "Whether drafting takes time."),
+        {integer_field("most", &P::most, 1, 1000, "Most tokens drafted in a round."),
+         formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
                   {"charged"}),
          own_c_field<P>()},
         make);

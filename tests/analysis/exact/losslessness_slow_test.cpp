@@ -6,6 +6,7 @@
 
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
+#include "core/rules/all_rules.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"

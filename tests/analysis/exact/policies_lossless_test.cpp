@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/exact/round_distribution.hpp"
+#include "core/rules/all_rules.hpp"
 #include "sim/drafters/hierarchical.hpp"
 #include "sim/policies/adaedl.hpp"
 #include "sim/policies/bandit.hpp"

@@ -1,4 +1,5 @@
 #include "analysis/exact/round_distribution.hpp"
+#include "core/rules/all_rules.hpp"
 
 #include <doctest/doctest.h>
 

@@ -83,9 +83,9 @@ TEST_CASE("two vocabularies must name the same words") {
 }
 
 TEST_CASE("a kind can be added from outside") {
-  static const ModelKind cycle = model_kind<CycleParameters>(
+  static const ModelKind cycle = kind_entry<ModelKind, CycleParameters>(
       "test-cycle", "Every token in turn.",
-      {integer_field<&CycleParameters::vocab>("vocab", 1, 10, "Vocabulary size.")},
+      {integer_field("vocab", &CycleParameters::vocab, 1, 10, "Vocabulary size.")},
       [](const CycleParameters& parameters, const std::string&, const ModelRequest&) {
         return BuiltModel{Cycle{parameters.vocab}};
       });
