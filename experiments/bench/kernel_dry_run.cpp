@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <set>
 
-#include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/request_batch.hpp"
 #include "experiments/support/version.hpp"
 
@@ -14,15 +13,9 @@ namespace speclab {
 
 namespace {
 
-/// Accepted tokens on average, and the share of rounds with a rejection, at an acceptance rate that is the
-/// same at every position.
-struct Expected {
-  double accepted = 0;
-  double rejecting = 0;
-};
-
-Expected expected_at(double alpha, std::int32_t gamma) {
-  Expected expected;
+/// At an acceptance rate that is the same at every position.
+MeanOutcome expected_at(double alpha, std::int32_t gamma) {
+  MeanOutcome expected;
   double all = 1;
   for (std::int32_t i = 0; i < gamma; ++i) {
     all *= alpha;
@@ -32,23 +25,21 @@ Expected expected_at(double alpha, std::int32_t gamma) {
   return expected;
 }
 
-LaunchRow launch_row(const simt::Launch& launch) {
-  return {launch.kernel, launch.blocks, launch.threads, launch.cluster, launch.dynamic_shared, launch.early};
-}
-
 /// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
 MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& point, double bandwidth_gbs) {
-  const VerifyBatch batch = shape_batch(point.shape);
+  const VerifyBatch batch = shape_batch(point);
   MethodLayout row;
   row.method = info.name;
   row.left_out = unsupported_reason(info.implementation, batch);
   if (row.left_out) return row;
   const KernelLayout layout = layout_of(info.implementation, batch);
-  const Expected expected = expected_at(point.alpha, point.shape.gamma);
-  const Traffic traffic = traffic_of(info.implementation, batch, expected.accepted, expected.rejecting);
-  for (const simt::Launch& launch : layout.launches) row.launches.push_back(launch_row(launch));
+  const Traffic traffic = traffic_of(info.implementation, batch, expected_at(point.alpha, point.gamma));
+  for (const simt::Launch& launch : layout.launches) {
+    row.launches.push_back(
+        {launch.kernel, launch.blocks, launch.threads, launch.cluster, launch.dynamic_shared, launch.early});
+  }
   row.workspace_bytes = layout.workspace_bytes;
   row.bytes_read = traffic.read;
   row.bytes_written = traffic.written;
@@ -73,18 +64,17 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
 }
 
 DryPoint dry_point(const KernelPoint& point, const DryRunOptions& options) {
-  const BenchShape& shape = point.shape;
   std::vector<Implementation> running;
   for (const ImplementationInfo& info : options.implementations) {
-    if (!unsupported_reason(info.implementation, shape_batch(shape))) running.push_back(info.implementation);
+    if (!unsupported_reason(info.implementation, shape_batch(point))) running.push_back(info.implementation);
   }
-  const BenchBytes bytes = bench_bytes(shape, running);
+  const BenchBytes bytes = bench_bytes(point, running);
   const double memory = options.memory_gib * std::exp2(30);
   DryPoint row;
-  static_cast<KernelSize&>(row) = kernel_size(shape, point.alpha);
+  static_cast<KernelPoint&>(row) = point;
   row.tensor_bytes = bytes.logits();
   row.device_bytes = bytes.total();
-  row.past_32_bits = bytes.target / static_cast<std::uint64_t>(dtype_bytes(shape.dtype)) >
+  row.past_32_bits = bytes.target / static_cast<std::uint64_t>(dtype_bytes(point.dtype)) >
                      static_cast<std::uint64_t>(INT32_MAX);
   row.fits = static_cast<double>(bytes.total()) <= memory;
   for (const ImplementationInfo& info : options.implementations) {
@@ -99,7 +89,7 @@ EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
   const BenchShape shape{6, 3, 8999, dtype};
   constexpr MadeLogits how{5, 3, 0.8F};
   EmulatedRow row;
-  static_cast<KernelShape&>(row) = kernel_shape(shape);
+  static_cast<BenchShape&>(row) = shape;
   row.method = info.name;
   RequestBatch requests(shape, 7);
   row.left_out = unsupported_reason(info.implementation, requests.batch);
@@ -109,14 +99,12 @@ EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
       requests.run([&](Implementation implementation,
                        const VerifyBatch& batch) { row.loaded_bytes = run_emulated(implementation, batch); },
                    info.implementation);
-  double accepted = 0;
-  double rejecting = 0;
+  MeanOutcome mean;
   for (const RequestResult& result : results) {
-    accepted += static_cast<double>(result.accepted) / shape.requests;
-    rejecting += result.accepted < shape.gamma ? 1.0 / shape.requests : 0.0;
+    mean.accepted += static_cast<double>(result.accepted) / shape.requests;
+    mean.rejecting += result.accepted < shape.gamma ? 1.0 / shape.requests : 0.0;
   }
-  row.counted_bytes = traffic_of(info.implementation, requests.batch, accepted, rejecting).read;
-  row.loaded_over_counted = static_cast<double>(row.loaded_bytes) / row.counted_bytes;
+  row.counted_bytes = traffic_of(info.implementation, requests.batch, mean).read;
   const DecisionAgreement found = decision_agreement(info.implementation, requests.batch, results);
   row.agreed = found.requests - found.within_band - found.different;
   row.within_band = found.within_band;
@@ -152,8 +140,8 @@ DryRunReport kernel_dry_run(const DryRunOptions& options) {
   report.kind = KernelReportKind::dry_run;
   report.version = version_string();
   report.command = options.command;
-  report.memory_gib = options.memory_gib;
-  report.bandwidth_gbs = options.bandwidth_gbs;
+  report.assumed_memory_gib = options.memory_gib;
+  report.assumed_bandwidth_gbs = options.bandwidth_gbs;
   for (const KernelPoint& point : sweep_points(options.sweep)) {
     const DryPoint& row = report.points.emplace_back(dry_point(point, options));
     for (const MethodLayout& method : row.methods) {

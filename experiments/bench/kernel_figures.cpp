@@ -1,14 +1,15 @@
-#include "experiments/bench/kernel_figures.hpp"
-
+// Figures of `speclab bench kernels`, and the medians of one of them as a Markdown table.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <string>
 #include <utility>
 
+#include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
-#include "kernels/bench/measure.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
@@ -18,6 +19,7 @@ namespace {
 class Curves {
  public:
   void add(const std::string& method, double x, double y) {
+    if (!(y > 0)) return;
     auto found = std::find_if(curves_.begin(), curves_.end(),
                               [&](const auto& curve) { return curve.first == method; });
     if (found == curves_.end()) found = curves_.insert(curves_.end(), {method, {}});
@@ -28,13 +30,7 @@ class Curves {
     std::vector<Series> all;
     for (auto& [method, points] : curves_) {
       std::sort(points.begin(), points.end());
-      Series series{.name = method,
-                    .style = SeriesStyle::points,
-                    .x = {},
-                    .y = {},
-                    .low = {},
-                    .high = {},
-                    .colour_of = {}};
+      Series series{.name = method, .style = SeriesStyle::points};
       for (const auto& [x, y] : points) {
         series.x.push_back(x);
         series.y.push_back(y);
@@ -54,63 +50,98 @@ class Curves {
   std::vector<std::pair<std::string, std::vector<std::pair<double, double>>>> curves_;
 };
 
-Figure figure_of(std::string id, std::string title, std::string x_label, std::string y_label,
-                 std::vector<Series> series, std::string caption) {
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .x_label = std::move(x_label),
-          .y_label = std::move(y_label),
-          .log_x = true,
-          .log_y = true,
-          .x_range = {},
-          .y_range = {},
-          .series = std::move(series),
-          .heat = {},
-          .trace = {},
-          .caption = std::move(caption),
-          .command = "speclab bench kernels --from result.json --out FOLDER"};
+/// Rows in this cache mode of one format and one alpha, those of the first row.
+std::vector<VerificationRow> like_first(const std::vector<VerificationRow>& rows, CacheMode cache) {
+  std::vector<VerificationRow> like;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(like), [&](const VerificationRow& row) {
+    return row.cache == cache && row.dtype == rows.front().dtype && row.alpha == rows.front().alpha;
+  });
+  return like;
 }
 
-bool drawable(double value) { return value > 0; }
+/// Is this row on the sweep's axis of requests?
+bool on_axis(const VerificationRow& row) {
+  const BenchShape centre = centre_shape();
+  return row.gamma == centre.gamma && row.vocab == centre.vocab;
+}
+
+/// Adds a value that is not there yet.
+template <class T>
+void note(std::vector<T>& all, const T& value) {
+  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+}
 
 }  // namespace
 
 std::vector<Figure> kernel_figures(const KernelReport& report) {
-  const std::vector<VerificationRow>& rows = report.verification;
-  if (rows.empty()) return {};
-  const BenchShape centre = centre_shape();
-  const VerificationRow& first = rows.front();
   std::vector<Figure> figures;
   for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
     Curves roofline;
     Curves times;
+    const std::vector<VerificationRow> rows = like_first(report.verification, cache);
     for (const VerificationRow& row : rows) {
-      // One curve needs one format and one alpha: those of the first row.
-      if (row.cache != cache || row.dtype != first.dtype || row.alpha != first.alpha) continue;
-      if (drawable(row.bytes) && drawable(row.gb_per_s)) {
-        roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
-      }
-      const bool on_axis = row.gamma == centre.gamma && row.vocab == centre.vocab;
-      if (on_axis && drawable(row.median_us)) times.add(row.method, row.requests, row.median_us);
+      if (row.bytes > 0) roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
+      if (on_axis(row)) times.add(row.method, row.requests, row.median_us);
     }
-    const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
-    if (auto series = roofline.series(); !series.empty()) {
-      figures.push_back(figure_of(
-          fmt::format("roofline-{}", words(cache)),
-          fmt::format("Rate over bytes moved, cache {}", words(cache)), "MB moved, as counted", "GB/s",
-          std::move(series),
-          fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, "
-                      "are what the device allows. Medians.",
-                      where)));
-    }
-    if (auto series = times.series(); !series.empty()) {
-      figures.push_back(figure_of(
-          fmt::format("requests-{}", words(cache)), fmt::format("Time over requests, cache {}", words(cache)),
-          "requests in a batch", "us", std::move(series),
-          fmt::format("gamma = {}, V = {}, {}. Medians.", centre.gamma, centre.vocab, where)));
-    }
+    const auto add = [&](const char* id, const char* title, const char* x_label, const char* y_label,
+                         Curves& curves, std::string caption) {
+      std::vector<Series> series = curves.series();
+      if (series.empty()) return;
+      figures.push_back({.id = fmt::format("{}-{}", id, words(cache)),
+                         .title = fmt::format("{}, cache {}", title, words(cache)),
+                         .x_label = x_label,
+                         .y_label = y_label,
+                         .log_x = true,
+                         .log_y = true,
+                         .series = std::move(series),
+                         .caption = std::move(caption),
+                         .command = "speclab bench kernels --from result.json --out FOLDER"});
+    };
+    if (rows.empty()) continue;
+    const std::string where =
+        fmt::format("{}, alpha = {}", dtype_name(rows.front().dtype), rows.front().alpha);
+    add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s", roofline,
+        fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
+                    "the device allows. Medians.",
+                    where));
+    add("requests", "Time over requests", "requests in a batch", "us", times,
+        fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape().gamma, centre_shape().vocab, where));
   }
   return figures;
+}
+
+std::string kernel_markdown(const KernelReport& report) {
+  std::string text;
+  for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
+    std::vector<VerificationRow> rows = like_first(report.verification, cache);
+    std::erase_if(rows, [](const VerificationRow& row) { return !on_axis(row); });
+    if (rows.empty()) continue;
+    std::vector<std::int32_t> requests;
+    std::vector<std::string> methods;
+    for (const VerificationRow& row : rows) {
+      note(requests, row.requests);
+      note(methods, row.method);
+    }
+    text += fmt::format(
+        "{}Median microseconds on {}: gamma = {}, V = {}, {}, alpha = {}, second-level cache {}.\n\n"
+        "| requests | {} |\n|---:|{}\n",
+        text.empty() ? "" : "\n", report.device.name, rows.front().gamma,
+        grouped(static_cast<std::uint64_t>(rows.front().vocab)), dtype_name(rows.front().dtype),
+        rows.front().alpha, words(cache), fmt::join(methods, " | "),
+        fmt::join(std::vector<std::string>(methods.size(), "---:|"), ""));
+    for (const std::int32_t count : requests) {
+      text += fmt::format("| {} |", count);
+      for (const std::string& method : methods) {
+        const auto found = std::find_if(rows.begin(), rows.end(), [&](const VerificationRow& row) {
+          return row.requests == count && row.method == method;
+        });
+        const bool measured = found != rows.end() && std::isfinite(found->median_us);
+        text += measured ? fmt::format(" {:.3g} |", found->median_us) : " - |";
+      }
+      text += "\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace speclab

@@ -8,44 +8,36 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/bench/kernel_figures.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/report/cells.hpp"
-#include "experiments/support/csv.hpp"
+#include "experiments/run/csv_values.hpp"
 
 namespace speclab {
 
 namespace {
 
-constexpr const char* absent = "-";
 constexpr double mebi = 1048576;
 constexpr double gibi = 1073741824;
 /// Longer tables are closed at first, below the figures.
 constexpr std::size_t most_open_rows = 30;
 
+using Cells = std::vector<Cell>;
+
 Cell text(std::string words) { return text_cell(std::move(words)); }
-
-/// Three significant digits, whole ones above that.
-Cell number(double value) {
-  if (!std::isfinite(value)) return text(absent);
-  return {
-      value >= 1000 ? grouped(static_cast<std::uint64_t>(std::llround(value))) : fmt::format("{:.3g}", value),
-      value, ""};
-}
-
-Cell number(const std::optional<double>& value) { return value ? number(*value) : text(absent); }
-
+Cell number(const std::optional<double>& value) { return measured_cell(value, 3); }
 Cell whole(std::int64_t value) { return count_cell(static_cast<std::uint64_t>(value)); }
 
-std::vector<Cell> size_cells(const KernelSize& size) {
-  return {whole(size.requests), whole(size.gamma), whole(size.vocab), text(dtype_name(size.dtype)),
-          number(size.alpha)};
+Cells joined(Cells cells, Cells more) {
+  cells.insert(cells.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return cells;
 }
 
-void append(std::vector<Cell>& cells, std::vector<Cell> more) {
-  cells.insert(cells.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+Cells shape_cells(const BenchShape& shape) {
+  return {whole(shape.requests), whole(shape.gamma), whole(shape.vocab), text(dtype_name(shape.dtype))};
 }
+
+Cells point_cells(const KernelPoint& point) { return joined(shape_cells(point), {number(point.alpha)}); }
 
 /// Tables with rows, of at most `most_rows` rows.
 std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
@@ -62,21 +54,22 @@ std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
   return tables;
 }
 
+Cells measured_cells(const VerificationRow& row) {
+  return joined(point_cells(row), {text(words(row.cache)), text(row.method), number(row.median_us),
+                                   number(row.p99_us), number(row.bytes / 1e6), number(row.gb_per_s)});
+}
+
 Table verification_table(const std::vector<VerificationRow>& rows) {
   Table table{"verification-times",
               "Verification, medians",
               {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s", "% copy",
-               "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"},
-              {},
-              "",
-              false};
+               "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
   for (const VerificationRow& row : rows) {
     if (row.kind == MethodKind::ceiling) continue;
-    std::vector<Cell>& cells = table.rows.emplace_back(size_cells(row));
-    append(cells, {text(words(row.cache)), text(row.method), number(row.median_us), number(row.p99_us),
-                   number(row.bytes / 1e6), number(row.gb_per_s), number(100 * row.of_copy),
-                   number(row.times_baseline), number(row.times_wagner_exact),
-                   number(row.times_wagner_sigmoid), number(row.total_variation)});
+    table.rows.push_back(
+        joined(measured_cells(row),
+               {number(100 * row.of_copy), number(row.times_baseline), number(row.times_wagner_exact),
+                number(row.times_wagner_sigmoid), number(row.total_variation)}));
   }
   return table;
 }
@@ -84,53 +77,39 @@ Table verification_table(const std::vector<VerificationRow>& rows) {
 Table ceilings_table(const std::vector<VerificationRow>& rows) {
   Table table{"ceilings",
               "What the device allows",
-              {"B", "gamma", "V", "dtype", "alpha", "cache", "what", "us", "p99 us", "MB", "GB/s"},
-              {},
-              "",
-              true};
+              {"B", "gamma", "V", "dtype", "alpha", "cache", "what", "us", "p99 us", "MB", "GB/s"}};
   for (const VerificationRow& row : rows) {
-    if (row.kind != MethodKind::ceiling) continue;
-    std::vector<Cell>& cells = table.rows.emplace_back(size_cells(row));
-    append(cells, {text(words(row.cache)), text(row.method), number(row.median_us), number(row.p99_us),
-                   number(row.bytes / 1e6), number(row.gb_per_s)});
+    if (row.kind == MethodKind::ceiling) table.rows.push_back(measured_cells(row));
   }
   return table;
 }
 
 Table left_out_table(const std::vector<LeftOut>& rows) {
-  Table table{"left-out", "Left out", {"size", "method", "why"}, {}, "", false};
+  Table table{"left-out", "Left out", {"size", "method", "why"}};
   for (const LeftOut& row : rows) table.rows.push_back({text(row.size), text(row.method), text(row.why)});
   return table;
 }
 
-std::vector<Cell> layout_cells(const MethodLayout& method) {
-  std::vector<Cell> cells{text(method.method)};
-  if (method.left_out) {
-    for (int i = 0; i < 5; ++i) cells.push_back(text(absent));
-    cells.push_back(text("left out: " + *method.left_out));
-    return cells;
-  }
+Cells layout_cells(const MethodLayout& method) {
+  if (method.left_out) return joined(Cells(5, text("-")), {text("left out: " + *method.left_out)});
   std::int64_t most = 0;
   for (const LaunchRow& launch : method.launches) most = std::max(most, launch.blocks);
-  append(cells,
-         {whole(static_cast<std::int64_t>(method.launches.size())), whole(most),
+  return {whole(static_cast<std::int64_t>(method.launches.size())),
+          whole(most),
           number(static_cast<double>(method.workspace_bytes) / mebi),
-          number((method.bytes_read + method.bytes_written) / 1e6), number(method.bound_us),
-          text(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))});
-  return cells;
+          number((method.bytes_read + method.bytes_written) / 1e6),
+          number(method.bound_us),
+          text(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
 }
 
 Table layout_table(const std::vector<DryPoint>& points) {
   Table table{"layout",
               "Launches and bytes; the bound is bytes over the assumed bandwidth",
               {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
-               "MB moved", "bound us", "problems"},
-              {},
-              "",
-              false};
+               "MB moved", "bound us", "problems"}};
   for (const DryPoint& point : points) {
     for (const MethodLayout& method : point.methods) {
-      append(table.rows.emplace_back(size_cells(point)), layout_cells(method));
+      table.rows.push_back(joined(joined(point_cells(point), {text(method.method)}), layout_cells(method)));
     }
   }
   return table;
@@ -138,12 +117,11 @@ Table layout_table(const std::vector<DryPoint>& points) {
 
 Table unfit_table(const std::vector<DryPoint>& points) {
   Table table{
-      "unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "alpha", "GiB"}, {}, "",
-      false};
+      "unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "alpha", "GiB"}};
   for (const DryPoint& point : points) {
     if (point.fits) continue;
-    append(table.rows.emplace_back(size_cells(point)),
-           {number(static_cast<double>(point.device_bytes) / gibi)});
+    table.rows.push_back(
+        joined(point_cells(point), {number(static_cast<double>(point.device_bytes) / gibi)}));
   }
   return table;
 }
@@ -152,41 +130,20 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
   Table table{"emulated",
               "Run in the emulator, against the reference",
               {"method", "B", "gamma", "V", "dtype", "agreed", "within band", "different", "bytes loaded",
-               "bytes counted", "loaded/counted"},
-              {},
-              "",
-              false};
+               "bytes counted", "loaded/counted"}};
   for (const EmulatedRow& row : rows) {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    cells = {text(row.method + (row.left_out ? ": left out: " + *row.left_out : "")), whole(row.requests),
-             whole(row.gamma), whole(row.vocab), text(dtype_name(row.dtype))};
-    if (row.left_out) {
-      for (int i = 0; i < 6; ++i) cells.push_back(text(absent));
-    } else {
-      append(cells,
-             {number(static_cast<double>(row.agreed)), number(static_cast<double>(row.within_band)),
-              number(static_cast<double>(row.different)), number(static_cast<double>(row.loaded_bytes)),
-              number(row.counted_bytes), number(row.loaded_over_counted)});
-    }
+    const Cells counts = row.left_out
+                             ? Cells(6, text("-"))
+                             : Cells{number(row.agreed),
+                                     number(row.within_band),
+                                     number(row.different),
+                                     number(static_cast<double>(row.loaded_bytes)),
+                                     number(row.counted_bytes),
+                                     number(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
+    const std::string name = row.method + (row.left_out ? ": left out: " + *row.left_out : "");
+    table.rows.push_back(joined(joined({text(name)}, shape_cells(row)), counts));
   }
   return table;
-}
-
-CsvValue csv_field(double value) { return std::isfinite(value) ? CsvValue(value) : CsvValue(std::string()); }
-CsvValue csv_field(const std::optional<double>& value) {
-  return value ? csv_field(*value) : CsvValue(std::string());
-}
-
-const char* words(MethodKind kind) {
-  switch (kind) {
-    case MethodKind::implementation:
-      return "implementation";
-    case MethodKind::floor:
-      return "floor";
-    case MethodKind::ceiling:
-      break;
-  }
-  return "ceiling";
 }
 
 Page page_of(KernelText text, const char* subtitle) {
@@ -234,58 +191,25 @@ KernelText kernel_text(const DryRunReport& report, std::size_t most_rows) {
       {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
                    "than {} GiB (assumed) and are left out.",
                    report.configurations, report.problems, report.left_out, report.points.size(),
-                   report.memory_gib),
+                   report.assumed_memory_gib),
        fmt::format("The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
                    "accepted independently at every position with probability alpha.",
-                   report.bandwidth_gbs),
+                   report.assumed_bandwidth_gbs),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
        "precision may decide either way."}};
 }
 
 std::string kernel_csv(const KernelReport& report) {
-  const std::vector<std::string> columns{"requests",
-                                         "gamma",
-                                         "vocab",
-                                         "dtype",
-                                         "alpha",
-                                         "realised_alpha",
-                                         "accepted",
-                                         "cache",
-                                         "method",
-                                         "kind",
-                                         "repetitions",
-                                         "median_us",
-                                         "p99_us",
-                                         "bytes",
-                                         "gb_per_s",
-                                         "of_copy",
-                                         "times_baseline",
-                                         "times_wagner-exact",
-                                         "times_wagner-sigmoid",
-                                         "total_variation"};
+  const Typed<VerificationRow>& type = type_of(static_cast<const VerificationRow*>(nullptr));
+  std::vector<std::string> columns;
+  for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
   std::vector<std::vector<CsvValue>> rows;
   for (const VerificationRow& row : report.verification) {
-    rows.push_back({std::int64_t{row.requests},
-                    std::int64_t{row.gamma},
-                    std::int64_t{row.vocab},
-                    dtype_name(row.dtype),
-                    row.alpha,
-                    row.realised_alpha,
-                    csv_field(row.accepted),
-                    std::string(words(row.cache)),
-                    row.method,
-                    std::string(words(row.kind)),
-                    std::uint64_t{row.repetitions},
-                    csv_field(row.median_us),
-                    csv_field(row.p99_us),
-                    row.bytes,
-                    csv_field(row.gb_per_s),
-                    csv_field(row.of_copy),
-                    csv_field(row.times_baseline),
-                    csv_field(row.times_wagner_exact),
-                    csv_field(row.times_wagner_sigmoid),
-                    csv_field(row.total_variation)});
+    Json json;
+    write(type, row, json);
+    auto& values = rows.emplace_back();
+    for (const std::string& column : columns) values.push_back(csv_value(json.value(column, Json())));
   }
   return csv(columns, rows);
 }

@@ -30,7 +30,11 @@ std::string kernel_csv(const KernelReport& report);
 /// format and at the alpha of the first row. Empty without such rows.
 std::string kernel_markdown(const KernelReport& report);
 
-/// With a roofline, and times over the number of requests; needs gnuplot when there are rows.
+/// For each cache mode a roofline (GB/s over bytes moved, one series a method) and times over the number of
+/// requests along the sweep's axis; those that would be empty are left out.
+std::vector<Figure> kernel_figures(const KernelReport& report);
+
+/// With `kernel_figures`; needs gnuplot when there are rows.
 Page kernel_page(const KernelReport& report);
 Page kernel_page(const DryRunReport& report);
 

@@ -12,22 +12,12 @@
 
 namespace speclab {
 
-/// The shape of a batch.
-struct KernelShape {
-  std::int32_t requests = 0;
-  std::int32_t gamma = 0;
-  std::int32_t vocab = 0;
-  Dtype dtype = Dtype::bf16;
-};
-KernelShape kernel_shape(const BenchShape& shape);
+/// A size at which something is measured.
+struct KernelPoint : BenchShape {
+  double alpha = 0.7;  ///< overlap of target and draft that is asked for
 
-/// A size at which something was measured.
-struct KernelSize : KernelShape {
-  double alpha = 0;  ///< overlap of target and draft that was asked for
+  bool operator==(const KernelPoint&) const = default;
 };
-
-/// The size of a batch of this shape.
-KernelSize kernel_size(const BenchShape& shape, double alpha);
 
 enum class CacheMode { hot, flushed };
 const char* words(CacheMode mode);
@@ -35,7 +25,7 @@ const char* words(CacheMode mode);
 /// An implementation; what the device allows; or skipping verification, below which nothing can be.
 enum class MethodKind { implementation, ceiling, floor };
 
-struct VerificationRow : KernelSize {
+struct VerificationRow : KernelPoint {
   double realised_alpha = 0;
   std::optional<double> accepted;  ///< tokens a request; none of ceilings
   CacheMode cache = CacheMode::hot;
@@ -81,6 +71,7 @@ struct KernelReportHead {
   std::string version;
   std::string command;
 };
+const Typed<VerificationRow>& type_of(const VerificationRow*);
 const Typed<KernelReportHead>& kernel_report_head_type();
 
 struct KernelReport : KernelReportHead {
@@ -108,7 +99,7 @@ struct LaunchRow {
 
 /// Name of a format: "bf16".
 std::string dtype_name(Dtype dtype);
-const Typed<Dtype>& dtype_type();
+const Typed<Dtype>& type_of(const Dtype*);
 
 /// One implementation at one size, unless it is left out there.
 struct MethodLayout {
@@ -122,7 +113,7 @@ struct MethodLayout {
   std::vector<std::string> problems;
 };
 
-struct DryPoint : KernelSize {
+struct DryPoint : KernelPoint {
   std::uint64_t tensor_bytes = 0;
   std::uint64_t device_bytes = 0;
   bool past_32_bits = false;  ///< elements of the target's logits
@@ -131,20 +122,19 @@ struct DryPoint : KernelSize {
 };
 
 /// A small batch run in the emulator, unless the implementation is left out.
-struct EmulatedRow : KernelShape {
+struct EmulatedRow : BenchShape {
   std::string method;
   std::optional<std::string> left_out;
   std::uint64_t loaded_bytes = 0;
   double counted_bytes = 0;
-  double loaded_over_counted = 0;
   int agreed = 0;
   int within_band = 0;  ///< decisions that single precision may make either way
   int different = 0;
 };
 
 struct DryRunReport : KernelReportHead {
-  double memory_gib = 0;     ///< assumed
-  double bandwidth_gbs = 0;  ///< assumed
+  double assumed_memory_gib = 0;
+  double assumed_bandwidth_gbs = 0;
   std::vector<DryPoint> points;
   std::vector<EmulatedRow> emulated;
   std::size_t configurations = 0;

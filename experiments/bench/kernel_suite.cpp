@@ -49,23 +49,19 @@ KernelDevice described(const GpuDevice& device) {
           .runtime_cuda = device.runtime};
 }
 
-const BenchTimes* times_of(const BenchMeasurement& measured, const std::string& name) {
-  for (const BenchTimes& times : measured.times) {
-    if (times.name == name) return &times;
-  }
-  return nullptr;
-}
-
 double median_of(const BenchMeasurement& measured, const std::string& name) {
-  const BenchTimes* const times = times_of(measured, name);
-  return times == nullptr ? std::numeric_limits<double>::quiet_NaN() : median(times->seconds);
+  for (const BenchTimes& times : measured.times) {
+    if (times.name == name) return median(times.seconds);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Bytes that a method moves.
 double bytes_of(const BenchTask& task, const BenchTimes& times, const ImplementationInfo* info) {
   const BenchBytes bytes = bench_bytes(task.shape, {});
   if (info != nullptr) {
-    return traffic_of(info->implementation, shape_batch(task.shape), times.accepted, times.rejecting).total();
+    return traffic_of(info->implementation, shape_batch(task.shape), {times.accepted, times.rejecting})
+        .total();
   }
   if (times.name == ceiling::copy || times.name == ceiling::memcpy)
     return 2 * static_cast<double>(bytes.copied);
@@ -79,19 +75,6 @@ const ImplementationInfo* info_of(const std::string& name) {
   }
   return nullptr;
 }
-
-/// Noise by vocabulary and alpha; each takes a moment to find.
-class Noises {
- public:
-  float at(const MadeLogits& how, std::int32_t vocab, double alpha) {
-    const auto [found, added] = known_.try_emplace({vocab, alpha}, 0.0F);
-    if (added) found->second = noise_for_overlap(how, vocab, alpha);
-    return found->second;
-  }
-
- private:
-  std::map<std::pair<std::int32_t, double>, float> known_;
-};
 
 }  // namespace
 
@@ -115,7 +98,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     const bool floor = times.name == ceiling::skip;
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
-    static_cast<KernelSize&>(row) = kernel_size(point.shape, point.alpha);
+    static_cast<KernelPoint&>(row) = point;
     row.realised_alpha = distributions.overlap;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
@@ -130,7 +113,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.times_baseline = median_of(measured, "baseline") / seconds;
     row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
     row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
-    row.accepted = info != nullptr ? times.accepted : point.shape.gamma;
+    row.accepted = info != nullptr ? times.accepted : point.gamma;
     row.total_variation =
         info != nullptr ? output_distance(info->implementation, distributions) : 1 - distributions.overlap;
   }
@@ -169,13 +152,14 @@ class KernelSuite {
 
  private:
   void leave_out(const KernelPoint& point, const char* method, const std::string& why) {
-    report_.left_out.push_back({shape_text(point.shape), method, why});
+    report_.left_out.push_back({shape_text(point), method, why});
   }
 
-  const MadeDistributions& distributions_at(const KernelPoint& point, const MadeLogits& logits) {
-    const auto [found, added] =
-        distributions_of_.try_emplace({point.shape.vocab, point.shape.dtype, logits.noise});
-    if (added) found->second = made_distributions(logits, point.shape.vocab, point.shape.dtype, VerifyRule{});
+  /// What `find` finds, which takes a moment, once for each key.
+  template <class Key, class Value, class Find>
+  static const Value& remembered(std::map<Key, Value>& known, const Key& key, const Find& find) {
+    const auto [found, added] = known.try_emplace(key);
+    if (added) found->second = find();
     return found->second;
   }
 
@@ -183,15 +167,15 @@ class KernelSuite {
     // Some of the memory is the driver's, some for the buffer that flushes the cache.
     const double memory =
         0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
-    const auto bytes = static_cast<double>(bench_bytes(point.shape, task.implementations).total());
+    const auto bytes = static_cast<double>(bench_bytes(point, task.implementations).total());
     if (bytes > memory) leave_out(point, "all", fmt::format("needs {:.1f} GiB", bytes / std::exp2(30)));
     return bytes <= memory;
   }
 
   void measure(const KernelPoint& point) {
-    BenchTask task{point.shape, {}, {}, false, options_.repetitions};
+    BenchTask task{point, {}, {}, false, options_.repetitions};
     for (const ImplementationInfo& info : options_.implementations) {
-      if (const auto why = unsupported_reason(info.implementation, shape_batch(point.shape))) {
+      if (const auto why = unsupported_reason(info.implementation, shape_batch(point))) {
         leave_out(point, info.name, *why);
       } else {
         task.implementations.push_back(info.implementation);
@@ -201,8 +185,11 @@ class KernelSuite {
       progress_.advance(options_.caches.size());
       return;
     }
-    task.logits.noise = noises_.at(task.logits, point.shape.vocab, point.alpha);
-    const MadeDistributions& distributions = distributions_at(point, task.logits);
+    task.logits.noise = remembered(noises_, {point.vocab, point.alpha},
+                                   [&] { return noise_for_overlap(task.logits, point.vocab, point.alpha); });
+    const MadeDistributions& distributions =
+        remembered(distributions_of_, {point.vocab, point.dtype, task.logits.noise},
+                   [&] { return made_distributions(task.logits, point.vocab, point.dtype, VerifyRule{}); });
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -226,7 +213,7 @@ class KernelSuite {
   std::vector<KernelPoint> points_;
   Progress progress_;
   KernelReport report_;
-  Noises noises_;
+  std::map<std::pair<std::int32_t, double>, float> noises_;  ///< by vocabulary and alpha
   std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
 };
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/bench/kernel_result.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -19,6 +18,7 @@ namespace {
 
 constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr std::array<std::int32_t, 5> gamma_axis{1, 2, 4, 8, 16};
+/// Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
 constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
 constexpr std::int32_t most_requests = 1 << 20;
 
@@ -30,24 +30,16 @@ std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t l
   return value;
 }
 
-bool same(const BenchShape& a, const BenchShape& b) {
-  return a.requests == b.requests && a.gamma == b.gamma && a.vocab == b.vocab && a.dtype == b.dtype;
-}
-
 /// Points in the order in which they were first added.
 class Points {
  public:
   void add(BenchShape shape, Dtype dtype, double alpha) {
     shape.dtype = dtype;
-    const bool known = std::any_of(all_.begin(), all_.end(), [&](const KernelPoint& point) {
-      return same(point.shape, shape) && point.alpha == alpha;
-    });
-    if (!known) all_.push_back({shape, alpha});
+    const KernelPoint point{shape, alpha};
+    if (std::find(all.begin(), all.end(), point) == all.end()) all.push_back(point);
   }
-  std::vector<KernelPoint> all() && { return std::move(all_); }
 
- private:
-  std::vector<KernelPoint> all_;
+  std::vector<KernelPoint> all;
 };
 
 BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t value) {
@@ -82,7 +74,7 @@ std::vector<KernelPoint> axes_points(const KernelSweep& sweep) {
   for (const Dtype dtype : sweep.dtypes) {
     for (const double each : sweep.alphas) points.add(centre, dtype, each);
   }
-  return std::move(points).all();
+  return points.all;
 }
 
 std::vector<BenchShape> all_sizes() {
@@ -110,7 +102,7 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
       for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
     }
   }
-  return std::move(points).all();
+  return points.all;
 }
 
 std::vector<BenchShape> parse_sizes(const std::string& text) {
@@ -194,21 +186,6 @@ std::vector<ImplementationInfo> parse_implementations(const std::string& option,
     if (std::none_of(chosen.begin(), chosen.end(), listed)) chosen.push_back(*found);
   }
   return chosen;
-}
-
-std::string vocab_name(std::int32_t vocab) {
-  switch (vocab) {
-    case 32000:
-      return "Llama 2, Mistral 7B";
-    case 128256:
-      return "Llama 3";
-    case 151936:
-      return "Qwen 2.5";
-    case 256000:
-      return "Gemma";
-    default:
-      return "";
-  }
 }
 
 std::string shape_text(const BenchShape& shape) {

@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bench/measure.hpp"
+#include "experiments/bench/kernel_result.hpp"
 
 namespace speclab {
-
-/// A batch's shape, and how much target and draft overlap in it.
-struct KernelPoint {
-  BenchShape shape;
-  double alpha = 0.7;
-};
 
 enum class SweepKind {
   axes,  ///< through a centre along each axis, and the corners
@@ -50,9 +44,6 @@ std::vector<ImplementationInfo> parse_implementations(const std::string& option,
 
 /// Those that a device of this compute capability runs; a line on stderr for each of the others.
 std::vector<ImplementationInfo> runnable_on(int capability, const std::vector<ImplementationInfo>& wanted);
-
-/// "Llama 3" for 128,256; empty for a size that no well-known model has.
-std::string vocab_name(std::int32_t vocab);
 
 /// "B = 32, gamma = 4, V = 128,256, bf16".
 std::string shape_text(const BenchShape& shape);

@@ -1,5 +1,7 @@
 #include "experiments/bench/limits.hpp"
 
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
@@ -24,8 +26,7 @@ std::vector<std::uint32_t> random_cycle(std::uint32_t length, std::uint64_t seed
   return next;
 }
 
-}  // namespace
-
+/// Sums `blocks` Philox blocks (rounded up to what fits the first cache at once) by philox_blocks.
 std::uint32_t make_blocks(std::uint64_t blocks) {
   constexpr std::size_t width = 32 * philox_batch;  // 8 KiB of counters and as many of words
   alignas(64) std::array<std::uint32_t, 4 * width> counters{};
@@ -40,6 +41,7 @@ std::uint32_t make_blocks(std::uint64_t blocks) {
   return sum;
 }
 
+/// The same by core/random/philox.hpp, one at a time, each at a site of its own.
 std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < blocks; ++i) {
@@ -49,6 +51,21 @@ std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
   }
   return sum;
 }
+
+// The order of the jobs: these, then a pair of jobs a size.
+enum FixedJob : std::size_t { vector_blocks, scalar_blocks, in_order, fixed_jobs };
+
+double ns_each(const Timing& timing, std::uint64_t count) {
+  return 1e9 * median(timing.processor_seconds) / static_cast<double>(count);
+}
+
+std::vector<std::size_t> sorted(std::vector<std::size_t> sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+}  // namespace
 
 ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : positions_(sizes.size()) {
   assert(sizes.size() <= most_sizes);
@@ -92,6 +109,45 @@ std::uint64_t ReadMemory::read_in_order(std::size_t bytes) const {
     for (std::size_t word = 0; word < most_sizes; ++word) sums[word] += lines_[line].next[word];
   }
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+LimitJobs::LimitJobs(const std::vector<std::size_t>& sizes, bool brief)
+    : sizes_(sorted(sizes)),
+      memory_(sizes_),
+      blocks_(brief ? 1U << 18U : 1U << 24U),
+      chased_(brief ? 1U << 15U : 1U << 20U),
+      flown_(brief ? 1U << 17U : 1U << 23U) {}
+
+std::vector<TimedJob> LimitJobs::jobs() {
+  std::vector<TimedJob> all{[this] { benchmark::DoNotOptimize(make_blocks(blocks_)); },
+                            [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); },
+                            [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }};
+  for (std::size_t size = 0; size < sizes_.size(); ++size) {
+    all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.chase(size, chased_)); });
+    all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.read_in_flight(size, flown_)); });
+  }
+  return all;
+}
+
+double LimitJobs::in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const {
+  const auto index = std::lower_bound(sizes_.begin(), sizes_.end(), size) - sizes_.begin();
+  return ns_each(timings[fixed_jobs + 2 * static_cast<std::size_t>(index) + 1], flown_);
+}
+
+MachineLimits LimitJobs::limits(const std::vector<Timing>& timings) const {
+  MachineLimits limits;
+  limits.instruction_set = instruction_set();
+  limits.block_ns = ns_each(timings[vector_blocks], blocks_);
+  limits.scalar_block_ns = ns_each(timings[scalar_blocks], blocks_);
+  if (!sizes_.empty()) {
+    limits.sequential_bytes = memory_.bytes();
+    limits.sequential_bytes_per_second = 1e9 / ns_each(timings[in_order], memory_.bytes());
+  }
+  for (std::size_t size = 0; size < sizes_.size(); ++size) {
+    limits.reads.push_back({sizes_[size], ns_each(timings[fixed_jobs + 2 * size], chased_),
+                            in_flight_ns(timings, sizes_[size])});
+  }
+  return limits;
 }
 
 }  // namespace speclab

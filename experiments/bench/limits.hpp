@@ -1,4 +1,5 @@
-// How fast this machine makes random numbers and reads memory: what any decoder has to live with.
+// How fast this machine makes random numbers and reads memory: what any decoder has to live with. Measured as
+// jobs among the workloads that are compared with them.
 #pragma once
 
 #include <array>
@@ -6,15 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/sim_result.hpp"
 #include "sim/fast/huge_pages.hpp"
 
 namespace speclab {
-
-/// Sums `blocks` Philox blocks (rounded up to what fits the first cache at once) by philox_blocks.
-std::uint32_t make_blocks(std::uint64_t blocks);
-
-/// The same by core/random/philox.hpp, one at a time, each at a site of its own.
-std::uint64_t make_scalar_blocks(std::uint64_t blocks);
 
 /// Memory to read from, stored as the models' tables are. One block of memory serves several sizes: a size is
 /// its first so many bytes, and has a chain of its own through all their cache lines, a random permutation
@@ -48,6 +45,28 @@ class ReadMemory {
   BigTable<Line> lines_;
   /// Where the chains are. Kept between calls, so that short calls do not read the same lines again.
   std::vector<std::array<std::uint32_t, in_flight>> positions_;
+};
+
+class LimitJobs {
+ public:
+  /// Random reads are measured on memory of each of these sizes in bytes, at most ReadMemory::most_sizes.
+  /// `brief`: times too short to mean much.
+  LimitJobs(const std::vector<std::size_t>& sizes, bool brief);
+
+  /// They use this object, which does not move before they have run.
+  std::vector<TimedJob> jobs();
+
+  /// These take the timings of `jobs`, in its order. Nanoseconds a random read with ReadMemory::in_flight of
+  /// them in flight, on memory of one of the sizes.
+  double in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const;
+  MachineLimits limits(const std::vector<Timing>& timings) const;
+
+ private:
+  std::vector<std::size_t> sizes_;
+  ReadMemory memory_;
+  std::uint64_t blocks_;
+  std::uint64_t chased_;
+  std::uint64_t flown_;
 };
 
 }  // namespace speclab

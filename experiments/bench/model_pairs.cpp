@@ -53,8 +53,13 @@ ModelPair PairMaker::make(const PairShape& shape) {
   Model target = trained(tokens.first(half), shape.vocab, shape.target_order);
   Model draft = trained(tokens.subspan(half), shape.vocab, shape.draft_order);
   const double seconds = thread_seconds() - start;
-  return {std::move(target), std::move(draft),
-          PairCosts{text_.size(), tokens.size(), text.seconds, seconds, 0}, nullptr};
+  PreparationRow costs;
+  costs.text_bytes = text_.size();
+  costs.tokens = tokens.size();
+  costs.corpus_seconds = text.seconds;
+  costs.training_seconds = seconds;
+  costs.text_bytes_per_second = static_cast<double>(text_.size()) / (text.seconds + seconds);
+  return {std::move(target), std::move(draft), costs, nullptr};
 }
 
 }  // namespace speclab

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "experiments/bench/sim_result.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/model.hpp"
 #include "sim/text/corpus.hpp"
@@ -24,20 +25,11 @@ struct PairShape {
   bool operator==(const PairShape&) const = default;
 };
 
-/// Seconds are of one thread's processor time, each taken once.
-struct PairCosts {
-  std::size_t text_bytes = 0;    ///< of both halves; 0 for stored pairs
-  std::size_t tokens = 0;        ///< of both halves
-  double corpus_seconds = 0;     ///< words to ids
-  double training_seconds = 0;   ///< both models
-  double preparing_seconds = 0;  ///< the fast engine's tables
-};
-
 /// A pair for token verification. Does not move: the tables point to the models.
 struct ModelPair {
   Model target;
   Model draft;
-  PairCosts costs;
+  PreparationRow costs;
   std::unique_ptr<const FastPair> tables;  ///< of the fast engine
 };
 
@@ -45,7 +37,8 @@ class PairMaker {
  public:
   explicit PairMaker(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
-  /// Tables of stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target and 0.3 of other such rows.
+  /// Without the tables of the fast engine. Stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target
+  /// and 0.3 of other such rows.
   ModelPair make(const PairShape& shape);
 
  private:

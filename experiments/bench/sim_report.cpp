@@ -12,24 +12,19 @@ namespace speclab {
 
 namespace {
 
-constexpr const char* absent = "-";
 constexpr double mebi = 1048576;
+constexpr int four_digits = 4;
 
 Cell text(std::string words) { return text_cell(std::move(words)); }
-
-/// Four significant digits, in whole digits above that.
-std::string digits(double value) {
-  return value >= 1000 ? grouped(static_cast<std::uint64_t>(std::llround(value)))
-                       : fmt::format("{:.4g}", value);
-}
-
-Cell number(double value) { return {digits(value), value, ""}; }
+Cell number(const std::optional<double>& value) { return measured_cell(value, four_digits); }
 Cell number(std::size_t value, double unit) { return number(static_cast<double>(value) / unit); }
 
-Cell number(const std::optional<double>& value) { return value ? number(*value) : text(absent); }
+std::string mebibytes(std::size_t bytes) {
+  return digits_text(static_cast<double>(bytes) / mebi, four_digits);
+}
 
 Table limits_table(const MachineLimits& limits) {
-  Table table{"limits", "What the machine allows, one thread", {"limit", "value", "unit"}, {}, "", false};
+  Table table{"limits", "What the machine allows, one thread", {"limit", "value", "unit"}};
   const auto add = [&](std::string name, double value, const char* unit) {
     table.rows.push_back({text(std::move(name)), number(value), text(unit)});
   };
@@ -39,11 +34,11 @@ Table limits_table(const MachineLimits& limits) {
     add(name, ns, "ns");
   }
   if (limits.sequential_bytes && limits.sequential_bytes_per_second) {
-    add(fmt::format("reads in order, {} MiB", digits(static_cast<double>(*limits.sequential_bytes) / mebi)),
+    add(fmt::format("reads in order, {} MiB", mebibytes(*limits.sequential_bytes)),
         *limits.sequential_bytes_per_second / 1e9, "GB/s");
   }
   for (const ReadLimit& read : limits.reads) {
-    const std::string size = digits(static_cast<double>(read.bytes) / mebi);
+    const std::string size = mebibytes(read.bytes);
     add(fmt::format("random read, latency, {} MiB", size), read.latency_ns, "ns");
     add(fmt::format("random read, 32 in flight, {} MiB", size), read.in_flight_ns, "ns");
   }
@@ -52,8 +47,7 @@ Table limits_table(const MachineLimits& limits) {
 
 Table speed_table(const std::vector<WorkloadRow>& rows) {
   Table table{
-      "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"},
-      {},      "",         false};
+      "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"}};
   for (const WorkloadRow& row : rows) {
     table.rows.push_back({text(row.name), number(row.tokens_per_second / 1e6),
                           number(row.rounds_per_second / 1e6), number(row.ns_per_token),
@@ -65,17 +59,13 @@ Table speed_table(const std::vector<WorkloadRow>& rows) {
 Table work_table(const std::vector<WorkloadRow>& rows) {
   Table table{"work",
               "What a token takes",
-              {"workload", "numbers", "reads", "passes", "cache misses", "tables MiB", "bytes/context"},
-              {},
-              "",
-              false};
+              {"workload", "numbers", "reads", "passes", "cache misses", "tables MiB", "bytes/context"}};
   for (const WorkloadRow& row : rows) {
     if (!row.per_token) continue;
-    const auto& tables = row.tables;
     table.rows.push_back({text(row.name), number(row.per_token->random_numbers), number(row.per_token->reads),
                           number(row.per_token->passes), number(row.cache_misses_per_token),
-                          tables ? number(tables->table_bytes, mebi) : text(absent),
-                          tables ? number(tables->bytes_per_context) : text(absent)});
+                          row.tables ? number(row.tables->table_bytes, mebi) : number({}),
+                          row.tables ? number(row.tables->bytes_per_context) : number({})});
   }
   return table;
 }
@@ -83,10 +73,7 @@ Table work_table(const std::vector<WorkloadRow>& rows) {
 Table bound_table(const std::vector<WorkloadRow>& rows) {
   Table table{"bound",
               "Time a token beside its bound, ns",
-              {"workload", "measured", "numbers", "reads", "bound: sum", "ratio", "larger", "ratio to it"},
-              {},
-              "",
-              false};
+              {"workload", "measured", "numbers", "reads", "bound: sum", "ratio", "larger", "ratio to it"}};
   for (const WorkloadRow& row : rows) {
     if (!row.bound) continue;
     const TimeBound& bound = *row.bound;
@@ -99,7 +86,7 @@ Table bound_table(const std::vector<WorkloadRow>& rows) {
 }
 
 Table comparisons_table(const SimReport& report) {
-  Table table{"ratios", "Ratios of tokens/s", {"what", "ratio"}, {}, "", false};
+  Table table{"ratios", "Ratios of tokens/s", {"what", "ratio"}};
   for (const RatioRow& row : report.comparisons) table.rows.push_back({text(row.name), number(row.ratio)});
   if (report.numpy && report.numpy->measured && report.numpy->measured->fast_over_numpy) {
     table.rows.push_back({text(report.numpy->name + ": fast engine over NumPy"),
@@ -111,10 +98,7 @@ Table comparisons_table(const SimReport& report) {
 Table drafting_table(const std::vector<DraftingRow>& rows) {
   Table table{"drafting",
               "Drafting without a model, rows of 32,000 tokens",
-              {"drafter", "reading, ns a settled token", "proposing, ns a drafted token", "tokens a round"},
-              {},
-              "",
-              false};
+              {"drafter", "reading, ns a settled token", "proposing, ns a drafted token", "tokens a round"}};
   for (const DraftingRow& row : rows) {
     table.rows.push_back({text(row.name), number(row.read_ns_per_token), number(row.propose_ns_per_token),
                           number(row.mean_length)});
@@ -126,13 +110,10 @@ Table preparation_table(const std::vector<PreparationRow>& rows) {
   Table table{"preparation",
               "Making the pairs, one thread, each once",
               {"pair", "million tokens", "words to ids s", "training s", "text MB/s", "tables s", "contexts",
-               "tables MiB"},
-              {},
-              "",
-              false};
+               "tables MiB"}};
   for (const PreparationRow& row : rows) {
     const bool trained = row.text_bytes > 0;
-    const auto of_text = [&](double value) { return trained ? number(value) : text(absent); };
+    const auto of_text = [&](double value) { return trained ? number(value) : number({}); };
     table.rows.push_back({text(row.name), of_text(static_cast<double>(row.tokens) / 1e6),
                           of_text(row.corpus_seconds), of_text(row.training_seconds),
                           of_text(row.text_bytes_per_second.value_or(0) / 1e6), number(row.preparing_seconds),
@@ -145,10 +126,7 @@ Table lengths_table(const std::vector<LengthRow>& rows) {
   Table table{
       "lengths",
       "Time and memory by the length of the run",
-      {"run", "tokens", "ns/token", "best", "best over the first's", "peak memory MiB", "repetitions"},
-      {},
-      "",
-      false};
+      {"run", "tokens", "ns/token", "best", "best over the first's", "peak memory MiB", "repetitions"}};
   for (const LengthRow& row : rows) {
     table.rows.push_back({text(row.name), number(row.tokens, 1), number(row.ns_per_token),
                           number(row.best_ns_per_token),
@@ -161,10 +139,7 @@ Table lengths_table(const std::vector<LengthRow>& rows) {
 Table numpy_table(const std::optional<NumpyRow>& numpy) {
   Table table{"numpy",
               "The same tables decoded by scripts/numpy_reference.py, once, after the other rows",
-              {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"},
-              {},
-              "",
-              false};
+              {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"}};
   if (!numpy || !numpy->measured) return table;
   const NumpyMeasurement& measured = *numpy->measured;
   table.rows.push_back({text(numpy->name), number(measured.output.rounds, 1),
@@ -181,13 +156,9 @@ Figure speed_figure(const SimReport& report) {
                 .x_label = "",
                 .y_label = "tokens/s",
                 .log_y = true,
-                .x_range = {},
-                .y_range = {},
-                .series = {{"measured", SeriesStyle::points, {}, {}, {}, {}, {}},
-                           {"bound: numbers and reads", SeriesStyle::levels, {}, {}, {}, {}, {}},
-                           {"bound: the larger of the two", SeriesStyle::levels, {}, {}, {}, {}, {}}},
-                .heat = {},
-                .trace = {},
+                .series = {{"measured", SeriesStyle::points},
+                           {"bound: numbers and reads", SeriesStyle::levels},
+                           {"bound: the larger of the two", SeriesStyle::levels}},
                 .caption =
                     "Points: medians, one thread. Lines: what the machine's limits, measured in the "
                     "same run, would allow.",
@@ -240,7 +211,7 @@ std::vector<std::string> sim_notes(const SimReport& report) {
   notes.push_back(
       fmt::format("n-grams are Kneser-Ney models of the two halves of {} MB of made text; stored rows are "
                   "Dirichlet(0.3), the draft 0.7 of the target and 0.3 of others.",
-                  digits(static_cast<double>(report.text_bytes) / 1e6)));
+                  digits_text(static_cast<double>(report.text_bytes) / 1e6, four_digits)));
   if (!report.numpy) return notes;
   notes.push_back(report.numpy->skipped
                       ? fmt::format("{}: skipped: {}.", report.numpy->name, *report.numpy->skipped)

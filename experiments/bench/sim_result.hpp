@@ -138,7 +138,7 @@ struct SimReport {
   std::string version;
   std::string machine;
   std::string command;
-  bool brief = false;  ///< --fast: sizes too small to mean much
+  bool quick = false;  ///< --quick: sizes too small to mean much
   std::int32_t gamma = 0;
   int repetitions = 0;
   std::size_t text_bytes = 0;

@@ -15,9 +15,9 @@
 
 #include "experiments/bench/drafting_costs.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/bench/limit_jobs.hpp"
+#include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
-#include "experiments/bench/sim_rows.hpp"
+#include "experiments/bench/workloads.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -48,6 +48,9 @@ const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   const double start = thread_seconds();
   pair.tables = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
+  pair.costs.name = shape.name;
+  pair.costs.contexts = pair.tables->contexts();
+  pair.costs.table_bytes = pair.tables->bytes();
   return pair;
 }
 
@@ -64,15 +67,11 @@ std::uint64_t peak_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
 }
 
-Control until_interrupted() {
-  return {.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
-}
-
 /// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
 /// falls, and belongs to the rows above as long as nothing else has been held.
 std::vector<LengthRow> lengths(const SimSuiteOptions& options, const ModelPair& pair) {
   const ThreadLimit one(1);
-  const Control control = until_interrupted();
+  const Control control{.stop = interrupted};
   const Tally probe = pair.tables->decode(bench_gamma, bench_simulation(1U << 14U), control).total();
   const double per_round = static_cast<double>(probe.emitted) / static_cast<double>(probe.rounds);
 
@@ -106,6 +105,100 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const ModelPair& 
     rows[at].repetitions = options.repetitions;
   }
   return rows;
+}
+
+/// The row of that name; null without one.
+const WorkloadRow* row_of(const std::vector<WorkloadRow>& rows, const std::string& name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const WorkloadRow& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+/// A workload and what it did, which is the same in each repetition.
+struct Measured {
+  BenchWorkload workload;
+  const ModelPair* pair;  ///< null without one
+  Tally tally;
+  FastWork work;
+};
+
+/// Rates, counts a token and sizes.
+WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
+  const BenchWorkload& workload = measured.workload;
+  const auto tokens = static_cast<double>(measured.tally.emitted);
+  const bool parallel = workload.threads > 1;
+  WorkloadRow row;
+  row.name = workload.name;
+  row.threads = workload.threads;
+  row.clock = parallel ? "wall" : "processor";
+  row.seconds = parallel ? timing.wall_seconds : timing.processor_seconds;
+  row.wall_seconds = timing.wall_seconds;
+  row.spread = spread(row.seconds);
+  row.tokens = measured.tally.emitted;
+  row.rounds = measured.tally.rounds;
+  const double seconds = median(row.seconds);
+  row.tokens_per_second = tokens / seconds;
+  row.rounds_per_second = static_cast<double>(row.rounds) / seconds;
+  row.ns_per_token = 1e9 * seconds / tokens;
+  if (!parallel && !timing.cache_misses.empty()) {
+    row.cache_misses_per_token = median(timing.cache_misses) / tokens;
+  }
+  if (workload.engine == BenchEngine::plain) return row;
+  row.per_token = TokenCounts{.random_numbers = 2 * static_cast<double>(measured.work.blocks) / tokens,
+                              .reads = static_cast<double>(measured.work.reads) / tokens,
+                              .passes = static_cast<double>(measured.work.passes) / tokens};
+  if (measured.pair == nullptr) return row;
+  const FastPair& tables = *measured.pair->tables;
+  row.tables = TableSizes{
+      .streams = workload.streams,
+      .table_bytes = tables.bytes(),
+      .contexts = tables.contexts(),
+      .bytes_per_context = static_cast<double>(tables.bytes()) / static_cast<double>(tables.contexts())};
+  return row;
+}
+
+/// What the limits give for a row of one thread of the fast or i.i.d. engine. `in_flight_ns` belongs to
+/// tables of this row's size.
+TimeBound time_bound(const WorkloadRow& row, double block_ns, double in_flight_ns) {
+  const TokenCounts counts = row.per_token.value();
+  TimeBound bound;
+  bound.random_ns_per_token = counts.random_numbers / 2 * block_ns;
+  bound.reads_ns_per_token = counts.reads * in_flight_ns;
+  bound.sum_ns_per_token = bound.random_ns_per_token + bound.reads_ns_per_token;
+  bound.larger_ns_per_token = std::max(bound.random_ns_per_token, bound.reads_ns_per_token);
+  bound.ratio_to_sum = row.ns_per_token / bound.sum_ns_per_token;
+  bound.ratio_to_larger = row.ns_per_token / bound.larger_ns_per_token;
+  return bound;
+}
+
+/// Rows that are another with something changed ("PAIR: 1 stream") against that other.
+std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
+  std::vector<RatioRow> all;
+  for (const WorkloadRow& row : rows) {
+    const std::size_t colon = row.name.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string pair = row.name.substr(0, colon);
+    const WorkloadRow* const base = row_of(rows, pair);
+    if (base == nullptr) continue;
+    if (row.threads > 1) {
+      // By the wall clock on both sides: processor time does not shrink with threads. The best of each is
+      // what the engine can do; anything else on the machine takes from several threads more than from one.
+      const double tokens = static_cast<double>(row.tokens) / static_cast<double>(base->tokens);
+      all.push_back(
+          {row.name + " over 1, wall clock", tokens * median(base->wall_seconds) / median(row.wall_seconds)});
+      all.push_back({row.name + " over 1, wall clock, the best of each",
+                     tokens * least(base->wall_seconds) / least(row.wall_seconds)});
+    } else {
+      const std::string other = row.name.substr(colon + 2);
+      const std::string what =
+          other == one_stream ? fmt::format("{} streams", default_streams) : std::string("fast engine");
+      all.push_back({fmt::format("{}: {} over {}", pair, what, other),
+                     base->tokens_per_second / row.tokens_per_second});
+    }
+  }
+  return all;
 }
 
 /// What --only chooses.
@@ -190,7 +283,7 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
   report.version = version_string();
   report.machine = machine_description();
   report.command = options.command;
-  report.brief = options.brief;
+  report.quick = options.brief;
   report.gamma = bench_gamma;
   report.repetitions = options.repetitions;
   report.text_bytes = options.size.text_bytes;
@@ -204,15 +297,15 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
     measured.push_back({workload, workload.pair ? &prepared(pairs, maker, *workload.pair) : nullptr, {}, {}});
   }
   if (chosen.numpy) prepared(pairs, maker, numpy_shape);
-  for (const auto& [name, pair] : pairs) report.preparation.push_back(preparation_row(name, pair));
+  for (const auto& [name, pair] : pairs) report.preparation.push_back(pair.costs);
 
   if (!measure_workloads(options, pairs, measured, report)) return std::nullopt;
   report.comparisons = comparisons(report.workloads);
   if (chosen.numpy) {
     report.numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds);
-    const auto fast = rate_of(report.workloads, numpy_shape.name);
-    if (auto& numpy = report.numpy->measured; numpy && fast) {
-      numpy->fast_over_numpy = *fast / numpy->tokens_per_second;
+    const WorkloadRow* const fast = row_of(report.workloads, numpy_shape.name);
+    if (auto& numpy = report.numpy->measured; numpy && fast != nullptr) {
+      numpy->fast_over_numpy = fast->tokens_per_second / numpy->tokens_per_second;
     }
   }
   if (chosen.drafting) {

@@ -86,7 +86,7 @@ SimulationSize bench_simulation(std::uint64_t rounds) {
 
 Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
   const ThreadLimit limit(workload.threads);
-  const Control control{.stop = [] { return interrupted(); }, .progress = [](std::uint64_t) {}};
+  const Control control{.stop = interrupted};
   const SimulationSize simulation = bench_simulation(workload.rounds);
   switch (workload.engine) {
     case BenchEngine::fast:

@@ -26,11 +26,21 @@ std::string interval_text(const Interval& interval) {
   return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
 }
 
-Cell text_cell(std::string text) { return {std::move(text), {}, ""}; }
+std::string digits_text(double value, int digits) {
+  return value >= 1000 ? grouped(static_cast<std::uint64_t>(std::llround(value)))
+                       : fmt::format("{:.{}g}", value, digits);
+}
 
-Cell number_cell(double value) { return {number_text(value), value, ""}; }
+Cell text_cell(std::string text) { return {std::move(text)}; }
 
-Cell interval_cell(const Interval& interval) { return {interval_text(interval), interval.estimate, ""}; }
+Cell number_cell(double value) { return {number_text(value), value}; }
+
+Cell measured_cell(std::optional<double> value, int digits) {
+  if (!value || !std::isfinite(*value)) return text_cell("-");
+  return {digits_text(*value, digits), value};
+}
+
+Cell interval_cell(const Interval& interval) { return {interval_text(interval), interval.estimate}; }
 
 std::string grouped(std::uint64_t number) {
   constexpr std::uint64_t group = 1000;
@@ -38,7 +48,7 @@ std::string grouped(std::uint64_t number) {
   return fmt::format("{},{:03}", grouped(number / group), number % group);
 }
 
-Cell count_cell(std::uint64_t count) { return {grouped(count), static_cast<double>(count), ""}; }
+Cell count_cell(std::uint64_t count) { return {grouped(count), static_cast<double>(count)}; }
 
 std::string titled(const std::string& what, const std::string& label) {
   return label.empty() ? what : fmt::format("{}: {}", label, what);

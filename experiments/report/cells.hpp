@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analysis/statistics/intervals.hpp"
@@ -14,8 +15,13 @@ std::string number_text(double value);
 /// "1.716 ± 0.012": as many digits as the half-width gives a meaning to.
 std::string interval_text(const Interval& interval);
 
+/// `digits` significant digits, whole ones and groups of three above that: "0.125", "12,345".
+std::string digits_text(double value, int digits);
+
 Cell text_cell(std::string text);
 Cell number_cell(double value);
+/// By `digits_text`; "-" for what is not there or not finite.
+Cell measured_cell(std::optional<double> value, int digits);
 Cell interval_cell(const Interval& interval);
 /// A whole number in groups of three digits: "262,144".
 Cell count_cell(std::uint64_t count);

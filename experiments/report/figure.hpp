@@ -16,12 +16,12 @@ enum class SeriesStyle { line, points, steps, levels };
 struct Series {
   std::string name;  ///< in the legend; empty: not listed
   SeriesStyle style = SeriesStyle::line;
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<double> low;   ///< ends of the error bars of points; empty: no bars
-  std::vector<double> high;  ///< as long as `low`
+  std::vector<double> x = {};
+  std::vector<double> y = {};
+  std::vector<double> low = {};   ///< ends of the error bars of points; empty: no bars
+  std::vector<double> high = {};  ///< as long as `low`
   /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
-  std::optional<std::size_t> colour_of;
+  std::optional<std::size_t> colour_of = {};
 };
 
 /// A matrix of coloured cells. Cells reach half way to their neighbours (on a logarithmic axis, in the
@@ -62,13 +62,13 @@ struct Figure {
   bool log_y = false;
   /// Names at x = 0, 1, 2, ... of a categorical axis; empty: x is a number.
   std::vector<std::string> categories = {};
-  std::optional<AxisRange> x_range;  ///< none: as the data asks
-  std::optional<AxisRange> y_range;
-  std::vector<Series> series;
-  std::optional<HeatMap> heat;
-  std::vector<TraceRow> trace;  ///< from top to bottom
-  std::string caption;
-  std::string command;  ///< what the reader types to draw it again
+  std::optional<AxisRange> x_range = {};  ///< none: as the data asks
+  std::optional<AxisRange> y_range = {};
+  std::vector<Series> series = {};
+  std::optional<HeatMap> heat = {};
+  std::vector<TraceRow> trace = {};  ///< from top to bottom
+  std::string caption = {};
+  std::string command = {};  ///< what the reader types to draw it again
 };
 
 /// Draws with gnuplot and returns an <svg> element to put into HTML: it scales with its container, and its

@@ -12,16 +12,16 @@ namespace speclab {
 
 struct Cell {
   std::string text;
-  std::optional<double> sort_key;  ///< set for numbers, which are then aligned right and sorted by value
-  std::string css_class;           ///< "good", "bad", "note", or none
+  std::optional<double> sort_key = {};  ///< set for numbers, which are then aligned right and sorted by value
+  std::string css_class = {};           ///< "good", "bad", "note", or none
 };
 
 struct Table {
   std::string id;
   std::string caption;
   std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
-  std::string note;
+  std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
+  std::string note = {};
   bool folded = false;  ///< closed at first, and below the section's figures: for long tables
 };
 
@@ -43,11 +43,11 @@ struct Passage {
 struct Section {
   std::string id;
   std::string title;
-  std::string intro;  ///< paragraphs, parted by empty lines
-  std::vector<Table> tables;
-  std::vector<Drawing> figures;
-  std::vector<Passage> passages;
-  std::vector<std::string> notes;
+  std::string intro = {};  ///< paragraphs, parted by empty lines
+  std::vector<Table> tables = {};
+  std::vector<Drawing> figures = {};
+  std::vector<Passage> passages = {};
+  std::vector<std::string> notes = {};
 };
 
 struct Page {

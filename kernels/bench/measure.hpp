@@ -16,6 +16,8 @@ struct BenchShape {
   std::int32_t gamma = 4;
   std::int32_t vocab = 32000;
   Dtype dtype = Dtype::bf16;  ///< of target and draft
+
+  bool operator==(const BenchShape&) const = default;
 };
 
 /// The batch of a measurement, with pointers that are null or not as they will be, for `layout_of` and

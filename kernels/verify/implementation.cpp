@@ -1,6 +1,8 @@
 #include "kernels/verify/implementation.hpp"
 
 #include <array>
+#include <cstring>
+#include <vector>
 
 #include "kernels/verify/dispatch.hpp"
 
@@ -17,6 +19,10 @@ class LaunchList {
   }
 
   std::vector<simt::Launch> launches;
+};
+
+struct alignas(256) WorkspaceBlock {
+  unsigned char bytes[256];
 };
 
 }  // namespace
@@ -39,10 +45,19 @@ KernelLayout layout_of(Implementation implementation, const VerifyBatch& batch) 
   });
 }
 
-Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, double accepted,
-                   double rejecting) {
+Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, const MeanOutcome& outcome) {
+  return with_implementation_for(batch, implementation,
+                                 [&](auto kernels) { return kernels.traffic(batch, outcome); });
+}
+
+std::uint64_t run_emulated(Implementation implementation, const VerifyBatch& batch, simt::Order order) {
   return with_implementation_for(batch, implementation, [&](auto kernels) {
-    return kernels.traffic(batch, MeanOutcome{accepted, rejecting});
+    std::vector<WorkspaceBlock> workspace(kernels.workspace_bytes(batch) / sizeof(WorkspaceBlock));
+    // Whatever was there before; absurd as a count and as a probability.
+    if (!workspace.empty()) std::memset(workspace.data(), 0xa5, workspace.size() * sizeof(WorkspaceBlock));
+    simt::EmulatedExecutor executor(order);
+    kernels.run(executor, batch, workspace.data());
+    return executor.counts().loaded_bytes;
   });
 }
 

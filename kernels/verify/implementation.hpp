@@ -62,9 +62,7 @@ struct MeanOutcome {
   double rejecting = 0;  ///< share of the requests that reject one
 };
 
-/// `accepted`: mean number of accepted tokens; `rejecting`: share of the requests that reject one.
-Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, double accepted,
-                   double rejecting);
+Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, const MeanOutcome& outcome);
 
 /// In the emulator: batch in host memory. Returns the bytes that threads loaded.
 std::uint64_t run_emulated(Implementation implementation, const VerifyBatch& batch,

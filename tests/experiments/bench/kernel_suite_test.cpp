@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "experiments/bench/kernel_dry_run.hpp"
-#include "experiments/bench/kernel_figures.hpp"
 #include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_suite.hpp"
 #include "experiments/bench/kernel_sweep.hpp"
@@ -52,7 +51,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
 
 BenchTask task_at(const KernelPoint& point, bool flushed) {
   BenchTask task;
-  task.shape = point.shape;
+  task.shape = point;
   for (const ImplementationInfo& info : implementations())
     task.implementations.push_back(info.implementation);
   task.flushed = flushed;
@@ -137,17 +136,15 @@ TEST_CASE("the sweeps have the sizes that they promise, once each") {
   KernelSweep sweep;
   const auto axes = sweep_points(sweep);
   const auto count = [&](const auto& wanted) { return std::count_if(axes.begin(), axes.end(), wanted); };
-  CHECK(count([](const KernelPoint& p) { return p.shape.requests == 256 && p.shape.gamma == 16; }) == 2);
-  CHECK(count([](const KernelPoint& p) {
-          return p.shape.gamma == 4 && p.shape.vocab == 128256 && p.alpha == 0.7;
-        }) == 18);
+  CHECK(count([](const KernelPoint& p) { return p.requests == 256 && p.gamma == 16; }) == 2);
+  CHECK(count([](const KernelPoint& p) { return p.gamma == 4 && p.vocab == 128256 && p.alpha == 0.7; }) ==
+        18);
   CHECK(count([](const KernelPoint& p) { return p.alpha == 0.3; }) == 2);
   sweep.kind = SweepKind::full;
   CHECK(sweep_points(sweep).size() == 9 * 5 * 4 * 2 * 3);
   sweep.kind = SweepKind::axes;
   sweep.alphas = {0.5};
   for (const KernelPoint& point : sweep_points(sweep)) CHECK(point.alpha == 0.5);
-  for (const std::int32_t vocab : {32000, 128256, 151936, 256000}) CHECK_FALSE(vocab_name(vocab).empty());
 }
 
 TEST_CASE("a dry run checks every size of the full sweep") {
@@ -160,7 +157,7 @@ TEST_CASE("a dry run checks every size of the full sweep") {
     CAPTURE(row.method);
     CHECK(row.different == 0);
     CHECK(row.agreed >= 4);
-    CHECK(row.loaded_over_counted > 0.5);
+    CHECK(static_cast<double>(row.loaded_bytes) / row.counted_bytes > 0.5);
   }
   CHECK(kernel_page(report).sections.front().tables.size() == 2);
 }
@@ -220,7 +217,7 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(fused.method == "fused");
   CHECK(fused.median_us == doctest::Approx(20));
   CHECK(fused.p99_us == doctest::Approx(30));
-  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point.shape), 2, 0.8);
+  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point), {2, 0.8});
   CHECK(fused.gb_per_s == doctest::Approx(traffic.total() / 20e-6 / 1e9));
   CHECK(fused.total_variation == 1e-7);
   CHECK(fused.accepted == 2);

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/bench/limit_jobs.hpp"
-#include "experiments/bench/npy.hpp"
+#include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
-#include "experiments/bench/perf_counter.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
 #include "experiments/config/config_error.hpp"
