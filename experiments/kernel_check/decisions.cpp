@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "experiments/bench/kernel_result.hpp"
-#include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/kernel_check.hpp"
 #include "kernels/verify/batch_part.hpp"
 
@@ -24,16 +23,14 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
   for (const ImplementationInfo& info : options.implementations) {
     for (const Dtype dtype : options.dtypes) {
       for (const VerifyRule& rule : checked_rules()) {
-        KernelCheckRow row{"decisions, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
+        KernelCheckRow& row = rows.emplace_back();
         DecisionAgreement all;
         for (const std::int32_t vocab : {1, 7, 64, 1000, 20001}) {
           for (const std::int32_t gamma : {0, 1, 4}) {
             RequestBatch host({requests, gamma, vocab, dtype}, 11);
             host.batch.rule = rule;
-            if (const auto why = unsupported_reason(info.implementation, host.batch)) {
-              row.detail = *why;
-              continue;
-            }
+            row = unchecked_row("decisions, " + rule_name(rule), info, host.batch);
+            if (!row.detail.empty()) continue;
             host.make(usual_logits);
             const DecisionAgreement found =
                 decision_agreement(info.implementation, host.batch, host.run(runner, info.implementation));
@@ -47,7 +44,6 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
           row.detail = fmt::format("{} requests, {} within the band, {} others differ", all.requests,
                                    all.within_band, all.different);
         }
-        rows.push_back(std::move(row));
       }
     }
   }
@@ -62,12 +58,9 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
         constexpr std::int32_t requests = 9;
         RequestBatch host({requests, 3, 9001, dtype}, 17);
         host.batch.rule = rule;
-        KernelCheckRow row{"same bits, " + rule_name(rule), info.name, dtype, CheckOutcome::left_out, ""};
-        if (const auto why = unsupported_reason(info.implementation, host.batch)) {
-          row.detail = *why;
-          rows.push_back(std::move(row));
-          continue;
-        }
+        KernelCheckRow& row =
+            rows.emplace_back(unchecked_row("same bits, " + rule_name(rule), info, host.batch));
+        if (!row.detail.empty()) continue;
         host.make(usual_logits);
         const BatchRunner usual = runner_of(options.place);
         const auto together = host.run(usual, info.implementation);
@@ -94,7 +87,6 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
                 ? fmt::format("{} requests, {} other ways: alone, in batches of 2 and 5, again, {}", requests,
                               runs, options.place == CheckPlace::gpu ? "from a graph" : "in other orders")
                 : fmt::format("differs: {}", fmt::join(different, ", "));
-        rows.push_back(std::move(row));
       }
     }
   }

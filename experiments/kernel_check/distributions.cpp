@@ -20,12 +20,15 @@ namespace speclab {
 
 namespace {
 
-/// Logits and probabilities of every row; a row's number is the token before.
+/// Logits and probabilities of every row of a model; a row's number is the token before.
+struct MadeModel {
+  std::vector<std::vector<float>> logits;
+  std::unique_ptr<ExactTable<double>> table;
+};
+
 struct Tables {
-  std::vector<std::vector<float>> target_logits;
-  std::vector<std::vector<float>> draft_logits;
-  std::unique_ptr<ExactTable<double>> target;
-  std::unique_ptr<ExactTable<double>> draft;
+  MadeModel target;
+  MadeModel draft;
 };
 
 /// Logarithms of probabilities, so that the sigmoid rule's choice of logits (core/rules/sigmoid.hpp) is that
@@ -50,116 +53,93 @@ std::vector<double> distribution_of(const std::vector<float>& logits) {
   return distribution;
 }
 
-Tables make_tables(const DistributionCase& distribution) {
+MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*side) {
   const MadeLogits how{distribution.seed, 1.5F, 1};
-  Tables tables;
-  std::vector<std::vector<double>> target;
-  std::vector<std::vector<double>> draft;
+  MadeModel model;
+  std::vector<std::vector<double>> probabilities;
   for (Token row = 0; row < distribution.vocab; ++row) {
-    std::vector<double> target_row;
-    std::vector<double> draft_row;
+    std::vector<double> logits;
     for (Token id = 0; id < distribution.vocab; ++id) {
-      const MadeLogit made = made_logit(how, row, id);
-      target_row.push_back(static_cast<double>(made.target));
-      draft_row.push_back(static_cast<double>(made.draft));
+      logits.push_back(static_cast<double>(made_logit(how, row, id).*side));
     }
-    tables.target_logits.push_back(normalised(target_row, distribution.dtype));
-    tables.draft_logits.push_back(normalised(draft_row, distribution.dtype));
-    target.push_back(distribution_of(tables.target_logits.back()));
-    draft.push_back(distribution_of(tables.draft_logits.back()));
+    model.logits.push_back(normalised(logits, distribution.dtype));
+    probabilities.push_back(distribution_of(model.logits.back()));
   }
-  tables.target = std::make_unique<ExactTable<double>>(target);
-  tables.draft = std::make_unique<ExactTable<double>>(draft);
-  return tables;
+  model.table = std::make_unique<ExactTable<double>>(probabilities);
+  return model;
 }
 
 /// What all requests came to.
 struct Sample {
-  std::vector<std::int32_t> accepted;
-  std::vector<Token> tokens;  ///< gamma + 1 a request; past what was emitted, plain decoding
-  std::uint64_t invalid = 0;
+  std::vector<std::int32_t> accepted;  ///< -1: a result without a token
+  std::vector<Token> tokens;           ///< gamma + 1 a request; past what was emitted, plain decoding
 };
 
-class Sampler {
- public:
-  Sampler(const DistributionCase& distribution, const Tables& tables, std::uint64_t requests)
-      : distribution_(distribution), tables_(tables) {
-    sample_.accepted.resize(requests);
-    sample_.tokens.resize(requests * length());
-  }
-
-  void run(const BatchRunner& runner, Implementation implementation, std::uint64_t first,
-           std::int32_t count) {
-    const auto start = static_cast<std::uint32_t>(first);
-    RequestBatch host({count, distribution_.gamma, distribution_.vocab, distribution_.dtype},
-                      distribution_.seed, start);
-    host.batch.rule = distribution_.rule;
-    std::vector<double> scratch;
-    for (std::int32_t request = 0; request < count; ++request) {
-      SampledRandomSource random =
-          sampled_random_source(distribution_.seed, start + static_cast<std::uint32_t>(request), 0);
-      Token before = 0;
-      for (std::int32_t i = 0; i <= distribution_.gamma; ++i) {
-        const auto row = static_cast<std::size_t>(before);
-        for (Token id = 0; id < distribution_.vocab; ++id) {
-          const auto at = static_cast<std::size_t>(id);
-          host.set_target(request, i, id, tables_.target_logits[row][at]);
-          if (i < distribution_.gamma) host.set_draft(request, i, id, tables_.draft_logits[row][at]);
-        }
-        if (i == distribution_.gamma) break;
-        const Token context[] = {before};
-        before = random.categorical({Use::draft, static_cast<std::uint16_t>(i)},
-                                    tables_.draft->next(context, scratch));
-        host.drafted(request, i) = before;
+/// Rows and drafted tokens of every request; rows follow the drafted tokens.
+void fill(RequestBatch& host, const DistributionCase& distribution, const Tables& tables,
+          std::uint32_t first_trial) {
+  std::vector<double> scratch;
+  for (std::int32_t request = 0; request < host.shape().requests; ++request) {
+    SampledRandomSource random =
+        sampled_random_source(distribution.seed, first_trial + static_cast<std::uint32_t>(request), 0);
+    Token before = 0;
+    for (std::int32_t i = 0; i <= distribution.gamma; ++i) {
+      const auto row = static_cast<std::size_t>(before);
+      for (Token id = 0; id < distribution.vocab; ++id) {
+        const auto at = static_cast<std::size_t>(id);
+        host.set_target(request, i, id, tables.target.logits[row][at]);
+        if (i < distribution.gamma) host.set_draft(request, i, id, tables.draft.logits[row][at]);
       }
-    }
-    const auto results = host.run(runner, implementation);
-    for (std::int32_t request = 0; request < count; ++request) {
-      keep(host, request, results[static_cast<std::size_t>(request)], first);
-    }
-  }
-
-  Sample sample() && {
-    sample_.invalid =
-        static_cast<std::uint64_t>(std::count(sample_.accepted.begin(), sample_.accepted.end(), -1));
-    return std::move(sample_);
-  }
-
- private:
-  std::size_t length() const { return static_cast<std::size_t>(distribution_.gamma) + 1; }
-
-  void keep(RequestBatch& host, std::int32_t request, const RequestResult& result, std::uint64_t first) {
-    const std::uint64_t at = first + static_cast<std::uint64_t>(request);
-    const bool good = result.accepted >= 0 && result.accepted <= distribution_.gamma && result.next >= 0 &&
-                      result.next < distribution_.vocab;
-    sample_.accepted[at] = good ? result.accepted : -1;
-    Token* const tokens = sample_.tokens.data() + at * length();
-    if (!good) return;
-    for (std::int32_t i = 0; i < result.accepted; ++i) tokens[i] = host.drafted(request, i);
-    tokens[result.accepted] = result.next;
-    SampledRandomSource random = sampled_random_source(distribution_.seed, static_cast<std::uint32_t>(at), 0);
-    std::vector<double> scratch;
-    for (std::int32_t i = result.accepted + 1; i <= distribution_.gamma; ++i) {
-      const Token context[] = {tokens[i - 1]};
-      tokens[i] = random.categorical({Use::plain, static_cast<std::uint16_t>(i)},
-                                     tables_.target->next(context, scratch));
+      if (i == distribution.gamma) break;
+      const Token context[] = {before};
+      before = random.categorical({Use::draft, static_cast<std::uint16_t>(i)},
+                                  tables.draft.table->next(context, scratch));
+      host.drafted(request, i) = before;
     }
   }
+}
 
-  DistributionCase distribution_;
-  const Tables& tables_;
-  Sample sample_;
-};
+/// The tokens of a round of `drafted` tokens, filled up to gamma + 1; the number accepted, or -1 for a result
+/// without a token.
+std::int32_t keep(const DistributionCase& distribution, const Tables& tables, std::uint32_t trial,
+                  const Token* drafted, const RequestResult& result, Token* tokens) {
+  if (result.accepted < 0 || result.accepted > distribution.gamma || result.next < 0 ||
+      result.next >= distribution.vocab) {
+    return -1;
+  }
+  std::copy_n(drafted, result.accepted, tokens);
+  tokens[result.accepted] = result.next;
+  SampledRandomSource random = sampled_random_source(distribution.seed, trial, 0);
+  std::vector<double> scratch;
+  for (std::int32_t i = result.accepted + 1; i <= distribution.gamma; ++i) {
+    const Token context[] = {tokens[i - 1]};
+    tokens[i] = random.categorical({Use::plain, static_cast<std::uint16_t>(i)},
+                                   tables.target.table->next(context, scratch));
+  }
+  return result.accepted;
+}
 
 Sample draw(const DistributionCase& distribution, const Tables& tables, const BatchRunner& runner,
             Implementation implementation, std::uint64_t requests, std::int32_t requests_a_batch) {
-  Sampler sampler(distribution, tables, requests);
+  const auto length = static_cast<std::size_t>(distribution.gamma) + 1;
   const auto size = static_cast<std::uint64_t>(requests_a_batch);
+  Sample sample{std::vector<std::int32_t>(requests), std::vector<Token>(requests * length)};
   for_each_index((requests + size - 1) / size, [&](std::size_t batch) {
     const std::uint64_t first = batch * size;
-    sampler.run(runner, implementation, first, static_cast<std::int32_t>(std::min(size, requests - first)));
+    const auto count = static_cast<std::int32_t>(std::min(size, requests - first));
+    RequestBatch host({count, distribution.gamma, distribution.vocab, distribution.dtype}, distribution.seed,
+                      static_cast<std::uint32_t>(first));
+    host.batch.rule = distribution.rule;
+    fill(host, distribution, tables, static_cast<std::uint32_t>(first));
+    const auto results = host.run(runner, implementation);
+    for (std::size_t request = 0; request < results.size(); ++request) {
+      const std::uint64_t at = first + request;
+      sample.accepted[at] = keep(distribution, tables, static_cast<std::uint32_t>(at),
+                                 host.batch.drafted + request * (length - 1), results[request],
+                                 sample.tokens.data() + at * length);
+    }
   });
-  return std::move(sampler).sample();
+  return sample;
 }
 
 FitTest accepted_test(const Sample& sample, const RoundDistribution<double>& round) {
@@ -206,21 +186,23 @@ bool keeps_distribution(KernelRule method) { return method != KernelRule::lenien
 DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
                                     Implementation implementation, bool exact, std::uint64_t requests,
                                     std::int32_t requests_a_batch) {
-  const Tables tables = make_tables(distribution);
+  const Tables tables{make_model(distribution, &MadeLogit::target),
+                      make_model(distribution, &MadeLogit::draft)};
   const std::vector<Token> context{0};
   const auto length = static_cast<std::size_t>(distribution.gamma) + 1;
   const Sample sample = draw(distribution, tables, runner, implementation, requests, requests_a_batch);
 
   DistributionTests tests;
   tests.requests = requests;
-  tests.invalid = sample.invalid;
+  tests.invalid = static_cast<std::uint64_t>(std::count(sample.accepted.begin(), sample.accepted.end(), -1));
   const auto add = [&](std::string name, double p) { tests.p_values.emplace_back(std::move(name), p); };
-  if (sample.invalid > 0) {
+  if (tests.invalid > 0) {
     add("results without a token", 0);
     return tests;
   }
   if (keeps_distribution(distribution.rule.method)) {
-    const SequenceDistribution<double> plain = plain_distribution<double>(*tables.target, context, length);
+    const SequenceDistribution<double> plain =
+        plain_distribution<double>(*tables.target.table, context, length);
     const SequenceTests sequences =
         ExactSequenceTests(plain, distribution.vocab, length, requests).test(sample.tokens);
     add("tokens jointly, Pearson", sequences.joint.pearson_p);
@@ -231,19 +213,19 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
     }
   }
   std::vector<double> scratch;
-  const Row target = tables.target->next(context, scratch);
-  const Row draft = tables.draft->next(context, scratch);
+  const Row target = tables.target.table->next(context, scratch);
+  const Row draft = tables.draft.table->next(context, scratch);
   if (!exact) {
     const SigmoidRule rule(distribution.rule.sigmoid_alpha, distribution.rule.sigmoid_beta);
-    tests.total_variation = examine<double>(*tables.target, *tables.draft, rule, distribution.gamma,
-                                            std::span<const Token>(context))
+    tests.total_variation = examine<double>(*tables.target.table, *tables.draft.table, rule,
+                                            distribution.gamma, std::span<const Token>(context))
                                 .distance;
     add("first token accepted", accepted_p(sample, overlap(target, draft)));
     return tests;
   }
   const auto against_round = [&](const auto& rule, double rate) {
-    const RoundDistribution<double> round =
-        round_distribution<double>(*tables.target, *tables.draft, rule, distribution.gamma, context);
+    const RoundDistribution<double> round = round_distribution<double>(
+        *tables.target.table, *tables.draft.table, rule, distribution.gamma, context);
     add("emitted tokens", emitted_test(sample, length, round).pearson_p);
     add("accepted length", accepted_test(sample, round).pearson_p);
     add("first token accepted", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));

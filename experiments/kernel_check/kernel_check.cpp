@@ -9,7 +9,6 @@
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/kernel_result.hpp"
 #include "experiments/config/result_fields.hpp"
-#include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/distributions.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/version.hpp"
@@ -22,19 +21,11 @@ namespace {
 
 constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
 
-const std::vector<std::pair<std::string, CheckOutcome>>& outcome_names() {
-  static const std::vector<std::pair<std::string, CheckOutcome>> names{{"passed", CheckOutcome::passed},
-                                                                       {"FAILED", CheckOutcome::failed},
-                                                                       {"refuted", CheckOutcome::refuted},
-                                                                       {"left out", CheckOutcome::left_out}};
-  return names;
-}
-
-const std::string& outcome_name(CheckOutcome outcome) {
-  return std::find_if(outcome_names().begin(), outcome_names().end(),
-                      [&](const auto& known) { return known.second == outcome; })
-      ->first;
-}
+/// In the order of the enumeration.
+const OrderedMap<CheckOutcome> outcome_names{{"passed", CheckOutcome::passed},
+                                             {"FAILED", CheckOutcome::failed},
+                                             {"refuted", CheckOutcome::refuted},
+                                             {"left out", CheckOutcome::left_out}};
 
 /// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
 /// the others. Implementations that are not exact are tested with the token rule alone.
@@ -52,10 +43,6 @@ std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& optio
   return cases;
 }
 
-BenchShape distribution_shape(const DistributionCase& distribution) {
-  return {1, distribution.gamma, distribution.vocab, distribution.dtype};
-}
-
 std::string distribution_title(const DistributionCase& distribution) {
   return fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
                      distribution.gamma);
@@ -68,6 +55,11 @@ std::string p_list(const DistributionTests& tests) {
 }
 
 }  // namespace
+
+KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch) {
+  return {std::move(test), info.name, batch.target.dtype, CheckOutcome::left_out,
+          unsupported_reason(info.implementation, batch).value_or("")};
+}
 
 BatchRunner runner_of(CheckPlace place, int variation) {
   if (place == CheckPlace::gpu) {
@@ -86,17 +78,15 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   const std::int32_t requests_a_batch = options.place == CheckPlace::gpu ? 1 << 16 : 64;
   const BatchRunner runner = runner_of(options.place);
   std::vector<KernelCheckRow> rows;
-  std::vector<double> p_values;                                // of exact implementations
-  std::vector<std::pair<std::size_t, std::size_t>> belonging;  // p-value by p-value: row
+  std::vector<double> p_values;      // of exact implementations
+  std::vector<std::size_t> rows_of;  // p-value by p-value
   for (const ImplementationInfo& info : options.implementations) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       if (interrupted()) return rows;
-      KernelCheckRow row{distribution_title(distribution), info.name, distribution.dtype,
-                         CheckOutcome::left_out, ""};
-      VerifyBatch batch = shape_batch(distribution_shape(distribution));
+      VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype});
       batch.rule = distribution.rule;
-      if (const auto why = unsupported_reason(info.implementation, batch)) {
-        row.detail = *why;
+      KernelCheckRow row = unchecked_row(distribution_title(distribution), info, batch);
+      if (!row.detail.empty()) {
         rows.push_back(std::move(row));
         continue;
       }
@@ -106,7 +96,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
       if (info.exact) {
         row.outcome = CheckOutcome::passed;  // until Holm's adjustment says otherwise
         for (const auto& [name, p] : tests.p_values) {
-          belonging.emplace_back(rows.size(), p_values.size());
+          rows_of.push_back(rows.size());
           p_values.push_back(p);
         }
       } else {
@@ -119,10 +109,10 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p_values);
-  for (const auto& [row, at] : belonging) {
+  for (std::size_t at = 0; at < adjusted.size(); ++at) {
     if (adjusted[at] > options.level) continue;
-    rows[row].outcome = CheckOutcome::failed;
-    rows[row].detail += fmt::format("; adjusted (Holm): {:.2g}", adjusted[at]);
+    rows[rows_of[at]].outcome = CheckOutcome::failed;
+    rows[rows_of[at]].detail += fmt::format("; adjusted (Holm): {:.2g}", adjusted[at]);
   }
   return rows;
 }
@@ -151,37 +141,21 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
   return lines;
 }
 
+inline Typed<CheckOutcome> type_of(const CheckOutcome*) { return choice<CheckOutcome>(outcome_names); }
+inline Typed<CheckPlace> type_of(const CheckPlace*) {
+  return choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
+}
+SPECLAB_RESULT(KernelCheckRow, "row", test, implementation, dtype, outcome, detail);
+SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, device, level, requests, rows,
+               failures);
+
 const Typed<KernelCheckReport>& kernel_check_type() {
-  using Test = KernelCheckRow;
-  using Report = KernelCheckReport;
-  static const auto row =
-      result_object<Test>("row", {{"test", &Test::test},
-                                  {"implementation", &Test::implementation},
-                                  {"dtype", &Test::dtype, dtype_type()},
-                                  {"outcome", &Test::outcome, choice<CheckOutcome>(outcome_names())},
-                                  {"detail", &Test::detail}});
-  static const auto place =
-      choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
-  static const auto type = result_object<Report>("check kernels", {{"version", &Report::version},
-                                                                   {"command", &Report::command},
-                                                                   {"place", &Report::place, place},
-                                                                   {"device", &Report::device},
-                                                                   {"level", &Report::level},
-                                                                   {"requests", &Report::requests},
-                                                                   {"rows", &Report::rows, row},
-                                                                   {"failures", &Report::failures}});
-  return type;
+  return type_of(static_cast<const KernelCheckReport*>(nullptr));
 }
 
 std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options) {
-  KernelCheckReport report{.version = version_string(),
-                           .command = options.command,
-                           .place = options.place,
-                           .device = {},
-                           .level = options.level,
-                           .requests = options.requests,
-                           .rows = {},
-                           .failures = 0};
+  KernelCheckReport report{version_string(), options.command, options.place, {},
+                           options.level,    options.requests};
   if (options.place == CheckPlace::gpu) report.device = current_device().value().name;
   for (const auto part : {check_decisions, check_bits, check_edges, check_distributions}) {
     if (interrupted()) return std::nullopt;
@@ -201,15 +175,15 @@ std::string kernel_check_text(const KernelCheckReport& report) {
   const auto count = [&](std::string what) {
     const auto found =
         std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.first == what; });
-    if (found == counted.end()) {
-      counted.emplace_back(std::move(what), 1);
-    } else {
+    if (found != counted.end())
       ++found->second;
-    }
+    else
+      counted.emplace_back(std::move(what), 1);
   };
   for (const KernelCheckRow& row : report.rows) {
     const std::string whose =
-        fmt::format("{:<9} {}, {}: ", outcome_name(row.outcome), row.implementation, dtype_name(row.dtype));
+        fmt::format("{:<9} {}, {}: ", outcome_names[static_cast<std::size_t>(row.outcome)].first,
+                    row.implementation, dtype_name(row.dtype));
     if (row.outcome == CheckOutcome::left_out) {
       count(whose + row.detail);
     } else if (row.detail.empty()) {

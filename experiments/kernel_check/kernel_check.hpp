@@ -35,6 +35,9 @@ struct KernelCheckRow {
   std::string detail;
 };
 
+/// The row of a test that has not been run: the detail says why the implementation cannot, or is empty.
+KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch);
+
 /// Runs a place's kernels on batches in host memory. `variation` 0 is the usual way; others must give the
 /// same bits: other orders of threads in the emulator, replay of a CUDA graph on the GPU.
 BatchRunner runner_of(CheckPlace place, int variation = 0);
@@ -62,7 +65,7 @@ struct KernelCheckReport {
   std::optional<std::string> device;
   double level = 0;
   std::uint64_t requests = 0;
-  std::vector<KernelCheckRow> rows;
+  std::vector<KernelCheckRow> rows = {};
   std::size_t failures = 0;  ///< failed rows
 };
 const Typed<KernelCheckReport>& kernel_check_type();

@@ -1,5 +1,7 @@
 #include "experiments/kernel_check/request_batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -71,8 +73,7 @@ void RequestBatch::make(const MadeLogits& how) {
         if (position < shape_.gamma) set_draft(request, position, id, made.draft);
       }
       if (position == shape_.gamma) continue;
-      const std::vector<double> row =
-          probabilities(batch.draft, batch.draft_options, shape_.gamma, request, position, shape_.vocab);
+      const std::vector<double> row = probabilities(batch, false, request, position);
       SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
       drafted(request, position) = random.categorical({Use::draft, static_cast<std::uint16_t>(position)},
                                                       Row{row.data(), shape_.vocab});
@@ -97,6 +98,15 @@ std::vector<RequestResult> RequestBatch::run(const BatchRunner& runner, Implemen
   std::vector<RequestResult> results;
   for (std::size_t i = 0; i < accepted_.size(); ++i) results.push_back({accepted_[i], next_[i], flags_[i]});
   return results;
+}
+
+std::vector<VerifyRule> checked_rules() {
+  return {{}, {.method = KernelRule::lenient, .lenience = 0.6}, {.method = KernelRule::block}};
+}
+
+std::string rule_name(const VerifyRule& rule) {
+  if (rule.method == KernelRule::lenient) return fmt::format("lenient {}", rule.lenience);
+  return rule.method == KernelRule::block ? "block" : "token";
 }
 
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,

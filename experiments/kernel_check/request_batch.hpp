@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "kernels/bench/measure.hpp"
@@ -64,6 +65,10 @@ class RequestBatch {
   std::vector<Token> next_;
   std::vector<std::uint32_t> flags_;
 };
+
+/// The rules that kernels are tested with: token, lenient (0.6) and block verification.
+std::vector<VerifyRule> checked_rules();
+std::string rule_name(const VerifyRule& rule);
 
 /// Kernels in single precision may decide otherwise than the reference within this distance of an edge: sums
 /// of 32 terms in a row, logits up to 20, exp2f and expm1f right to 2 units.

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
-#include "experiments/report/gnuplot.hpp"
 #include "experiments/report/gnuplot_script.hpp"
 #include "experiments/report/markup.hpp"
-#include "experiments/report/svg.hpp"
+#include "experiments/support/child_process.hpp"
 
 namespace speclab {
 namespace {
@@ -75,6 +76,89 @@ void check(const Figure& figure) {
   const auto empty = [](const Series& series) { return series.x.empty(); };
   require(!std::all_of(figure.series.begin(), figure.series.end(), empty), figure,
           "there is nothing to draw");
+}
+
+/// What gnuplot writes to standard output, given a script and its default settings. std::runtime_error when
+/// it is missing (it says what to install) or refuses the script (it says why).
+std::string run_gnuplot(const std::string& script) {
+  // gnuplot reads its standard input a byte at a time, and a script that it is given by name through a
+  // buffer: a heat map of 10,000 cells draws three times as fast under the name /dev/stdin.
+  std::optional<Finished> gnuplot;
+  try {
+    gnuplot = run_child_process({"gnuplot", "--default-settings", "/dev/stdin"}, script);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("cannot draw: {}", error.what()));
+  }
+  if (!gnuplot) {
+    throw std::runtime_error("cannot draw: gnuplot is not installed (on Debian: apt install gnuplot-nox)");
+  }
+  if (gnuplot->status != 0) {
+    throw std::runtime_error(fmt::format("cannot draw: gnuplot failed:\n{}", gnuplot->err));
+  }
+  return gnuplot->out;
+}
+
+// What precedes an id or a reference to one inside a tag, as gnuplot writes them.
+constexpr std::array<std::string_view, 5> before_id = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
+
+void append_tag(std::string& out, std::string_view tag, std::string_view prefix) {
+  for (std::size_t at = 0; at < tag.size();) {
+    std::string_view found;
+    for (const std::string_view mark : before_id) {
+      if (tag.substr(at).starts_with(mark)) found = mark;
+    }
+    if (found.empty()) {
+      out += tag[at++];
+    } else {
+      out.append(found).append(prefix);
+      at += found.size();
+    }
+  }
+}
+
+// The text after the element that opens at `rest`, when it is one to drop; else `rest`.
+std::string_view after_dropped(std::string_view rest) {
+  for (const std::string_view name : {"title", "desc"}) {
+    if (!rest.starts_with(fmt::format("<{}>", name))) continue;
+    const std::string close = fmt::format("</{}>", name);
+    const std::size_t end = rest.find(close);
+    if (end != std::string_view::npos) return rest.substr(end + close.size());
+  }
+  return rest;
+}
+
+/// The <svg> element of a document that gnuplot wrote, fitted for a page that holds several: every id, and
+/// every reference to one, gets `prefix` in front, since gnuplot gives all its drawings the same ids;
+/// gnuplot's own titles, which browsers show as tooltips, make way for `label`, which screen readers speak.
+std::string inline_svg(std::string_view document, std::string_view prefix, std::string_view label) {
+  constexpr std::string_view opening = "<svg";
+  const std::size_t begin = document.find(opening);
+  const std::size_t close = document.rfind("</svg>");
+  if (begin == std::string_view::npos || close == std::string_view::npos || close < begin) {
+    throw std::runtime_error("cannot draw: gnuplot wrote no SVG");
+  }
+  std::string_view rest = document.substr(begin, close - begin);
+  rest.remove_prefix(opening.size());
+  std::string out = fmt::format("<svg role=\"img\" aria-label=\"{}\"", escape_markup(label));
+  const std::size_t opened = rest.find('>') + 1;
+  out.append(rest.substr(0, opened));
+  rest.remove_prefix(opened);
+  while (!rest.empty()) {
+    const std::size_t text = rest.find('<');
+    out.append(rest.substr(0, text));
+    if (text == std::string_view::npos) break;
+    rest.remove_prefix(text);
+    const std::string_view kept = after_dropped(rest);
+    if (kept.size() != rest.size()) {
+      rest = kept;
+      continue;
+    }
+    const std::size_t end = rest.find('>');
+    const std::string_view tag = rest.substr(0, end == std::string_view::npos ? end : end + 1);
+    append_tag(out, tag, prefix);
+    rest.remove_prefix(tag.size());
+  }
+  return out + "</svg>";
 }
 
 }  // namespace

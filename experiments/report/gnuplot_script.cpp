@@ -55,6 +55,13 @@ void write_frame(Out out, const Figure& figure, int width, int height) {
   if (figure.log_y) fmt::format_to(out, "set logscale y\n");
 }
 
+// Of the widest name, in columns of text.
+int widest(const std::vector<std::string>& names) {
+  std::size_t most = 0;
+  for (const std::string& name : names) most = std::max(most, text_width(name));
+  return static_cast<int>(most);
+}
+
 // Where the legend goes, and the room it needs.
 struct Legend {
   std::string place = "unset key\n";
@@ -65,7 +72,7 @@ struct Legend {
 // Beside the plot, or below it where the room beside it is taken (or wanted for a wide axis), or where it is
 // short and its names are long.
 Legend legend_of(const std::vector<std::string>& names, bool taken) {
-  constexpr std::size_t long_name = 20;
+  constexpr int long_name = 20;
   constexpr std::size_t short_list = 2;
   constexpr int row_height = 28;
   constexpr int letter_width = 9;
@@ -73,15 +80,13 @@ Legend legend_of(const std::vector<std::string>& names, bool taken) {
   constexpr int rows_beside = 10;
   constexpr int sample_width = 70;
   if (names.empty()) return {};
-  std::size_t longest = 0;
-  for (const std::string& name : names) longest = std::max(longest, text_width(name));
+  const int longest = widest(names);
   const std::string style = "Left reverse samplen 2 spacing 1.2\n";
   if (taken || (names.size() <= short_list && longest > long_name)) {
     return {"set key outside bottom center vertical height 1 maxcols 1 " + style, 0,
             row_height * static_cast<int>(names.size() + 1)};
   }
-  return {"set key outside right top vertical " + style,
-          sample_width + letter_width * static_cast<int>(longest),
+  return {"set key outside right top vertical " + style, sample_width + letter_width * longest,
           std::max(0, row_height * (static_cast<int>(names.size()) - rows_beside))};
 }
 
@@ -199,13 +204,9 @@ std::string plane_script(const Figure& figure) {
   const int beside = figure.heat ? colour_box_width : legend.width;
   std::string script;
   const Out out(script);
-  std::size_t longest_category = 0;
-  for (const std::string& name : figure.categories) {
-    longest_category = std::max(longest_category, text_width(name));
-  }
   const int width = std::max(plot_width, category_width * static_cast<int>(figure.categories.size()));
   write_frame(out, figure, width + beside,
-              plot_height + legend.height + category_letter * static_cast<int>(longest_category));
+              plot_height + legend.height + category_letter * widest(figure.categories));
   std::optional<AxisRange> x_range = figure.x_range;
   if (!figure.categories.empty()) {
     write_categories(out, figure.categories);

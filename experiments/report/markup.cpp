@@ -1,44 +1,26 @@
 #include "experiments/report/markup.hpp"
 
-#include <algorithm>
+#include <map>
 
 namespace speclab {
-namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-}  // namespace
 
 std::string escape_markup(std::string_view text) {
+  static const std::map<char, std::string_view> references{
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string out;
   out.reserve(text.size());
   for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += letter;
-    }
+    const auto found = references.find(letter);
+    out += found == references.end() ? std::string_view(&letter, 1) : found->second;
   }
   return out;
 }
 
 bool is_markup_id(std::string_view id) {
-  const auto allowed = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
-  return !id.empty() && is_letter(id.front()) && std::all_of(id.begin(), id.end(), allowed);
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  constexpr std::size_t letters = 52;
+  return id.find_first_of(allowed.substr(0, letters)) == 0 &&
+         id.find_first_not_of(allowed) == std::string_view::npos;
 }
 
 }  // namespace speclab
