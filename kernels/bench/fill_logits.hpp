@@ -23,11 +23,8 @@ struct FillArgs {
 
 /// One block for `ids` ids of a row.
 template <class T>
-struct FillLogits {
-  using Args = FillArgs;
+struct FillLogits : simt::KernelOf<FillArgs, 256, 4> {
   static constexpr const char* name = "fill logits";
-  static constexpr int threads = 256;
-  static constexpr int min_blocks = 4;
   static constexpr std::int32_t ids = 4 * threads;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -60,11 +57,8 @@ struct DrawArgs {
 /// Draws a token of each row's softmax by the largest of logits with Gumbel noise (Maddison et al. 2014,
 /// "A* sampling", section 2): one pass, no sums. One block a row.
 template <class T>
-struct DrawDrafts {
-  using Args = DrawArgs;
+struct DrawDrafts : simt::KernelOf<DrawArgs, 256, 4> {
   static constexpr const char* name = "draw drafts";
-  static constexpr int threads = 256;
-  static constexpr int min_blocks = 4;
 
   struct Shared {
     simt::BlockScratch<std::uint64_t, threads / simt::warp_size> scratch;

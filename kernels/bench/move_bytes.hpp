@@ -7,7 +7,6 @@
 #include "core/token.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/launch.hpp"
-#include "kernels/simt/vector16.hpp"
 
 namespace speclab::bench {
 
@@ -20,29 +19,30 @@ SPECLAB_HD inline std::int64_t moving_blocks(std::int64_t vectors) {
   return (vectors + vectors_a_block - 1) / vectors_a_block;
 }
 
+/// Where the i-th vector of this thread is.
+SPECLAB_DEVICE inline std::int64_t vector_at(int i) {
+  return simt::block_index() * vectors_a_block + simt::thread_index() + i * moving_threads;
+}
+
 struct CopyArgs {
   const simt::Vector16* from;
   simt::Vector16* to;
   std::int64_t vectors;
 };
 
-struct CopyBytes {
-  using Args = CopyArgs;
+struct CopyBytes : simt::KernelOf<CopyArgs, moving_threads, 4> {
   static constexpr const char* name = "copy";
-  static constexpr int threads = moving_threads;
-  static constexpr int min_blocks = 4;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
-    const std::int64_t first = simt::block_index() * vectors_a_block + simt::thread_index();
     simt::Vector16 held[in_flight];
     SPECLAB_UNROLL
     for (int i = 0; i < in_flight; ++i) {
-      const std::int64_t at = first + i * threads;
+      const std::int64_t at = vector_at(i);
       if (at < args.vectors) held[i] = simt::load(args.from + at);
     }
     SPECLAB_UNROLL
     for (int i = 0; i < in_flight; ++i) {
-      const std::int64_t at = first + i * threads;
+      const std::int64_t at = vector_at(i);
       if (at < args.vectors) args.to[at] = held[i];
     }
   }
@@ -58,22 +58,18 @@ struct ReadArgs {
   std::uint32_t* parity;  ///< [blocks] exclusive or of all words: a read that leaves nothing may be left out
 };
 
-struct ReadBytes {
-  using Args = ReadArgs;
+struct ReadBytes : simt::KernelOf<ReadArgs, moving_threads, 4> {
   static constexpr const char* name = "read";
-  static constexpr int threads = moving_threads;
-  static constexpr int min_blocks = 4;
 
   struct Shared {
     simt::BlockScratch<std::uint32_t, threads / simt::warp_size> scratch;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
-    const std::int64_t first = simt::block_index() * vectors_a_block + simt::thread_index();
     simt::Vector16 held[in_flight];
     SPECLAB_UNROLL
     for (int i = 0; i < in_flight; ++i) {
-      const std::int64_t at = first + i * threads;
+      const std::int64_t at = vector_at(i);
       held[i] = at < args.vectors ? simt::load(args.from + at) : simt::Vector16{{0, 0, 0, 0}};
     }
     std::uint32_t parity = 0;
@@ -94,11 +90,8 @@ struct ReadBytes {
 
 struct EmptyArgs {};
 
-struct Empty {
-  using Args = EmptyArgs;
+struct Empty : simt::KernelOf<EmptyArgs, simt::warp_size, 1> {
   static constexpr const char* name = "empty";
-  static constexpr int threads = simt::warp_size;
-  static constexpr int min_blocks = 1;
 
   SPECLAB_DEVICE void operator()(const Args&) const {}
 };
@@ -112,11 +105,8 @@ struct SkipArgs {
 };
 
 /// Accepts all drafted tokens and repeats the last: the cost of a kernel that verifies nothing.
-struct SkipVerification {
-  using Args = SkipArgs;
+struct SkipVerification : simt::KernelOf<SkipArgs, 256, 1> {
   static constexpr const char* name = "skip";
-  static constexpr int threads = 256;
-  static constexpr int min_blocks = 1;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const std::int64_t request = simt::block_index() * threads + simt::thread_index();

@@ -1,8 +1,7 @@
-#include <cuda_runtime.h>
-
 #include <stdexcept>
 #include <string>
 
+#include "kernels/gpu/captured_graph.hpp"
 #include "kernels/gpu/cuda_executor.hpp"
 #include "kernels/simulate/simulate_driver.hpp"
 
@@ -13,11 +12,6 @@ namespace {
 /// A stream of its own, so that runs of several host threads go side by side.
 class CudaDevice {
  public:
-  CudaDevice() { SPECLAB_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~CudaDevice() { cudaStreamDestroy(stream_); }
-  CudaDevice(const CudaDevice&) = delete;
-  CudaDevice& operator=(const CudaDevice&) = delete;
-
   template <class T>
   DeviceArray<T> copy(const T* host, std::size_t count) const {
     DeviceArray<T> memory = device_array<T>(count);
@@ -43,7 +37,8 @@ class CudaDevice {
   }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  OwnedStream owned_ = make_stream();
+  cudaStream_t stream_ = owned_.get();
 };
 
 void refuse_what_does_not_fit(const SimulateLayout& layout) {

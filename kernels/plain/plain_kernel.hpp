@@ -12,11 +12,8 @@ struct PlainArgs {
   Verdict* verdicts;
 };
 
-struct VerifyPlain {
-  using Args = PlainArgs;
+struct VerifyPlain : simt::KernelOf<PlainArgs, 64, 1> {
   static constexpr const char* name = "verify plain";
-  static constexpr int threads = 64;
-  static constexpr int min_blocks = 1;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const std::int64_t request = simt::block_index() * threads + simt::thread_index();

@@ -46,4 +46,13 @@ SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule,
                                   : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, random);
 }
 
+/// The definition: the verdict of every request, one after the other, on the CPU.
+inline std::vector<Verdict> verify_reference(const BatchView& batch, PlainRule rule = PlainRule::token) {
+  std::vector<Verdict> verdicts;
+  for (std::int64_t request = 0; request < batch.requests; ++request) {
+    verdicts.push_back(verify_request(batch, rule, request));
+  }
+  return verdicts;
+}
+
 }  // namespace speclab

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "kernels/simt/launch.hpp"
-#include "kernels/simt/vector16.hpp"
 
 namespace speclab::simt {
 
@@ -14,8 +13,6 @@ inline constexpr unsigned whole_warp = 0xffffffffU;
 
 SPECLAB_DEVICE inline int thread_index() { return static_cast<int>(threadIdx.x); }
 SPECLAB_DEVICE inline std::int64_t block_index() { return blockIdx.x; }
-SPECLAB_DEVICE inline std::int64_t block_count() { return gridDim.x; }
-SPECLAB_DEVICE inline int thread_count() { return static_cast<int>(blockDim.x); }
 
 SPECLAB_DEVICE inline void sync() { __syncthreads(); }
 
@@ -60,9 +57,6 @@ SPECLAB_DEVICE inline std::uint32_t fetch_add(std::uint32_t* address, std::uint3
 SPECLAB_DEVICE inline std::uint64_t fetch_add(std::uint64_t* address, std::uint64_t value) {
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
   return atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
-}
-SPECLAB_DEVICE inline void add_shared(std::uint32_t* address, std::uint32_t value) {
-  atomicAdd(address, value);
 }
 
 // Programmatic dependent launch and clusters came with sm_90. Before it, an early launch is an ordinary one.

@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "kernels/simt/launch.hpp"
-#include "kernels/simt/vector16.hpp"
 
 namespace speclab::simt {
 
@@ -40,8 +39,6 @@ struct Thread {
 /// The thread that is running.
 Thread& self();
 std::int64_t block_index();
-std::int64_t block_count();
-int thread_count();
 int cluster_rank();
 int cluster_size();
 void wait_at_block();
@@ -76,8 +73,6 @@ inline constexpr char shared_key = 0;
 
 inline int thread_index() { return emulated::self().index; }
 inline std::int64_t block_index() { return emulated::block_index(); }
-inline std::int64_t block_count() { return emulated::block_count(); }
-inline int thread_count() { return emulated::thread_count(); }
 
 inline void sync() { emulated::wait_at_block(); }
 
@@ -119,7 +114,6 @@ T fetch_add(T* address, T value) {
   *address = before + value;
   return before;
 }
-inline void add_shared(std::uint32_t* address, std::uint32_t value) { *address += value; }
 
 inline void wait_for_previous() {}
 inline void let_next_start() {}

@@ -266,8 +266,6 @@ thread_local Cluster* cluster = nullptr;
 
 Thread& self() { return cluster->running().thread; }
 std::int64_t block_index() { return self().block->index; }
-std::int64_t block_count() { return cluster->launch().blocks; }
-int thread_count() { return cluster->launch().threads; }
 int cluster_rank() { return self().block->rank; }
 int cluster_size() { return cluster->launch().cluster; }
 void wait_at_block() { cluster->wait(self().block->barrier); }

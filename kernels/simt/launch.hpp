@@ -24,11 +24,25 @@ inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
 inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
 inline constexpr int most_cluster_blocks = 8;  ///< that every sm_90 device supports
 
+/// Sixteen bytes that a thread loads at once.
+struct alignas(16) Vector16 {
+  std::uint32_t word[4];
+};
+
 /// A kernel is a type with
 ///     Args                          what it is given, by value; trivially copyable
 ///     name                          for messages
 ///     threads, min_blocks           of a block, and blocks that shall fit a multiprocessor at once
 ///     operator()(const Args&)       what one thread does, SPECLAB_DEVICE
+/// It can have all but the name and the operator from this base.
+template <class KernelArgs, int Threads, int MinBlocks>
+struct KernelOf {
+  using Args = KernelArgs;
+  static constexpr int threads = Threads;
+  static constexpr int min_blocks = MinBlocks;
+};
+
+/// One launch.
 struct Launch {
   const char* kernel = "";
   std::int64_t blocks = 1;  ///< 1 to most_blocks; 0: not launched at all

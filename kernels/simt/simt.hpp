@@ -1,5 +1,5 @@
 // What a thread of a kernel can ask for, on the GPU or in the emulator:
-//     thread_index() block_index() block_count() thread_count()
+//     thread_index() block_index()
 //     sync()                               all threads of the block
 //     shuffle_xor(value, mask)  shuffle_up(value, by)  ballot(condition)     within a warp; values of 4 or 8
 //                                          bytes; shuffle_up gives a lane below `by` its own value
@@ -8,7 +8,6 @@
 //     load(pointer)                        of data that no thread writes meanwhile: past the first cache
 //     load_fresh(pointer)                  of data that another block wrote before a fence and a fetch_add
 //     fence()  fetch_add(address, value)   on global memory; returns what was there
-//     add_shared(address, value)           on shared memory
 //     wait_for_previous()  let_next_start()     around a launch that is `early`
 //     cluster_rank() cluster_size() cluster_sync() cluster_shared(pointer, rank)
 #pragma once

@@ -53,6 +53,11 @@ inline std::int64_t small_blocks(std::int64_t requests) {
   return (requests + requests_of_small_block - 1) / requests_of_small_block;
 }
 
+/// The request of a warp, which may lie past the last one.
+SPECLAB_DEVICE inline std::int64_t request_of_warp() {
+  return simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
+}
+
 /// Every position's acceptance draw by a lane of its own, and the first that fails.
 template <class Ratios>
 struct FirstRejection {
@@ -68,17 +73,13 @@ struct FirstRejection {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
     const int lane = simt::thread_index() % simt::warp_size;
-    const std::int64_t request =
-        simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
+    const std::int64_t request = request_of_warp();
     if (request >= batch.requests) return;
-    const std::int32_t length = batch.length(request);
-    if (length < 0 || length > batch.gamma) {
-      if (lane == 0) {
-        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
-        args.choices[request] = {-1, 0};
-      }
+    if (refuses_length(batch, request, lane == 0)) {
+      if (lane == 0) args.choices[request] = {-1, 0};
       return;
     }
+    const std::int32_t length = batch.length(request);
     for (std::int32_t first = 0; first < length; first += simt::warp_size) {
       const std::int32_t position = first + lane;
       bool accepted = true;

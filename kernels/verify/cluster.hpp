@@ -30,48 +30,36 @@ struct RetainedTiles {
   simt::Vector16* place;  ///< null: nothing is stored, and rows are read again
   int blocks;             ///< of the cluster: tile t is number t / blocks of its block
 
-  SPECLAB_DEVICE RowScale target_scale() const { return rows.target_scale(); }
-  SPECLAB_DEVICE RowScale draft_scale() const { return rows.draft_scale(); }
-  SPECLAB_DEVICE HeldLogits target(std::int32_t tile) const {
-    return place == nullptr ? rows.target(tile) : retained(tile, 0);
-  }
-  SPECLAB_DEVICE HeldLogits draft(std::int32_t tile) const {
-    return place == nullptr ? rows.draft(tile) : retained(tile, 1);
-  }
-  SPECLAB_DEVICE void keep_target(std::int32_t tile, const HeldLogits& mine) const { keep(tile, 0, mine); }
-  SPECLAB_DEVICE void keep_draft(std::int32_t tile, const HeldLogits& mine) const { keep(tile, 1, mine); }
-
- private:
-  SPECLAB_DEVICE simt::Vector16* at(std::int32_t tile, int side, int step) const {
-    using Shape = TileShape<T>;
-    return place + ((tile / blocks * 2 + side) * Shape::steps + step) * tile_threads + simt::thread_index();
-  }
-  SPECLAB_DEVICE void keep(std::int32_t tile, int side, const HeldLogits& mine) const {
-    using Shape = TileShape<T>;
-    if (place == nullptr) return;
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) *at(tile, side, s) = pack<T>(&mine.logit[s * Shape::width]);
-  }
-  SPECLAB_DEVICE HeldLogits retained(std::int32_t tile, int side) const {
-    using Shape = TileShape<T>;
+  SPECLAB_DEVICE RowScale scale(bool of_target) const { return rows.scale(of_target); }
+  SPECLAB_DEVICE HeldLogits logits(bool of_target, std::int32_t tile) const {
+    if (place == nullptr) return rows.logits(of_target, tile);
     HeldLogits mine;
     SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) unpack<T>(*at(tile, side, s), &mine.logit[s * Shape::width]);
+    for (int s = 0; s < Shape::steps; ++s) unpack<T>(*at(of_target, tile, s), &mine.logit[s * Shape::width]);
     return mine;
+  }
+  SPECLAB_DEVICE void keep(bool of_target, std::int32_t tile, const HeldLogits& mine) const {
+    if (place == nullptr) return;
+    SPECLAB_UNROLL
+    for (int s = 0; s < Shape::steps; ++s) *at(of_target, tile, s) = pack<T>(&mine.logit[s * Shape::width]);
+  }
+
+ private:
+  using Shape = TileShape<T>;
+
+  SPECLAB_DEVICE simt::Vector16* at(bool of_target, std::int32_t tile, int step) const {
+    const int side = of_target ? 0 : 1;
+    return place + ((tile / blocks * 2 + side) * Shape::steps + step) * tile_threads + simt::thread_index();
   }
 };
 
 template <class T>
-struct Lazy {
-  using Args = cluster::Args;
+struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
   static constexpr const char* name = "lazy cluster";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 2;
 
   struct Shared {
-    /// Of two positions in turn, so that one barrier a position is enough.
-    PartialSum target_parts[2][most_tiles];
-    PartialSum draft_parts[2][most_tiles];
+    /// Of the draft and the target, of two positions in turn, so that one barrier a position is enough.
+    PartialSum parts[2][2][most_tiles];
     TileWeightSums weight_sums[most_tiles];
     PositionDecision decided;
     PartialSumScratch partial_sum_scratch[2];
@@ -86,11 +74,8 @@ struct Lazy {
     const int thread = simt::thread_index();
     const std::int64_t request =
         static_cast<std::uint32_t>(simt::block_index()) / static_cast<std::uint32_t>(blocks);
+    if (refuses_length(batch, request, rank == 0 && thread == 0)) return;
     const std::int32_t length = batch.length(request);
-    if (length < 0 || length > batch.gamma) {
-      if (rank == 0 && thread == 0) write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
-      return;
-    }
     auto& shared = simt::shared<Shared>();
     auto* const place = args.keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
@@ -105,27 +90,22 @@ struct Lazy {
     for (std::int32_t i = 0; i < length; ++i) {
       const RetainedTiles<T> rows{{batch, request, i}, place, blocks};
       const int turn = i % 2;
+      const auto sum_tile = [&](bool of_target, std::int32_t tile) {
+        const HeldLogits mine = rows.rows.logits(of_target, tile);
+        rows.keep(of_target, tile, mine);
+        tell(shared.parts[of_target][turn][tile],
+             tile_partial_sum(mine, rows.scale(of_target).scale, shared.partial_sum_scratch[of_target]));
+      };
       for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
-        if (!target_known) {
-          const HeldLogits mine = rows.rows.target(tile);
-          rows.keep_target(tile, mine);
-          tell(shared.target_parts[turn][tile],
-               tile_partial_sum(mine, rows.target_scale().scale, shared.partial_sum_scratch[0]));
-        }
-        if (!draft_known) {
-          const HeldLogits mine = rows.rows.draft(tile);
-          rows.keep_draft(tile, mine);
-          tell(shared.draft_parts[turn][tile],
-               tile_partial_sum(mine, rows.draft_scale().scale, shared.partial_sum_scratch[1]));
-        }
+        if (!target_known) sum_tile(true, tile);
+        if (!draft_known) sum_tile(false, tile);
         simt::sync();
       }
       simt::cluster_sync();
       if (thread < simt::warp_size) {
         const PositionDecision decided =
             decide_position<T>(batch, request, i, [&](bool of_target, std::int32_t) {
-              const PartialSum* const parts =
-                  of_target ? shared.target_parts[turn] : shared.draft_parts[turn];
+              const PartialSum* const parts = shared.parts[of_target][turn];
               return sum_of_row(batch, request, of_target, i, args.tiles,
                                 [parts](std::int32_t t) { return parts[t]; });
             });
@@ -149,7 +129,7 @@ struct Lazy {
     }
     simt::cluster_sync();
     if (thread < simt::warp_size) {
-      fused::choose_next_tile(
+      choose_tile(
           batch, request, args.tiles, decision.distribution, bonus,
           [&](std::int32_t t) { return shared.weight_sums[t]; }, shared.choice);
     }

@@ -18,14 +18,6 @@ struct ClusterLayout {
   bool keeps = false;
 };
 
-/// Why a batch cannot be verified so; empty when it can.
-inline std::optional<std::string> cluster_unsupported_reason(const VerifyBatch& batch) {
-  if (batch.rule.method == KernelRule::block) {
-    return "block verification looks at every position before it decides about the first";
-  }
-  return std::nullopt;
-}
-
 inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
   ClusterLayout layout;
   const std::int32_t tiles = tiles_of(batch.vocab);
@@ -41,29 +33,41 @@ inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
   return layout;
 }
 
-/// Rows up to the first rejection, and the bonus row of those without one; where a row pair cannot be
-/// accepted, the rejected one again.
-inline Traffic cluster_traffic(const VerifyBatch& batch, double accepted, double rejecting) {
-  const bool target_known = batch.target_options.log_sum_exp != nullptr;
-  const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
-  const double row = static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
-  const double draft_rows = batch.certain_drafts() ? 0 : 1;
-  const double decided = accepted + rejecting;
-  double rows = decided * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) + (1 - rejecting);
-  const bool retained =
-      cluster_layout(batch).keeps && !target_known && !(draft_known && !batch.certain_drafts());
-  if (!retained) rows += rejecting * (1 + draft_rows);
-  return {batch.requests * rows * row, 0};
-}
+struct ClusterKernels {
+  static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
+                                           "exact, rows behind a rejection are not read, ours", true, 90};
 
-template <class Executor>
-void run_cluster(Executor&& executor, const VerifyBatch& batch) {
-  if (batch.requests == 0) return;
-  const ClusterLayout layout = cluster_layout(batch);
-  const cluster::Args args{batch, tiles_of(batch.vocab), layout.keeps};
-  with_logit_type(batch.target.dtype, [&](auto logit) {
-    executor.template run<cluster::Lazy<decltype(logit)>>(layout.lazy, args);
-  });
-}
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    if (batch.rule.method != KernelRule::block) return std::nullopt;
+    return "block verification looks at every position before it decides about the first";
+  }
+  static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
+
+  /// Rows up to the first rejection, and the bonus row of those without one; where a row pair cannot be
+  /// kept, the rejected one again.
+  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
+    const bool target_known = batch.target_options.log_sum_exp != nullptr;
+    const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
+    const double row =
+        static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
+    const double draft_rows = batch.certain_drafts() ? 0 : 1;
+    const double decided = outcome.accepted + outcome.rejecting;
+    double rows = decided * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) + (1 - outcome.rejecting);
+    const bool retained =
+        cluster_layout(batch).keeps && !target_known && !(draft_known && !batch.certain_drafts());
+    if (!retained) rows += outcome.rejecting * (1 + draft_rows);
+    return {batch.requests * rows * row, 0};
+  }
+
+  template <class Executor>
+  static void run(Executor&& executor, const VerifyBatch& batch, void*) {
+    if (batch.requests == 0) return;
+    const ClusterLayout layout = cluster_layout(batch);
+    const cluster::Args args{batch, tiles_of(batch.vocab), layout.keeps};
+    with_logit_type(batch.target.dtype, [&](auto logit) {
+      executor.template run<cluster::Lazy<decltype(logit)>>(layout.lazy, args);
+    });
+  }
+};
 
 }  // namespace speclab

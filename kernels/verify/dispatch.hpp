@@ -19,40 +19,6 @@
 
 namespace speclab {
 
-struct FusedKernels {
-  static constexpr ImplementationInfo info{Implementation::fused, "fused",
-                                           "exact, tile statistics and one row pair more, ours", true};
-
-  static std::optional<std::string> unsupported_reason(const VerifyBatch&) { return std::nullopt; }
-  static std::size_t workspace_bytes(const VerifyBatch& batch) {
-    return fused_layout(batch, nullptr).workspace_bytes;
-  }
-  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
-    return fused_traffic(batch, outcome.rejecting);
-  }
-  template <class Executor>
-  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace) {
-    run_fused(executor, batch, workspace);
-  }
-};
-
-struct ClusterKernels {
-  static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
-                                           "exact, rows behind a rejection are not read, ours", true, 90};
-
-  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
-    return cluster_unsupported_reason(batch);
-  }
-  static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
-  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
-    return cluster_traffic(batch, outcome.accepted, outcome.rejecting);
-  }
-  template <class Executor>
-  static void run(Executor&& executor, const VerifyBatch& batch, void*) {
-    run_cluster(executor, batch);
-  }
-};
-
 /// A program that keeps whole rows in a scratch, which it lays out itself: `Program::Scratch` and
 /// `Program::launch<T>(executor, batch, scratch)`.
 template <class Program>

@@ -75,11 +75,8 @@ SPECLAB_DEVICE void decide_positions(const Args& args, std::int64_t request, std
 }
 
 /// Sets the counters to zero.
-struct Clear {
-  using Args = fused::Args;
+struct Clear : simt::KernelOf<fused::Args, tile_threads, 4> {
   static constexpr const char* name = "clear";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 4;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
@@ -89,11 +86,8 @@ struct Clear {
 };
 
 template <class T>
-struct Statistics {
-  using Args = fused::Args;
+struct Statistics : simt::KernelOf<fused::Args, tile_threads, 4> {
   static constexpr const char* name = "statistics";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 4;
 
   struct Shared {
     PartialSumScratch scratch;
@@ -114,13 +108,10 @@ struct Statistics {
       return;
     }
 
-    const LogitRows& rows = of_target ? batch.target : batch.draft;
-    const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + position;
-    const RowScale scale = row_scale(of_target ? batch.target_options : batch.draft_options, at);
+    const RowPair<T> rows{batch, request, position};
     auto& shared = simt::shared<Shared>();
-    const HeldLogits mine =
-        load_tile(row_of<T>(rows, request, position), batch.vocab, place.tile, scale.cutoff);
-    const PartialSum partial = tile_partial_sum(mine, scale.scale, shared.scratch);
+    const PartialSum partial =
+        tile_partial_sum(rows.logits(of_target, place.tile), rows.scale(of_target).scale, shared.scratch);
     if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[place.tile] = partial;
     simt::wait_for_previous();
     const std::int32_t sides = (args.target_rows > 0 ? 1 : 0) + (args.draft_rows > 0 ? 1 : 0);
@@ -133,11 +124,8 @@ struct Statistics {
 /// The acceptance draws where no row has to be read for them: one block a request. Clears the counters as
 /// well.
 template <class T>
-struct DecidePositions {
-  using Args = fused::Args;
+struct DecidePositions : simt::KernelOf<fused::Args, tile_threads, 2> {
   static constexpr const char* name = "judge";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 2;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
@@ -148,16 +136,12 @@ struct DecidePositions {
   }
 };
 
-/// The outcome of a request's acceptance draws, as its blocks read it.
-struct Verdicts {
-  PositionDecision position[most_drafted];
-};
-
-/// All threads of a block; `sync` afterwards.
+/// The outcome of a request's acceptance draws, as its blocks read it. All threads of a block; `sync`
+/// afterwards.
 SPECLAB_DEVICE inline void load_verdicts(const Args& args, std::int64_t request, std::int32_t length,
-                                         Verdicts& verdicts) {
+                                         PositionDecision (&verdicts)[most_drafted]) {
   const int thread = simt::thread_index();
-  if (thread < length) verdicts.position[thread] = args.decided[request * args.batch.gamma + thread];
+  if (thread < length) verdicts[thread] = args.decided[request * args.batch.gamma + thread];
 }
 
 /// Where the acceptance draws end, and the distribution of the next token. Thread by thread the same.
@@ -204,15 +188,6 @@ SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t req
   return rejection_at(batch, request, accepted, decided[accepted]);
 }
 
-/// A decision's last step: the tile of the next token. By one warp, one lane of which writes the choice.
-template <class Probabilities>
-SPECLAB_DEVICE void choose_next_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                     const NextDistribution& distribution, bool bonus,
-                                     const Probabilities& weight_sums, TileChoice& choice) {
-  choose_tile(tiles, distribution, uniform_of(batch, request, next_draw(bonus, distribution.position)),
-              weight_sums, choice);
-}
-
 /// Draws the next token from the chosen tile and writes the result. All threads of one block.
 template <class T, class Rows>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const Rows& rows,
@@ -232,20 +207,18 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
   if (simt::thread_index() == 0) write_result(batch, request, decision.accepted, next, decision.flags);
 }
 
-SPECLAB_DEVICE inline TileWeightSums load_weight_sums(const TileWeightSums* weight_sums) {
-  return {simt::load_fresh(&weight_sums->residual), simt::load_fresh(&weight_sums->target),
-          simt::load_fresh(&weight_sums->reference)};
-}
-
 /// In the last block of a request: chooses, draws and writes.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                 const Decision& decision, bool bonus, const TileWeightSums* weight_sums,
                                 TileChoice& choice_scratch, WeightScratch& scratch) {
   if (simt::thread_index() < simt::warp_size) {
-    choose_next_tile(
-        batch, request, tiles, decision.distribution, bonus,
-        [weight_sums](std::int32_t t) { return load_weight_sums(weight_sums + t); }, choice_scratch);
+    const auto fresh = [weight_sums](std::int32_t t) {
+      return TileWeightSums{simt::load_fresh(&weight_sums[t].residual),
+                            simt::load_fresh(&weight_sums[t].target),
+                            simt::load_fresh(&weight_sums[t].reference)};
+    };
+    choose_tile(batch, request, tiles, decision.distribution, bonus, fresh, choice_scratch);
   }
   simt::sync();
   finish<T>(batch, request, RowPair<T>{batch, request, decision.distribution.position}, decision,
@@ -265,14 +238,11 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextDistribution& 
 
 /// Token and lenient verification.
 template <class T>
-struct Next {
-  using Args = fused::Args;
+struct Next : simt::KernelOf<fused::Args, tile_threads, 2> {
   static constexpr const char* name = "next token";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 2;
 
   struct Shared {
-    Verdicts verdicts;
+    PositionDecision verdicts[most_drafted];
     WeightScratch scratch;
     TileChoice choice;
     bool last;
@@ -284,17 +254,12 @@ struct Next {
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
     simt::wait_for_previous();
-    if (length < 0 || length > batch.gamma) {
-      if (place.tile == 0 && simt::thread_index() == 0) {
-        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
-      }
-      return;
-    }
+    if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 
     auto& shared = simt::shared<Shared>();
     load_verdicts(args, request, length, shared.verdicts);
     simt::sync();
-    const Decision decision = decide(batch, request, length, shared.verdicts.position);
+    const Decision decision = decide(batch, request, length, shared.verdicts);
     TileWeightSums* const weight_sums = args.weight_sums + request * args.tiles;
     weigh_tiles<T>({batch, request, decision.distribution.position}, decision.distribution, place.tile,
                    args.next_blocks, args.tiles, weight_sums, shared.scratch);

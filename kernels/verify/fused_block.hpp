@@ -14,14 +14,11 @@ namespace speclab::fused {
 
 /// Several blocks for each position of each request.
 template <class T>
-struct NextOfBlock {
-  using Args = fused::Args;
+struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, 2> {
   static constexpr const char* name = "next token of a block";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 2;
 
   struct Shared {
-    Verdicts verdicts;
+    PositionDecision verdicts[most_drafted];
     double log_prefix[most_drafted + 1];  ///< log2 of p_i
     double left_over[most_drafted];       ///< Z_i
     WeightScratch scratch;
@@ -39,12 +36,7 @@ struct NextOfBlock {
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
     simt::wait_for_previous();
-    if (length < 0 || length > batch.gamma) {
-      if (place.tile == 0 && position == 0 && thread == 0) {
-        write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
-      }
-      return;
-    }
+    if (refuses_length(batch, request, place.tile == 0 && position == 0 && thread == 0)) return;
     if (position > length) return;
 
     auto& shared = simt::shared<Shared>();
@@ -53,7 +45,7 @@ struct NextOfBlock {
     if (thread == 0) {
       shared.log_prefix[0] = 0;
       for (std::int32_t i = 0; i < length; ++i) {
-        double log_next = shared.log_prefix[i] + shared.verdicts.position[i].log_ratio;
+        double log_next = shared.log_prefix[i] + shared.verdicts[i].log_ratio;
         if (log_next != log_next) log_next = log_of_zero;
         shared.log_prefix[i + 1] = log_next < 0 ? log_next : 0;
       }
@@ -81,7 +73,7 @@ struct NextOfBlock {
       while (accepted > 0 && !prefix_accepts(batch, request, accepted, length, shared)) --accepted;
       Decision decision{accepted, 0, false, distribution_of_bonus(length)};
       if (accepted < length) {
-        decision = rejection_at(batch, request, accepted, shared.verdicts.position[accepted]);
+        decision = rejection_at(batch, request, accepted, shared.verdicts[accepted]);
         decision.distribution = distribution_at(args, request, accepted, length, shared);
       }
       shared.decision = decision;
@@ -100,7 +92,7 @@ struct NextOfBlock {
                                                          const Shared& shared) {
     if (position == length) return distribution_of_bonus(length);
     NextDistribution distribution =
-        distribution_of_rejection(args.batch, request, position, shared.verdicts.position[position]);
+        distribution_of_rejection(args.batch, request, position, shared.verdicts[position]);
     distribution.log_prefix = static_cast<float>(shared.log_prefix[position]);
     return distribution;
   }

@@ -26,11 +26,8 @@ struct ProbeArgs {
 
 /// One block that does what the fused kernels do with one row pair, and writes down the numbers.
 template <class T>
-struct Probe {
-  using Args = ProbeArgs;
+struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
   static constexpr const char* name = "probe";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 1;
 
   struct Shared {
     PartialSumScratch partial;
@@ -46,8 +43,7 @@ struct Probe {
       for (const bool of_target : {true, false}) {
         if (!of_target && args.batch.certain_drafts()) break;
         const PartialSum partial =
-            of_target ? tile_partial_sum(rows.target(tile), rows.target_scale().scale, shared.partial)
-                      : tile_partial_sum(rows.draft(tile), rows.draft_scale().scale, shared.partial);
+            tile_partial_sum(rows.logits(of_target, tile), rows.scale(of_target).scale, shared.partial);
         if (thread == 0) args.parts[(of_target ? 0 : args.tiles) + tile] = partial;
         simt::sync();
       }
@@ -60,9 +56,7 @@ struct Probe {
                           [parts](std::int32_t t) { return parts[t]; });
       };
       const PositionDecision decided{sum_of(true), sum_of(false), 0, 0, false};
-      if (thread == 0) {
-        shared.decided = decided;
-      }
+      if (thread == 0) shared.decided = decided;
     }
     simt::sync();
     for (Token id = thread; id < args.batch.vocab; id += threads) {
@@ -109,7 +103,7 @@ std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int6
   if (batch.certain_drafts()) {
     draft[static_cast<std::size_t>(batch.drafted[request * batch.gamma + position])] = 1;
   } else {
-    draft = probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
+    draft = probabilities(batch, false, request, position);
   }
   // A tile by the sum of its weights, then an id by its weight within the tile.
   double total = 0;
@@ -121,8 +115,7 @@ std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int6
     rejected += draft[id] * (1 - accepted[id]);
   }
   if (!(total > 0)) {
-    const auto target =
-        probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
+    const auto target = probabilities(batch, true, request, position);
     for (std::size_t id = 0; id < vocab; ++id) distribution[id] += rejected * target[id];
     return distribution;
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "kernels/verify/fused.hpp"
 #include "kernels/verify/fused_block.hpp"
@@ -67,38 +69,49 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
   return layout;
 }
 
-/// Logits, and the scratch of parts and sums of weights: every row whose sum is not known once, then the rows
-/// of the next token (all rows for block verification).
-inline Traffic fused_traffic(const VerifyBatch& batch, double rejecting) {
-  const FusedLayout layout = fused_layout(batch, nullptr);
-  const double requests = batch.requests;
-  const double row = static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
-  const double drafts_read = batch.certain_drafts() ? 0 : 1;
-  const bool block = batch.rule.method == KernelRule::block;
-  const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + rejecting * drafts_read;
-  const double rows = layout.args.target_rows + layout.args.draft_rows + second;
-  const auto parts = static_cast<double>(layout.statistics.blocks) * sizeof(PartialSum);
-  const double weight_sums =
-      requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSums);
-  return {requests * rows * row + parts + weight_sums, parts + weight_sums};
-}
+struct FusedKernels {
+  static constexpr ImplementationInfo info{Implementation::fused, "fused",
+                                           "exact, tile statistics and one row pair more, ours", true};
 
-/// Verifies a batch on any executor; the batch and the workspace are where the executor works.
-template <class Executor>
-void run_fused(Executor&& executor, const VerifyBatch& batch, void* workspace) {
-  if (batch.requests == 0) return;
-  const FusedLayout layout = fused_layout(batch, workspace);
-  with_logit_type(batch.target.dtype, [&](auto logit) {
-    using T = decltype(logit);
-    executor.template run<fused::DecidePositions<T>>(layout.decide, layout.args);
-    executor.template run<fused::Clear>(layout.clear, layout.args);
-    executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
-    if (batch.rule.method == KernelRule::block) {
-      executor.template run<fused::NextOfBlock<T>>(layout.next, layout.args);
-    } else {
-      executor.template run<fused::Next<T>>(layout.next, layout.args);
-    }
-  });
-}
+  static std::optional<std::string> unsupported_reason(const VerifyBatch&) { return std::nullopt; }
+  static std::size_t workspace_bytes(const VerifyBatch& batch) {
+    return fused_layout(batch, nullptr).workspace_bytes;
+  }
+
+  /// Logits, and the scratch of parts and sums of weights: every row whose sum is not known once, then the
+  /// rows of the next token (all rows for block verification).
+  static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
+    const FusedLayout layout = fused_layout(batch, nullptr);
+    const double requests = batch.requests;
+    const double row =
+        static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
+    const double drafts_read = batch.certain_drafts() ? 0 : 1;
+    const bool block = batch.rule.method == KernelRule::block;
+    const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + outcome.rejecting * drafts_read;
+    const double rows = layout.args.target_rows + layout.args.draft_rows + second;
+    const auto parts = static_cast<double>(layout.statistics.blocks) * sizeof(PartialSum);
+    const double weight_sums =
+        requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSums);
+    return {requests * rows * row + parts + weight_sums, parts + weight_sums};
+  }
+
+  /// Verifies a batch on any executor; the batch and the workspace are where the executor works.
+  template <class Executor>
+  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace) {
+    if (batch.requests == 0) return;
+    const FusedLayout layout = fused_layout(batch, workspace);
+    with_logit_type(batch.target.dtype, [&](auto logit) {
+      using T = decltype(logit);
+      executor.template run<fused::DecidePositions<T>>(layout.decide, layout.args);
+      executor.template run<fused::Clear>(layout.clear, layout.args);
+      executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
+      if (batch.rule.method == KernelRule::block) {
+        executor.template run<fused::NextOfBlock<T>>(layout.next, layout.args);
+      } else {
+        executor.template run<fused::Next<T>>(layout.next, layout.args);
+      }
+    });
+  }
+};
 
 }  // namespace speclab

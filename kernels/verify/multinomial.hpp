@@ -101,12 +101,9 @@ struct Normalise {
 };
 
 /// Cumulative sums, added in double and rounded once.
-struct Accumulate {
-  using Args = DrawArgs;
+struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
   using Shape = TileShape<float>;
   static constexpr const char* name = "cumulative sum";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 2;
 
   static constexpr int stretches = Shape::steps * tile_warps;  ///< what a warp takes in a step
 
@@ -159,17 +156,13 @@ struct Accumulate {
 };
 
 /// The first id whose cumulative sum exceeds u of the total: a search by 32 lanes, one warp a request.
-struct Search {
-  using Args = DrawArgs;
+struct Search : simt::KernelOf<DrawArgs, small_block, 1> {
   static constexpr const char* name = "search";
-  static constexpr int threads = small_block;
-  static constexpr int min_blocks = 1;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const VerifyBatch& batch = args.batch;
     const int lane = simt::thread_index() % simt::warp_size;
-    const std::int64_t request =
-        simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
+    const std::int64_t request = request_of_warp();
     if (request >= batch.requests) return;
     const AcceptanceEnd choice = args.choices[request];
     if (choice.position < 0) return;

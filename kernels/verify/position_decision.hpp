@@ -22,9 +22,10 @@ struct PositionDecision {
 template <class Tiles>
 SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request, bool of_target,
                                  std::int32_t position, std::int32_t tiles, const Tiles& tile_at) {
-  const RowOptions& options = of_target ? batch.target_options : batch.draft_options;
-  const std::int64_t at = request * (batch.gamma + (of_target ? 1 : 0)) + position;
-  if (options.log_sum_exp != nullptr) return given_log_sum(simt::load(options.log_sum_exp + at));
+  const float* const given = batch.options(of_target).log_sum_exp;
+  if (given != nullptr) {
+    return given_log_sum(simt::load(given + batch.row_number(of_target, request, position)));
+  }
   return merge_tiles(tiles, tile_at);
 }
 
@@ -37,13 +38,13 @@ SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t reques
     flags |= flag_token_out_of_range;
     return log_of_zero;
   }
-  const RowScale target_scale = row_scale(batch.target_options, request * (batch.gamma + 1) + position);
-  const double log_target = token_log_probability(
-      to_float(load_one(row_of<T>(batch.target, request, position) + token)), target_scale, target);
+  const auto log_probability_of = [&](bool of_target, const LogSum& sum) {
+    const T logit = load_one(row_of<T>(batch.rows(of_target), request, position) + token);
+    return token_log_probability(to_float(logit), row_scale(batch, of_target, request, position), sum);
+  };
+  const double log_target = log_probability_of(true, target);
   if (batch.certain_drafts()) return log_target;
-  const RowScale draft_scale = row_scale(batch.draft_options, request * batch.gamma + position);
-  const double log_draft = token_log_probability(
-      to_float(load_one(row_of<T>(batch.draft, request, position) + token)), draft_scale, draft);
+  const double log_draft = log_probability_of(false, draft);
   if (log_draft == log_of_zero) {
     flags |= flag_zero_draft_probability;
     return log_of_nothing(target);

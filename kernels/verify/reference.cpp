@@ -46,35 +46,33 @@ class MarginRandomSource {
   std::int64_t request_;
 };
 
-double logit_at(const LogitRows& rows, std::int64_t request, std::int32_t position, Token id) {
-  switch (rows.dtype) {
-    case Dtype::bf16:
-      return static_cast<double>(to_float(row_of<Bf16>(rows, request, position)[id]));
-    case Dtype::f16:
-      return static_cast<double>(to_float(row_of<F16>(rows, request, position)[id]));
-    case Dtype::f32:
-      break;
-  }
-  return static_cast<double>(row_of<float>(rows, request, position)[id]);
+std::vector<double> logits_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                              std::int32_t position) {
+  const LogitRows& rows = batch.rows(of_target);
+  std::vector<double> logits;
+  with_logit_type(rows.dtype, [&](auto logit) {
+    const auto* const row = row_of<decltype(logit)>(rows, request, position);
+    for (Token id = 0; id < batch.vocab; ++id) logits.push_back(static_cast<double>(to_float(row[id])));
+  });
+  return logits;
 }
 
 }  // namespace
 
-std::vector<double> probabilities(const LogitRows& rows, const RowOptions& options, std::int32_t positions,
-                                  std::int64_t request, std::int32_t position, std::int32_t vocab) {
+std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                  std::int32_t position) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const std::int64_t at = request * positions + position;
+  const RowOptions& options = batch.options(of_target);
+  const std::int64_t at = batch.row_number(of_target, request, position);
   const double temperature =
       options.temperature == nullptr ? 1 : static_cast<double>(options.temperature[at]);
   const double cutoff = options.cutoff == nullptr ? -infinity : static_cast<double>(options.cutoff[at]);
 
-  std::vector<double> row(static_cast<std::size_t>(vocab));
+  std::vector<double> row = logits_of(batch, of_target, request, position);
   double largest = -infinity;
   bool invalid = !(temperature >= 0);
-  for (Token id = 0; id < vocab; ++id) {
-    double& logit = row[static_cast<std::size_t>(id)];
-    logit = logit_at(rows, request, position, id);
+  for (double& logit : row) {
     invalid = invalid || std::isnan(logit) || logit == infinity;
     if (logit < cutoff) logit = -infinity;
     largest = std::max(largest, logit);
@@ -99,11 +97,10 @@ namespace {
 
 using ProbabilityRow = std::vector<double>;
 
-/// Verdicts by core's programs, where `target_row(request, position)` and `draft_row(request, position)` give
-/// the probabilities that they work on and `run(targets, drafts, drafted, length, random)` is the program.
-template <class TargetRow, class DraftRow, class Run>
-std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const TargetRow& target_row,
-                                          const DraftRow& draft_row, const Run& run) {
+/// Verdicts by core's programs, where `row_at(of_target, request, position)` gives the probabilities that
+/// they work on and `run(targets, drafts, drafted, length, random)` is the program.
+template <class RowAt, class Run>
+std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt& row_at, const Run& run) {
   std::vector<ReferenceVerdict> verdicts(static_cast<std::size_t>(batch.requests));
   for (std::int64_t request = 0; request < batch.requests; ++request) {
     const std::int32_t length = batch.length(request);
@@ -115,7 +112,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
                                batch.drafted + request * batch.gamma + length);
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
       const auto position = static_cast<std::int32_t>(i);
-      target_rows[i] = target_row(request, position);
+      target_rows[i] = row_at(true, request, position);
       target_rows[i].push_back(0);
       if (position == length) break;
       const bool outside = drafted[i] < 0 || drafted[i] >= batch.vocab;
@@ -123,7 +120,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
         draft_rows[i].assign(static_cast<std::size_t>(batch.vocab), 0);
         if (!outside) draft_rows[i][static_cast<std::size_t>(drafted[i])] = 1;
       } else {
-        draft_rows[i] = draft_row(request, position);
+        draft_rows[i] = row_at(false, request, position);
       }
       draft_rows[i].push_back(0);
       if (outside) drafted[i] = batch.vocab;
@@ -144,44 +141,22 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const Target
 }  // namespace
 
 std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
-  const auto target_row = [&](std::int64_t request, std::int32_t position) {
-    return probabilities(batch.target, batch.target_options, batch.gamma + 1, request, position, batch.vocab);
+  const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
+    return probabilities(batch, of_target, request, position);
   };
-  const auto draft_row = [&](std::int64_t request, std::int32_t position) {
-    return probabilities(batch.draft, batch.draft_options, batch.gamma, request, position, batch.vocab);
-  };
-  return verdicts_of(batch, target_row, draft_row,
-                     [&](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
-                         MarginRandomSource& random) {
-                       const auto by = [&](const auto& rule) {
-                         return verify(rule, targets, drafts, drafted, length, random);
-                       };
-                       if (batch.rule.method == KernelRule::block) return by(BlockRule{});
-                       if (batch.rule.method == KernelRule::token) return by(TokenRule{});
-                       return by(LenienceRule(batch.rule.lenience, batch.rule.residual));
-                     });
+  return verdicts_of(batch, row_at, [&](auto&&... round) {
+    if (batch.rule.method == KernelRule::block) return verify(BlockRule{}, round...);
+    if (batch.rule.method == KernelRule::token) return verify(TokenRule{}, round...);
+    return verify(LenienceRule(batch.rule.lenience, batch.rule.residual), round...);
+  });
 }
 
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {
-  const auto probabilities = [&](const LogitRows& rows, std::int64_t request, std::int32_t position) {
-    std::vector<double> logits(static_cast<std::size_t>(batch.vocab));
-    for (Token id = 0; id < batch.vocab; ++id) {
-      logits[static_cast<std::size_t>(id)] = logit_at(rows, request, position, id);
-    }
-    return sigmoid_weights(logits, batch.rule.sigmoid_alpha, batch.rule.sigmoid_beta);
+  const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
+    return sigmoid_weights(logits_of(batch, of_target, request, position), batch.rule.sigmoid_alpha,
+                           batch.rule.sigmoid_beta);
   };
-  return verdicts_of(
-      batch,
-      [&](std::int64_t request, std::int32_t position) {
-        return probabilities(batch.target, request, position);
-      },
-      [&](std::int64_t request, std::int32_t position) {
-        return probabilities(batch.draft, request, position);
-      },
-      [](const auto& targets, const auto& drafts, const Token* drafted, std::int32_t length,
-         MarginRandomSource& random) {
-        return verify(TokenRule{}, targets, drafts, drafted, length, random);
-      });
+  return verdicts_of(batch, row_at, [](auto&&... round) { return verify(TokenRule{}, round...); });
 }
 
 }  // namespace speclab

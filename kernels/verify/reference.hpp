@@ -28,7 +28,7 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch);
 
 /// The row of probabilities that a row of logits stands for.
-std::vector<double> probabilities(const LogitRows& rows, const RowOptions& options, std::int32_t positions,
-                                  std::int64_t request, std::int32_t position, std::int32_t vocab);
+std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                  std::int32_t position);
 
 }  // namespace speclab

@@ -23,9 +23,11 @@ inline constexpr double invalid_log = static_cast<double>(NAN);
 /// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
 inline constexpr float frozen_scale = 0x1p100F;
 
-/// `at`: request * positions + position. A temperature that is negative or NaN gives NaN, and so an invalid
-/// row.
-SPECLAB_HD inline RowScale row_scale(const RowOptions& options, std::int64_t at) {
+/// A temperature that is negative or NaN gives NaN, and so an invalid row.
+SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                     std::int32_t position) {
+  const RowOptions& options = batch.options(of_target);
+  const std::int64_t at = batch.row_number(of_target, request, position);
   constexpr auto per_nat = static_cast<float>(log2_e);
   RowScale scale{per_nat, -INFINITY};
   if (options.temperature != nullptr) {

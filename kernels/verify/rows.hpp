@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "kernels/simt/vector16.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/weights.hpp"
 #include "kernels/verify/workspace.hpp"

@@ -27,52 +27,42 @@ struct SoftmaxArgs {
   SPECLAB_HD std::int64_t row_index(const BlockPlace& at) const {
     return at.request * probabilities.positions + at.position;
   }
-  SPECLAB_HD const LogitRows& logits() const { return of_target ? batch.target : batch.draft; }
-  SPECLAB_HD RowScale scale(const BlockPlace& at) const {
-    return row_scale(of_target ? batch.target_options : batch.draft_options, row_index(at));
-  }
 };
 
 /// Maximum and sum of each tile.
 template <class T>
-struct RowProbabilities {
-  using Args = SoftmaxArgs;
+struct RowProbabilities : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   static constexpr const char* name = "row masses";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 4;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
     if (!args.wanted(at)) return;
-    const RowScale scale = args.scale(at);
-    const HeldLogits mine =
-        load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
-    const PartialSum partial = tile_partial_sum(mine, scale.scale, simt::shared<PartialSumScratch>());
+    const RowPair<T> rows{args.batch, at.request, at.position};
+    const HeldLogits mine = rows.logits(args.of_target, at.tile);
+    const PartialSum partial =
+        tile_partial_sum(mine, rows.scale(args.of_target).scale, simt::shared<PartialSumScratch>());
     if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = partial;
   }
 };
 
 /// The probabilities of a tile, by the whole row's sum. An invalid row becomes NaN throughout.
 template <class T>
-struct Softmax {
-  using Args = SoftmaxArgs;
+struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   static constexpr const char* name = "softmax";
-  static constexpr int threads = tile_threads;
-  static constexpr int min_blocks = 4;
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
     if (!args.wanted(at)) return;
-    const RowScale scale = args.scale(at);
-    const HeldLogits mine =
-        load_tile(row_of<T>(args.logits(), at.request, at.position), args.batch.vocab, at.tile, scale.cutoff);
+    const RowPair<T> rows{args.batch, at.request, at.position};
+    const HeldLogits mine = rows.logits(args.of_target, at.tile);
     // Each warp merges for itself: a few numbers from the cache, and no barrier.
     const PartialSum* const parts = args.parts + args.row_index(at) * args.tiles;
     const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
+    const float scale = rows.scale(args.of_target).scale;
     HeldWeights probabilities;
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
-      probabilities.weight[i] = power_of_two(log_probability(mine.logit[i], scale.scale, sum));
+      probabilities.weight[i] = power_of_two(log_probability(mine.logit[i], scale, sum));
     }
     store_tile<T>(args.probabilities.at(at.request, at.position), args.probabilities.stride, at.tile,
                   probabilities);

@@ -92,6 +92,16 @@ struct VerifyBatch {
     return lengths == nullptr ? gamma : lengths[request];
   }
   SPECLAB_HD bool certain_drafts() const { return draft.data == nullptr; }
+
+  /// The target's side, or the draft's.
+  SPECLAB_HD const LogitRows& rows(bool of_target) const { return of_target ? target : draft; }
+  SPECLAB_HD const RowOptions& options(bool of_target) const {
+    return of_target ? target_options : draft_options;
+  }
+  /// The number of a row among those of its side, as in the arrays of RowOptions.
+  SPECLAB_HD std::int64_t row_number(bool of_target, std::int64_t request, std::int32_t position) const {
+    return request * (gamma + (of_target ? 1 : 0)) + position;
+  }
 };
 
 /// The row of a request at a position.
@@ -118,6 +128,14 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   batch.accepted[request] = accepted;
   batch.next[request] = next;
   if (batch.flags != nullptr) batch.flags[request] = flags;
+}
+
+/// Whether a request's length is out of range; then the thread that `writes` says so in the result.
+SPECLAB_HD inline bool refuses_length(const VerifyBatch& batch, std::int64_t request, bool writes) {
+  const std::int32_t length = batch.length(request);
+  if (length >= 0 && length <= batch.gamma) return false;
+  if (writes) write_result(batch, request, 0, invalid_token, flag_length_out_of_range);
+  return true;
 }
 
 /// The draw of the next token.

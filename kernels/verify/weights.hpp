@@ -42,17 +42,12 @@ struct RowPair {
   std::int64_t request;
   std::int32_t position;
 
-  SPECLAB_DEVICE RowScale target_scale() const {
-    return row_scale(batch.target_options, request * (batch.gamma + 1) + position);
+  SPECLAB_DEVICE RowScale scale(bool of_target) const {
+    return row_scale(batch, of_target, request, position);
   }
-  SPECLAB_DEVICE RowScale draft_scale() const {
-    return row_scale(batch.draft_options, request * batch.gamma + position);
-  }
-  SPECLAB_DEVICE HeldLogits target(std::int32_t tile) const {
-    return load_tile(row_of<T>(batch.target, request, position), batch.vocab, tile, target_scale().cutoff);
-  }
-  SPECLAB_DEVICE HeldLogits draft(std::int32_t tile) const {
-    return load_tile(row_of<T>(batch.draft, request, position), batch.vocab, tile, draft_scale().cutoff);
+  SPECLAB_DEVICE HeldLogits logits(bool of_target, std::int32_t tile) const {
+    return load_tile(row_of<T>(batch.rows(of_target), request, position), batch.vocab, tile,
+                     scale(of_target).cutoff);
   }
 };
 
@@ -61,8 +56,8 @@ struct RowPair {
 template <class T, class Rows>
 SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextDistribution& distribution, std::int32_t tile,
                                HeldWeights& residual, HeldWeights& target) {
-  const float target_scale = rows.target_scale().scale;
-  const HeldLogits p = rows.target(tile);
+  const float target_scale = rows.scale(true).scale;
+  const HeldLogits p = rows.logits(true, tile);
   if (distribution.weighing != Weighing::residual) {
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
@@ -86,8 +81,8 @@ SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextDistribution& distrib
     }
     return;
   }
-  const float draft_scale = rows.draft_scale().scale;
-  const HeldLogits q = rows.draft(tile);
+  const float draft_scale = rows.scale(false).scale;
+  const HeldLogits q = rows.logits(false, tile);
   SPECLAB_UNROLL
   for (int i = 0; i < held; ++i) weigh(i, log_probability(q.logit[i], draft_scale, distribution.draft));
 }
@@ -118,7 +113,7 @@ SPECLAB_DEVICE TileWeightSums tile_weight_sums(const Rows& rows, const NextDistr
                                                std::int32_t tile, WeightScratch& scratch) {
   if (distribution.weighing == Weighing::relative) {
     const PartialSum partial =
-        tile_partial_sum(rows.target(tile), rows.target_scale().scale, scratch.partial);
+        tile_partial_sum(rows.logits(true, tile), rows.scale(true).scale, scratch.partial);
     simt::sync();
     return {static_cast<double>(partial.sum), static_cast<double>(partial.sum), partial.reference};
   }
@@ -134,8 +129,8 @@ template <class T, class Rows>
 SPECLAB_DEVICE HeldWeights tile_weights(const Rows& rows, const NextDistribution& distribution,
                                         std::int32_t tile, float reference) {
   if (distribution.weighing == Weighing::relative) {
-    const float scale = rows.target_scale().scale;
-    const HeldLogits p = rows.target(tile);
+    const float scale = rows.scale(true).scale;
+    const HeldLogits p = rows.logits(true, tile);
     HeldWeights weights;
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) weights.weight[i] = relative_weight(p.logit[i], scale, reference);
@@ -167,12 +162,14 @@ struct TileChoice {
   bool invalid;
 };
 
-/// Two-level inverse CDF, first level: the tile where the running sum passes u of the total, in
-/// double. By one warp, each lane with a stretch of tiles; `weight_sums(t)` gives a tile's. One lane writes
-/// the choice.
+/// Two-level inverse CDF, first level: the tile where the running sum passes the share of
+/// the total that the uniform says, in double. By one warp, each lane with a stretch of tiles;
+/// `weight_sums(t)` gives a tile's. One lane writes the choice.
 template <class WeightSums>
-SPECLAB_DEVICE void choose_tile(std::int32_t tiles, const NextDistribution& distribution, double u,
+SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                                const NextDistribution& distribution, bool bonus,
                                 const WeightSums& weight_sums, TileChoice& choice) {
+  const double u = uniform_of(batch, request, next_draw(bonus, distribution.position));
   const int lane = simt::thread_index() % simt::warp_size;
   const std::int32_t each = (tiles + simt::warp_size - 1) / simt::warp_size;
   const std::int32_t first = lane * each < tiles ? lane * each : tiles;

@@ -5,7 +5,6 @@
 
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/bench/made_overlap.hpp"
-#include "experiments/kernel_check/checked_rules.hpp"
 #include "experiments/kernel_check/distributions.hpp"
 #include "experiments/kernel_check/kernel_check.hpp"
 #include "tests/bounds.hpp"

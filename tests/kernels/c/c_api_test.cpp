@@ -22,7 +22,7 @@ const char* launch_failure = nullptr;
 
 void run_on_gpu(Implementation, const VerifyBatch& batch, void* workspace, CUstream_st*) {
   if (launch_failure != nullptr) throw std::runtime_error(launch_failure);
-  run_fused(simt::EmulatedExecutor(simt::Order::forward), batch, workspace);
+  FusedKernels::run(simt::EmulatedExecutor(simt::Order::forward), batch, workspace);
 }
 
 std::optional<GpuDevice> current_device() { return std::nullopt; }

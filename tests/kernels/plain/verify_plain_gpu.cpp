@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/gpu/device.hpp"
+#include "kernels/plain/probability_batch.hpp"
 #include "kernels/plain/verify_plain.hpp"
-#include "kernels/plain/verify_reference.hpp"
 #include "tests/kernels/plain/probability_batches.hpp"
 
 namespace {

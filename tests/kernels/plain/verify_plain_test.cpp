@@ -1,4 +1,4 @@
-#include "kernels/plain/verify_reference.hpp"
+#include "kernels/plain/probability_batch.hpp"
 
 #include <doctest/doctest.h>
 

@@ -16,7 +16,7 @@ namespace {
 std::uint64_t run_cluster_on(LogitBatch& logits, simt::Order order = simt::Order::forward) {
   std::fill(logits.next.begin(), logits.next.end(), -7);
   simt::EmulatedExecutor executor(order);
-  run_cluster(executor, logits.batch);
+  ClusterKernels::run(executor, logits.batch, nullptr);
   return executor.counts().loaded_bytes;
 }
 
@@ -111,12 +111,12 @@ TEST_CASE("rows behind a rejection are not read") {
       rejecting += kept < 4 ? 1 / 3.0 : 0;
     }
     CHECK(rejecting > 0);
-    const double counted = cluster_traffic(logits.batch, accepted, rejecting).read;
+    const double counted = ClusterKernels::traffic(logits.batch, {accepted, rejecting}).read;
     // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row that
     // is not kept.
     const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
     CHECK(static_cast<double>(loaded) >= counted);
     CHECK(static_cast<double>(loaded) <= counted + 3 * (tile + 64 * 4 * 32 * 8));
-    CHECK(counted < traffic_of(Implementation::fused, logits.batch, accepted, rejecting).read);
+    CHECK(counted < traffic_of(Implementation::fused, logits.batch, {accepted, rejecting}).read);
   }
 }

@@ -30,9 +30,7 @@ struct OneDistribution : LogitBatch {
     draw();
   }
 
-  std::vector<double> target_row() const {
-    return probabilities(batch.target, batch.target_options, 2, 0, 0, vocab);
-  }
+  std::vector<double> target_row() const { return probabilities(batch, true, 0, 0); }
   std::vector<double> sigmoid_row() const {
     const std::vector<double> target_logits(target.begin(), target.begin() + vocab);
     const std::vector<double> draft_logits(draft.begin(), draft.begin() + vocab);

@@ -20,10 +20,7 @@ double total_variation_of(const std::vector<double>& a, const std::vector<double
   return sum / 2;
 }
 
-std::vector<double> target_row(const LogitBatch& logits) {
-  return probabilities(logits.batch.target, logits.batch.target_options, logits.batch.gamma + 1, 0, 0,
-                       logits.batch.vocab);
-}
+std::vector<double> target_row(const LogitBatch& logits) { return probabilities(logits.batch, true, 0, 0); }
 
 }  // namespace
 
@@ -79,7 +76,7 @@ TEST_CASE("the distribution is the kernel's: at stratified uniforms it emits in 
   }
   many.store();
   const auto target = target_row(one);
-  const auto draft = probabilities(one.batch.draft, {}, 1, 0, 0, 30);
+  const auto draft = probabilities(one.batch, false, 0, 0);
   const auto most = [&] {
     Token best = 0;
     for (Token id = 1; id < 30; ++id) {

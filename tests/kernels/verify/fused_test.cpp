@@ -175,7 +175,7 @@ TEST_CASE("what threads load is what the plan counts") {
         accepted += kept / 2.0;
         rejecting += kept < 3 ? 0.5 : 0;
       }
-      const double counted = traffic_of(Implementation::fused, logits.batch, accepted, rejecting).read;
+      const double counted = traffic_of(Implementation::fused, logits.batch, {accepted, rejecting}).read;
       // Beyond the count: the chosen tile once more, and each block's own merging of parts, which caches
       // serve.
       const double row = static_cast<double>(vocab) * static_cast<double>(dtype_bytes(dtype));
@@ -202,9 +202,9 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
   }
   logits.store();
   logits.draw();
-  const auto target = probabilities(logits.batch.target, {}, 2, 0, 0, vocab);
-  const auto bonus = probabilities(logits.batch.target, {}, 2, 0, 1, vocab);
-  const auto draft = probabilities(logits.batch.draft, {}, 1, 0, 0, vocab);
+  const auto target = probabilities(logits.batch, true, 0, 0);
+  const auto bonus = probabilities(logits.batch, true, 0, 1);
+  const auto draft = probabilities(logits.batch, false, 0, 0);
   std::vector<double> distribution(2 * vocab);
   double kept = 0;
   for (std::size_t id = 0; id < vocab; ++id) {

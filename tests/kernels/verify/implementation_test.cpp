@@ -37,7 +37,7 @@ Traffic each_id(Implementation implementation, std::int32_t gamma, Dtype dtype) 
   batch.vocab = 1 << 17;
   batch.target = {&row, dtype, 0, 0};
   batch.draft = batch.target;
-  const Traffic traffic = traffic_of(implementation, batch, 1, 1);
+  const Traffic traffic = traffic_of(implementation, batch, {1, 1});
   const double ids = 3.0 * (1 << 17);
   return {traffic.read / ids, traffic.written / ids};
 }
@@ -59,8 +59,9 @@ TEST_CASE("threads of programs over whole rows load what traffic_of says") {
           const auto loaded = static_cast<double>(run_emulated(implementation, logits.batch));
           // To the byte: what the kernels do not count as loads are parts of tiles, looked-up ratios or
           // probabilities, probes of the search, and the batch itself.
-          CHECK(loaded == doctest::Approx(traffic_of(implementation, logits.batch, 0, rejecting(logits)).read)
-                              .epsilon(1e-14));
+          CHECK(loaded ==
+                doctest::Approx(traffic_of(implementation, logits.batch, {0, rejecting(logits)}).read)
+                    .epsilon(1e-14));
         }
       }
     }
@@ -78,7 +79,7 @@ TEST_CASE("programs over whole rows write what traffic_of says") {
     const double share = rejecting(logits);
     CHECK(share > 0);
     CHECK(share < 1);
-    CHECK(written == traffic_of(implementation, logits.batch, 0, share).written +
+    CHECK(written == traffic_of(implementation, logits.batch, {0, share}).written +
                          8 * (small + share * small_of_rejecting));
   };
   // Two tiles of 8192 or nine of 1024: parts of the softmaxes, for which both models have the same room, b_k
@@ -163,7 +164,7 @@ TEST_CASE("batches that an implementation cannot run are refused with the reason
     const auto found = unsupported_reason(implementation, batch);
     if (found) {
       CHECK_THROWS_AS(layout_of(implementation, batch), std::invalid_argument);
-      CHECK_THROWS_AS(traffic_of(implementation, batch, 0, 0), std::invalid_argument);
+      CHECK_THROWS_AS(traffic_of(implementation, batch, MeanOutcome{}), std::invalid_argument);
       CHECK_THROWS_AS(run_emulated(implementation, batch), std::invalid_argument);
     }
     return found.value_or("");

@@ -90,8 +90,7 @@ class LogitBatch {
   void draw() {
     for (std::int32_t request = 0; request < shape_.requests; ++request) {
       for (std::int32_t i = 0; i < shape_.gamma; ++i) {
-        const std::vector<double> row =
-            probabilities(batch.draft, batch.draft_options, shape_.gamma, request, i, shape_.vocab);
+        const std::vector<double> row = probabilities(batch, false, request, i);
         const RandomAddress at = addresses[static_cast<std::size_t>(request)];
         SampledRandomSource random = sampled_random_source(at.seed, at.trial, at.round);
         drafted[static_cast<std::size_t>(request * shape_.gamma + i)] =

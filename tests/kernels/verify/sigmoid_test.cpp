@@ -149,8 +149,8 @@ TEST_CASE("no residual anywhere, ids of weight 0, and invalid rows") {
 TEST_CASE("the distribution of the sigmoid is that of core's rule where logits are log-probabilities") {
   LogitBatch logits({.requests = 5, .gamma = 1, .vocab = 30}, 26);
   for (std::int32_t request = 0; request < 5; ++request) {
-    const auto target = probabilities(logits.batch.target, {}, 2, request, 0, 30);
-    const auto draft = probabilities(logits.batch.draft, {}, 1, request, 0, 30);
+    const auto target = probabilities(logits.batch, true, request, 0);
+    const auto draft = probabilities(logits.batch, false, request, 0);
     std::vector<double> target_logits;
     std::vector<double> draft_logits;
     for (const double probability : target) target_logits.push_back(std::log(probability));
@@ -180,10 +180,8 @@ TEST_CASE(
   for (std::size_t request = 0; request < 20; ++request) {
     const auto target = logits_of(logits.target, request * 5, 1000);
     const auto draft = logits_of(logits.draft, request * 4, 1000);
-    const auto target_row =
-        probabilities(logits.batch.target, {}, 5, static_cast<std::int64_t>(request), 0, 1000);
-    const auto draft_row =
-        probabilities(logits.batch.draft, {}, 4, static_cast<std::int64_t>(request), 0, 1000);
+    const auto target_row = probabilities(logits.batch, true, static_cast<std::int64_t>(request), 0);
+    const auto draft_row = probabilities(logits.batch, false, static_cast<std::int64_t>(request), 0);
     const double of_draft = total_variation(view(target_row), view(draft_row));
     for (const double beta : {1000.0, 10000.0}) {
       const double of_sigmoid = sigmoid_total_variation(target, draft, -beta, beta);
