@@ -146,18 +146,23 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
   return table;
 }
 
-Page page_of(KernelText text, const char* subtitle) {
+Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
+             std::vector<Table> tables, std::vector<std::string> notes) {
   return {"speclab: the speed of verification kernels",
           subtitle,
-          std::move(text.facts),
-          {{"verification", "Verification", "", std::move(text.tables), {}, {}, std::move(text.notes)}}};
+          std::move(facts),
+          {{.id = "verification",
+            .title = "Verification",
+            .tables = std::move(tables),
+            .notes = std::move(notes)}}};
 }
 
 }  // namespace
 
-KernelText kernel_text(const KernelReport& report, std::size_t most_rows) {
+Page kernel_text(const KernelReport& report, std::size_t most_rows) {
   const KernelDevice& device = report.device;
-  return {
+  return page_of(
+      "measured beside what the device allows",
       {{"Version", "speclab " + report.version},
        {"Device",
         fmt::format("{}, compute capability {}, {} multiprocessors, CUDA {} (driver: {})", device.name,
@@ -180,11 +185,12 @@ KernelText kernel_text(const KernelReport& report, std::size_t most_rows) {
        "mode.",
        "x columns: how many times as long the other takes. TV: total variation between the distribution of "
        "the "
-       "first token and the target's, over made-up rows; \"skip verification\" accepts every draft."}};
+       "first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
 }
 
-KernelText kernel_text(const DryRunReport& report, std::size_t most_rows) {
-  return {
+Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
+  return page_of(
+      "a dry run: nothing was measured",
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
       shown({layout_table(report.points), unfit_table(report.points), emulated_table(report.emulated)},
             most_rows),
@@ -197,7 +203,7 @@ KernelText kernel_text(const DryRunReport& report, std::size_t most_rows) {
                    report.assumed_bandwidth_gbs),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
-       "precision may decide either way."}};
+       "precision may decide either way."});
 }
 
 std::string kernel_csv(const KernelReport& report) {
@@ -215,13 +221,9 @@ std::string kernel_csv(const KernelReport& report) {
 }
 
 Page kernel_page(const KernelReport& report) {
-  Page page = page_of(kernel_text(report), "measured beside what the device allows");
+  Page page = kernel_text(report);
   for (const Figure& figure : kernel_figures(report)) page.sections.front().figures.push_back(draw(figure));
   return page;
-}
-
-Page kernel_page(const DryRunReport& report) {
-  return page_of(kernel_text(report), "a dry run: nothing was measured");
 }
 
 KernelReport read_kernel_report(const std::string& file) {
@@ -230,13 +232,17 @@ KernelReport read_kernel_report(const std::string& file) {
   };
   try {
     const Json json = parse_json(read_text(file));
-    KernelReportHead head;
-    head.suite.clear();
-    // Only the head's keys: the others say what is wrong once it is known what the file should be.
-    if (json.is_object()) kernel_report_head_type().type->object()->read_fields(json, "", &head);
-    if (head.suite != "kernels") refuse("not a result.json of \"speclab bench kernels\"");
-    if (head.kind != KernelReportKind::measurement) refuse("a dry run; it has no measured rows");
-    return read(kernel_report_type(), json, "");
+    const auto value = [&](const char* key) { return json.is_object() ? json.value(key, Json()) : Json(); };
+    if (value("suite") != "kernels") refuse("not a result.json of \"speclab bench kernels\"");
+    if (value("kind") == "dry run") refuse("a dry run; it has no measured rows");
+    // Other keys of the report and its device may be missing, and then have their defaults.
+    Json whole;
+    write(kernel_report_type(), KernelReport{}, whole);
+    for (const char* const needed : {"kind", "device", "verification"}) {
+      if (!json.contains(needed)) whole.erase(needed);
+    }
+    whole.merge_patch(json);
+    return read(kernel_report_type(), whole, "");
   } catch (const ConfigError& error) {
     refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}: {}", error.path, error.what()));
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "experiments/bench/kernel_result.hpp"
@@ -10,18 +9,11 @@
 
 namespace speclab {
 
-/// Facts, tables and notes of a result, for the terminal and for a page.
-struct KernelText {
-  std::vector<std::pair<std::string, std::string>> facts;  ///< "Version", "Device", "Command", ...
-  std::vector<Table> tables;
-  std::vector<std::string> notes;
-};
-
 /// Verification by size, what the device allows, what was left out. At most `most_rows` rows a table, the
-/// rest counted in its note; 0: all.
-KernelText kernel_text(const KernelReport& report, std::size_t most_rows = 0);
+/// rest counted in its note; 0: all. Without figures.
+Page kernel_text(const KernelReport& report, std::size_t most_rows = 0);
 /// Launches and bytes, sizes that do not fit, the emulator's runs.
-KernelText kernel_text(const DryRunReport& report, std::size_t most_rows = 0);
+Page kernel_text(const DryRunReport& report, std::size_t most_rows = 0);
 
 /// A row for each of "verification".
 std::string kernel_csv(const KernelReport& report);
@@ -36,7 +28,7 @@ std::vector<Figure> kernel_figures(const KernelReport& report);
 
 /// With `kernel_figures`; needs gnuplot when there are rows.
 Page kernel_page(const KernelReport& report);
-Page kernel_page(const DryRunReport& report);
+inline Page kernel_page(const DryRunReport& report) { return kernel_text(report); }
 
 /// The result in a file. UsageError, naming the file, when it is not one of `speclab bench kernels` with
 /// measured rows.

@@ -68,9 +68,6 @@ SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine,
 SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib,
                        assumed_bandwidth_gbs, points, emulated, configurations, left_out, problems);
 
-const Typed<KernelReportHead>& kernel_report_head_type() {
-  return type_of(static_cast<const KernelReportHead*>(nullptr));
-}
 const Typed<KernelReport>& kernel_report_type() { return type_of(static_cast<const KernelReport*>(nullptr)); }
 const Typed<DryRunReport>& dry_run_type() { return type_of(static_cast<const DryRunReport*>(nullptr)); }
 

@@ -72,7 +72,6 @@ struct KernelReportHead {
   std::string command;
 };
 const Typed<VerificationRow>& type_of(const VerificationRow*);
-const Typed<KernelReportHead>& kernel_report_head_type();
 
 struct KernelReport : KernelReportHead {
   std::string machine;

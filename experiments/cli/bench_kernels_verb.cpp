@@ -174,8 +174,9 @@ void show(const Report& report, const Typed<Report>& type, const po::variables_m
     fmt::print("{}\n", json.dump(1));
     return;
   }
-  const KernelText text = kernel_text(report, most_rows);
-  for (const auto& [name, fact] : text.facts) fmt::print("{}: {}\n", name, fact);
+  const Page page = kernel_text(report, most_rows);
+  const Section& text = page.sections.front();
+  for (const auto& [name, fact] : page.facts) fmt::print("{}: {}\n", name, fact);
   for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : text.notes) fmt::print("- {}\n", note);

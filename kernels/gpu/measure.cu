@@ -103,13 +103,6 @@ void count_accepted(const BenchShape& shape, const Tensors& tensors, BenchTimes&
   found.rejecting = rejecting / shape.requests;
 }
 
-const char* name_of(Implementation implementation) {
-  for (const ImplementationInfo& info : implementations()) {
-    if (info.implementation == implementation) return info.name;
-  }
-  return "";
-}
-
 }  // namespace
 
 BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool()>& stop) {
@@ -137,7 +130,8 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
     workspaces.push_back(device_array<unsigned char>(size));
     SPECLAB_CUDA(cudaMemsetAsync(workspaces.back().get(), 0, size, stream));
     void* const workspace = workspaces.back().get();
-    add(name_of(each), [&] { run_on_gpu(each, batch, workspace, stream); });
+    add(implementations()[static_cast<std::size_t>(each)].name,
+        [&] { run_on_gpu(each, batch, workspace, stream); });
     count_accepted(shape, tensors, found.times.back());
   }
 

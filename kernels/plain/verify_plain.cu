@@ -1,7 +1,6 @@
 #include "kernels/plain/verify_plain.hpp"
 
 #include "kernels/gpu/cuda_executor.hpp"
-#include "kernels/plain/plain_kernel.hpp"
 
 namespace speclab {
 

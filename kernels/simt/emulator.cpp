@@ -120,8 +120,11 @@ struct Closing {};
 /// The blocks of one cluster and their threads.
 class Cluster {
  public:
-  Cluster(const Launch& launch, MemoryCounts& counts, const std::function<void()>& body)
-      : launch_(launch), counts_(counts), body_(body), blocks_(static_cast<std::size_t>(launch.cluster)) {
+  Cluster(const Launch& launch, std::uint64_t& loaded_bytes, const std::function<void()>& body)
+      : launch_(launch),
+        loaded_bytes_(loaded_bytes),
+        body_(body),
+        blocks_(static_cast<std::size_t>(launch.cluster)) {
     const int warps = (launch.threads + warp_size - 1) / warp_size;
     barrier_.expected = launch.threads * launch.cluster;
     for (int rank = 0; rank < launch.cluster; ++rank) {
@@ -189,7 +192,7 @@ class Cluster {
   Barrier& barrier() { return barrier_; }
   Worker& running() { return *running_; }
   Block& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
-  MemoryCounts& counts() { return counts_; }
+  void count_load(std::size_t bytes) { loaded_bytes_ += bytes; }
 
  private:
   /// One turn for each thread of a warp that need not wait; false when there was none.
@@ -247,7 +250,7 @@ class Cluster {
   }
 
   const Launch& launch_;
-  MemoryCounts& counts_;
+  std::uint64_t& loaded_bytes_;
   const std::function<void()>& body_;
   std::vector<Block> blocks_;
   Barrier barrier_;
@@ -309,17 +312,18 @@ void* in_block(void* pointer, int rank) {
                        ": a block reaches for shared memory that the other has not got");
 }
 
-void count_load(std::size_t bytes) { cluster->counts().loaded_bytes += bytes; }
+void count_load(std::size_t bytes) { cluster->count_load(bytes); }
 
 }  // namespace emulated
 
-void emulate(const Launch& launch, Order order, MemoryCounts& counts, const std::function<void()>& body) {
+void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
+             const std::function<void()>& body) {
   if (launch.threads < 1 || launch.threads > 1024 || launch.threads % warp_size != 0 ||
       launch.blocks > most_blocks || launch.cluster < 1 || launch.cluster > most_cluster_blocks ||
       launch.blocks % launch.cluster != 0 || launch.dynamic_shared > dynamic_shared_limit) {
     throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
   }
-  emulated::Cluster cluster(launch, counts, body);
+  emulated::Cluster cluster(launch, loaded_bytes, body);
   emulated::Cluster* const outer = std::exchange(emulated::cluster, &cluster);
 
   std::minstd_rand random(1);

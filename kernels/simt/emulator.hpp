@@ -21,14 +21,11 @@ class EmulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the threads of the launches so far asked of global memory, by `load` and `load_fresh`.
-struct MemoryCounts {
-  std::uint64_t loaded_bytes = 0;
-};
-
-/// Runs `body` in every thread of the launch. Throws EmulationError when threads wait at different barriers,
-/// or some end while others wait, and whatever `body` throws.
-void emulate(const Launch& launch, Order order, MemoryCounts& counts, const std::function<void()>& body);
+/// Runs `body` in every thread of the launch, and adds the bytes of global memory that threads ask for, by
+/// `load` and `load_fresh`. Throws EmulationError when threads wait at different barriers, or some end while
+/// others wait, and whatever `body` throws.
+void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
+             const std::function<void()>& body);
 
 /// Launches kernels, one after the other.
 class EmulatedExecutor {
@@ -37,14 +34,15 @@ class EmulatedExecutor {
 
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) {
-    if (launch.blocks > 0) emulate(launch, order_, counts_, [&args] { Kernel{}(args); });
+    if (launch.blocks > 0) emulate(launch, order_, loaded_bytes_, [&args] { Kernel{}(args); });
   }
 
-  const MemoryCounts& counts() const { return counts_; }
+  /// Of the launches so far.
+  std::uint64_t loaded_bytes() const { return loaded_bytes_; }
 
  private:
   Order order_;
-  MemoryCounts counts_;
+  std::uint64_t loaded_bytes_ = 0;
 };
 
 }  // namespace speclab::simt

@@ -57,7 +57,7 @@ std::uint64_t run_emulated(Implementation implementation, const VerifyBatch& bat
     if (!workspace.empty()) std::memset(workspace.data(), 0xa5, workspace.size() * sizeof(WorkspaceBlock));
     simt::EmulatedExecutor executor(order);
     kernels.run(executor, batch, workspace.data());
-    return executor.counts().loaded_bytes;
+    return executor.loaded_bytes();
   });
 }
 

@@ -243,8 +243,8 @@ TEST_CASE("a result is drawn again from its file") {
   const ScratchFile file(result.dump());
   const KernelReport read = read_kernel_report(file.path.string());
   CHECK(json_of(read) == result);
-  CHECK(kernel_text(read).tables.size() == 2);
-  CHECK(kernel_text(read, 3).tables.front().rows.size() == 3);
+  CHECK(kernel_text(read).sections.front().tables.size() == 2);
+  CHECK(kernel_text(read, 3).sections.front().tables.front().rows.size() == 3);
   CHECK(kernel_figures(read).size() == 4);
   const std::string csv = kernel_csv(read);
   CHECK(csv.starts_with("requests,gamma,vocab,dtype,alpha,"));

@@ -134,7 +134,7 @@ TEST_CASE("every byte is copied, and none beyond") {
       executor.run<bench::CopyBytes>(bench::CopyBytes::launch(count), {from.data(), to.data(), count});
       CHECK(std::memcmp(from.data(), to.data(), from.size() * sizeof(simt::Vector16)) == 0);
       CHECK(to.back().word[3] == 4);
-      CHECK(executor.counts().loaded_bytes == from.size() * sizeof(simt::Vector16));
+      CHECK(executor.loaded_bytes() == from.size() * sizeof(simt::Vector16));
     }
   }
 }
@@ -156,7 +156,7 @@ TEST_CASE("every byte is read, once") {
         return std::accumulate(parity.begin(), parity.end(), 0U, [](auto a, auto b) { return a ^ b; });
       };
       CHECK(read() == expected);
-      CHECK(executor.counts().loaded_bytes == from.size() * sizeof(simt::Vector16));
+      CHECK(executor.loaded_bytes() == from.size() * sizeof(simt::Vector16));
       // A changed bit shows.
       from.back().word[1] ^= 64U;
       CHECK(read() == (expected ^ 64U));

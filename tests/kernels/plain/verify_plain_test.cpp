@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/distribution/divergence.hpp"
-#include "kernels/plain/plain_kernel.hpp"
+#include "kernels/plain/verify_plain.hpp"
 #include "kernels/simt/emulator.hpp"
 #include "tests/bounds.hpp"
 #include "tests/kernels/plain/probability_batches.hpp"

@@ -17,7 +17,7 @@ std::uint64_t run_cluster_on(LogitBatch& logits, simt::Order order = simt::Order
   std::fill(logits.next.begin(), logits.next.end(), -7);
   simt::EmulatedExecutor executor(order);
   ClusterKernels::run(executor, logits.batch, nullptr);
-  return executor.counts().loaded_bytes;
+  return executor.loaded_bytes();
 }
 
 /// Whether the cluster leaves what fused verification does, in any order of threads.
