@@ -177,20 +177,8 @@ Figure speed_figure(const SimReport& report) {
   return figure;
 }
 
-}  // namespace
-
-std::vector<Table> sim_tables(const SimReport& report) {
-  std::vector<Table> tables;
-  for (Table& table : std::vector<Table>{
-           limits_table(report.limits), speed_table(report.workloads), work_table(report.workloads),
-           bound_table(report.workloads), comparisons_table(report), drafting_table(report.drafting),
-           lengths_table(report.lengths), preparation_table(report.preparation), numpy_table(report.numpy)}) {
-    if (!table.rows.empty()) tables.push_back(std::move(table));
-  }
-  return tables;
-}
-
-std::vector<std::string> sim_notes(const SimReport& report) {
+/// What stands in which column, and what the bound does and does not say: one sentence a line.
+std::vector<std::string> notes_of(const SimReport& report) {
   std::vector<std::string> notes;
   notes.push_back(
       fmt::format("gamma = {}, token verification. Medians of {} repetitions, in random order in one run, "
@@ -221,15 +209,27 @@ std::vector<std::string> sim_notes(const SimReport& report) {
   return notes;
 }
 
-Page sim_page(const SimReport& report) {
-  Section section{"sim", "The simulator", "", sim_tables(report), {}, {}, sim_notes(report)};
-  const Figure figure = speed_figure(report);
-  if (!figure.categories.empty()) section.figures.push_back(draw(figure));
+}  // namespace
+
+Page sim_text(const SimReport& report) {
+  std::vector<Table> tables{limits_table(report.limits),   speed_table(report.workloads),
+                            work_table(report.workloads),  bound_table(report.workloads),
+                            comparisons_table(report),     drafting_table(report.drafting),
+                            lengths_table(report.lengths), preparation_table(report.preparation),
+                            numpy_table(report.numpy)};
+  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
   return {
       "speclab: the speed of the simulator",
       "measured beside what the machine allows",
       {{"Version", "speclab " + report.version}, {"Machine", report.machine}, {"Command", report.command}},
-      {std::move(section)}};
+      {{.id = "sim", .title = "The simulator", .tables = std::move(tables), .notes = notes_of(report)}}};
+}
+
+Page sim_page(const SimReport& report) {
+  Page page = sim_text(report);
+  const Figure figure = speed_figure(report);
+  if (!figure.categories.empty()) page.sections.front().figures.push_back(draw(figure));
+  return page;
 }
 
 }  // namespace speclab

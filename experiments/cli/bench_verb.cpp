@@ -76,11 +76,11 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   return options;
 }
 
-void print(const SimReport& report) {
-  fmt::print("speclab {}\n{}\n{}\n", report.version, report.machine, report.command);
-  for (const Table& table : sim_tables(report)) fmt::print("\n{}", terminal(table));
+void print(const Page& page) {
+  for (const auto& [name, fact] : page.facts) fmt::print("{}\n", fact);
+  for (const Table& table : page.sections.front().tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
-  for (const std::string& note : sim_notes(report)) fmt::print("- {}\n", note);
+  for (const std::string& note : page.sections.front().notes) fmt::print("- {}\n", note);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -113,7 +113,7 @@ int run(const std::vector<std::string>& arguments) {
   if (values->count("json") > 0) {
     fmt::print("{}\n", json.dump(1));
   } else {
-    print(*report);
+    print(sim_text(*report));
     if (writes) fmt::print("report: {}\n", (out / "report.html").string());
   }
   return exit_ok;

@@ -51,15 +51,12 @@ def _recover_all(s, gamma):
 
 
 def _tiles(s, gamma):
+    """Each row once, and the row pair of the next token again."""
     return 2 * gamma * s + 2 * s
 
 
 def _chain(s, gamma):
     return softmaxes(s, gamma) + 2 * 8
-
-
-def _speclab(s, gamma):
-    return 2 * gamma * s + 2 * s
 
 
 def _speclab_known(s, gamma):
@@ -75,7 +72,7 @@ PER_ID = {
     "triton-recover-all": _recover_all,
     "triton-tiles": _tiles,
     "triton-chain": _chain,
-    "speclab-fused": _speclab,
+    "speclab-fused": _tiles,
     "speclab-fused, draft sums known": _speclab_known,
 }
 
