@@ -1,12 +1,12 @@
 // Exact: the golden vector and the block toy as fractions, inequalities that hold for every rule, and
 // identities between rules.
 #include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/rational.hpp"
 
 #include "analysis/exact/enumeration_program.hpp"
 
 #include <doctest/doctest.h>
 
-#include <boost/multiprecision/cpp_int.hpp>
 #include <vector>
 
 #include "analysis/theory/optimal_acceptance.hpp"
@@ -16,8 +16,10 @@ using namespace speclab;
 
 namespace {
 
-using Q = boost::multiprecision::cpp_rational;
+using Q = Rational;
 using Rows = std::vector<std::vector<Q>>;
+
+Q abs(const Q& value) { return value < 0 ? -value : value; }
 
 const Rows golden_target{{Q(1, 2), Q(3, 10), Q(1, 5)}};
 const Rows golden_draft{{Q(1, 10), Q(3, 10), Q(3, 5)}};
