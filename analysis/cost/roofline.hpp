@@ -10,22 +10,22 @@ namespace speclab {
 
 /// A device, from its vendor's data sheet. Rates are dense, without structured sparsity.
 struct Device {
-  std::string name;
+  std::string name{};
   double flops_16bit = 0;  ///< FLOP/s of matrices in bfloat16 or float16
   double flops_8bit = 0;   ///< the same in FP8 or INT8
   double bandwidth = 0;    ///< bytes/s of its memory
   double memory = 0;       ///< bytes
   double link = 0;         ///< bytes/s to the other devices, in one direction
   double power = 0;        ///< limit of the board, W
-  std::string source;
+  std::string source{};
 };
 
 /// The shape of a Transformer, as its config.json gives it. A model of which only the number of parameters is
 /// known has no layers: its KV cache and attention then count as nothing.
 struct Transformer {
-  std::string name;
-  std::string repository;  ///< as servers know the model; empty: not published
-  int layers = 0;          ///< of the decoder
+  std::string name{};
+  std::string repository{};  ///< as servers know the model; empty: not published
+  int layers = 0;            ///< of the decoder
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;
@@ -40,7 +40,7 @@ struct Transformer {
   int windowed_layers = 0;  ///< decoder layers that attend to the last `window` tokens only
   int window = 0;           ///< tokens
   double published = 0;     ///< parameters, as published
-  std::string source;
+  std::string source{};
 };
 
 /// All parameters, from the shape: matrices and embeddings. Vectors (norms, biases) and tables of positions

@@ -1,7 +1,6 @@
 #include "analysis/statistics/estimates.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <numeric>
 
 namespace speclab {
@@ -9,19 +8,6 @@ namespace speclab {
 namespace {
 
 double real(std::uint64_t count) { return static_cast<double>(count); }
-
-using Part = std::function<double(const Tally&)>;
-
-std::optional<Interval> ratio(const std::vector<Tally>& batches, const Part& numerator,
-                              const Part& denominator, double confidence) {
-  std::vector<double> above;
-  std::vector<double> below;
-  for (const Tally& batch : batches) {
-    above.push_back(numerator(batch));
-    below.push_back(denominator(batch));
-  }
-  return ratio_interval(above, below, confidence);
-}
 
 /// Rounds whose accepted prefix is at least `length` long.
 double reaching(const Tally& batch, std::size_t length) {
@@ -33,6 +19,17 @@ double reaching(const Tally& batch, std::size_t length) {
 
 }  // namespace
 
+std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
+                                           const TallyPart& denominator, double confidence) {
+  std::vector<double> above;
+  std::vector<double> below;
+  for (const Tally& batch : batches) {
+    above.push_back(numerator(batch));
+    below.push_back(denominator(batch));
+  }
+  return ratio_interval(above, below, confidence);
+}
+
 double batch_speedup(const Tally& batch, double c) {
   return real(batch.emitted) / (real(batch.rounds) + c * real(batch.draft_runs));
 }
@@ -41,12 +38,12 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
                                 double confidence) {
   Tally total;
   for (const Tally& batch : batches) total += batch;
-  const auto of = [&](const Part& numerator, const Part& denominator) {
-    return ratio(batches, numerator, denominator, confidence);
+  const auto of = [&](const TallyPart& numerator, const TallyPart& denominator) {
+    return ratio_over_batches(batches, numerator, denominator, confidence);
   };
-  const Part rounds = [](const Tally& t) { return real(t.rounds); };
-  const Part emitted = [](const Tally& t) { return real(t.emitted); };
-  const Part accepted = [](const Tally& t) { return real(t.accepted); };
+  const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
+  const TallyPart emitted = [](const Tally& t) { return real(t.emitted); };
+  const TallyPart accepted = [](const Tally& t) { return real(t.accepted); };
 
   std::vector<Estimate> all;
   all.push_back({"alpha_overlap", of([](const Tally& t) { return t.overlap_sum(); },
@@ -78,10 +75,11 @@ std::vector<PositionAcceptance> acceptance_by_position(const std::vector<Tally>&
                                                        double confidence) {
   std::vector<PositionAcceptance> positions;
   for (std::size_t i = 1; i <= static_cast<std::size_t>(gamma); ++i) {
-    const Part here = [i](const Tally& t) { return reaching(t, i); };
-    const Part before = [i](const Tally& t) { return reaching(t, i - 1); };
-    const Part rounds = [](const Tally& t) { return real(t.rounds); };
-    positions.push_back({ratio(batches, here, rounds, confidence), ratio(batches, here, before, confidence)});
+    const TallyPart here = [i](const Tally& t) { return reaching(t, i); };
+    const TallyPart before = [i](const Tally& t) { return reaching(t, i - 1); };
+    const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
+    positions.push_back({ratio_over_batches(batches, here, rounds, confidence),
+                         ratio_over_batches(batches, here, before, confidence)});
   }
   return positions;
 }

@@ -4,6 +4,7 @@
 //   alpha_drafted    accepted / drafted: not alpha; reported because other tools report it
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,11 @@ struct Estimate {
   std::string name;
   std::optional<Interval> interval;
 };
+
+/// Ratio of what a part of each batch's tally sums to (ratio_interval).
+using TallyPart = std::function<double(const Tally&)>;
+std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
+                                           const TallyPart& denominator, double confidence);
 
 /// Every estimate the tallies allow: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_round,
 /// tokens_variance, speed, operations, memory_accesses. Without rounds (an acceptance measurement) only

@@ -86,30 +86,36 @@ double noncentrality_needed(int degrees, double level, double power) {
 
 double sum_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// The cells of a planned test, both distributions normalised over all cells.
-struct PlannedCells {
-  std::vector<double> null;
-  std::vector<double> alternative;
-};
-
-/// `keep(i)` says which cells stand; `expected(i)` what each expects in the (smaller) sample.
-template <class Keep, class Expected>
-PlannedCells pooled_distributions(std::span<const double> null, std::span<const double> alternative,
-                                  double minimum, const Keep& keep, const Expected& expected) {
-  const double null_probability = sum_of(null);
-  const double alternative_probability = sum_of(alternative);
-  PlannedCells cells;
+/// Sets the effect between two distributions, each normalised over all its cells. `expected(a, b)` is what a
+/// cell of these probabilities expects in the (smaller) sample; `null(a, b)` divides its squared difference,
+/// and only cells where it is positive stand.
+template <class Expected, class Null>
+void set_effect(PlannedTest& planned, std::span<const double> first, std::span<const double> second,
+                double minimum, const Expected& expected, const Null& null) {
+  assert(first.size() == second.size());
+  const double first_total = sum_of(first);
+  const double second_total = sum_of(second);
+  std::vector<double> first_cells;
+  std::vector<double> second_cells;
   std::vector<double> expectations;
-  for (std::size_t i = 0; i < null.size(); ++i) {
-    const double a = null[i] / null_probability;
-    const double b = alternative[i] / alternative_probability;
-    if (!keep(a, b)) continue;
-    cells.null.push_back(a);
-    cells.alternative.push_back(b);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const double a = first[i] / first_total;
+    const double b = second[i] / second_total;
+    if (!(null(a, b) > 0)) continue;
+    first_cells.push_back(a);
+    second_cells.push_back(b);
     expectations.push_back(expected(a, b));
   }
   const Pooling pooling = pool_cells(expectations, minimum);
-  return {merge_pooled(pooling, cells.null), merge_pooled(pooling, cells.alternative)};
+  first_cells = merge_pooled(pooling, first_cells);
+  second_cells = merge_pooled(pooling, second_cells);
+  planned.degrees = std::max(static_cast<int>(first_cells.size()) - 1, 0);
+  double square = 0;
+  for (std::size_t i = 0; i < first_cells.size(); ++i) {
+    const double difference = second_cells[i] - first_cells[i];
+    square += difference * difference / null(first_cells[i], second_cells[i]);
+  }
+  if (planned.degrees > 0) planned.effect = std::sqrt(square);
 }
 
 }  // namespace
@@ -217,39 +223,25 @@ double detectable_total_variation(int degrees, std::uint64_t samples, double lev
 
 PlannedTest planned_fit_test(std::span<const double> null, std::span<const double> alternative,
                              std::uint64_t samples, double minimum) {
-  assert(null.size() == alternative.size());
   PlannedTest planned{.samples = samples};
-  const PlannedCells cells = pooled_distributions(
-      null, alternative, minimum, [](double a, double) { return a > 0; },
-      [&](double a, double) { return a * static_cast<double>(samples); });
+  const auto size = static_cast<double>(samples);
+  set_effect(
+      planned, null, alternative, minimum, [&](double a, double) { return a * size; },
+      [](double a, double) { return a; });
   const double probability = sum_of(alternative);
   for (std::size_t i = 0; i < null.size(); ++i) {
     if (!(null[i] > 0)) planned.impossible += alternative[i] / probability;
   }
-  planned.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
-  double square = 0;
-  for (std::size_t i = 0; i < cells.null.size(); ++i) {
-    const double difference = cells.alternative[i] - cells.null[i];
-    square += difference * difference / cells.null[i];
-  }
-  if (planned.degrees > 0) planned.effect = std::sqrt(square);
   return planned;
 }
 
 PlannedTest planned_two_sample_test(std::span<const double> first, std::span<const double> second,
                                     std::uint64_t samples_each, double minimum) {
-  assert(first.size() == second.size());
   PlannedTest planned{.samples = samples_each};
-  const PlannedCells cells = pooled_distributions(
-      first, second, minimum, [](double a, double b) { return a + b > 0; },
-      [&](double a, double b) { return (a + b) / 2 * static_cast<double>(samples_each); });
-  planned.degrees = std::max(static_cast<int>(cells.null.size()) - 1, 0);
-  double square = 0;
-  for (std::size_t i = 0; i < cells.null.size(); ++i) {
-    const double difference = cells.alternative[i] - cells.null[i];
-    square += difference * difference / (cells.null[i] + cells.alternative[i]);
-  }
-  if (planned.degrees > 0) planned.effect = std::sqrt(square);
+  const auto size = static_cast<double>(samples_each);
+  set_effect(
+      planned, first, second, minimum, [&](double a, double b) { return (a + b) / 2 * size; },
+      [](double a, double b) { return a + b; });
   return planned;
 }
 

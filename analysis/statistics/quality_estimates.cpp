@@ -1,24 +1,15 @@
 #include "analysis/statistics/quality_estimates.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace speclab {
 
 std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence) {
   std::vector<Estimate> all;
-  const auto add = [&](std::string name, const std::function<double(const Tally&)>& numerator,
-                       const std::function<double(const Tally&)>& denominator) {
-    std::vector<double> above;
-    std::vector<double> below;
-    for (const Tally& batch : batches) {
-      above.push_back(numerator(batch));
-      below.push_back(denominator(batch));
-    }
-    if (const auto interval = ratio_interval(above, below, confidence)) {
+  const auto add = [&](std::string name, const TallyPart& numerator, const TallyPart& denominator) {
+    if (const auto interval = ratio_over_batches(batches, numerator, denominator, confidence))
       all.push_back({std::move(name), interval});
-    }
   };
   const auto mean = [&](std::string name, ContextSum RuleQuality::*sum) {
     add(
