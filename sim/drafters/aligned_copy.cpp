@@ -6,6 +6,14 @@
 
 namespace speclab {
 
+namespace {
+
+bool less(std::span<const Token> a, std::span<const Token> b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
 AlignedCopy::AlignedCopy(std::int32_t vocab, const AlignedCopyOptions& options)
     : options_(options), points_(vocab) {
   assert(options.source >= 0 && options.match >= 1 && options.length >= 0);
@@ -21,9 +29,7 @@ void AlignedCopy::begin(Memory& memory, std::span<const Token> prompt) const {
   memory.places.resize(memory.source - match + 1);
   std::iota(memory.places.begin(), memory.places.end(), match);
   std::stable_sort(memory.places.begin(), memory.places.end(), [&](std::size_t a, std::size_t b) {
-    const auto first = prompt.subspan(a - match, match);
-    const auto second = prompt.subspan(b - match, match);
-    return std::lexicographical_compare(first.begin(), first.end(), second.begin(), second.end());
+    return less(prompt.subspan(a - match, match), prompt.subspan(b - match, match));
   });
 }
 
@@ -33,9 +39,6 @@ void AlignedCopy::realign(Memory& memory, std::span<const Token> context) const 
   memory.aligned = false;
   if (context.size() - *memory.prompt < match) return;
   const auto tokens_before = [&](std::size_t place) { return context.subspan(place - match, match); };
-  const auto less = [](std::span<const Token> a, std::span<const Token> b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-  };
   const std::span<const Token> sought = context.last(match);
   const auto first =
       std::lower_bound(memory.places.begin(), memory.places.end(), sought,

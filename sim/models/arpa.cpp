@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "sim/text/text_file.hpp"
 
 namespace speclab {
 
@@ -54,11 +55,7 @@ class Reader {
       fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
     }
     Vocabulary vocabulary = words_are_bytes() ? Vocabulary::bytes() : Vocabulary::words(std::move(words_));
-    try {
-      return {NgramModel(list_, sums), std::move(vocabulary)};
-    } catch (const ModelError& error) {
-      throw ModelError(fmt::format("{}: {}", name_, error.what()));
-    }
+    return naming(name_, [&]() -> ArpaModel { return {NgramModel(list_, sums), std::move(vocabulary)}; });
   }
 
  private:

@@ -287,11 +287,7 @@ Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_
 Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization,
                    std::int32_t vocabulary_cap) {
   const std::string text = load_text(file);
-  try {
-    return make_corpus(text, tokenization, vocabulary_cap);
-  } catch (const ModelError& error) {
-    throw ModelError(fmt::format("{}: {}", file.string(), error.what()));
-  }
+  return naming(file.string(), [&] { return make_corpus(text, tokenization, vocabulary_cap); });
 }
 
 }  // namespace speclab

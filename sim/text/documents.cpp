@@ -33,16 +33,6 @@ std::vector<std::string_view> lines(std::string_view text) {
 
 bool blank(std::string_view text) { return text.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos; }
 
-/// Calls make() and puts `where` in front of what it complains about.
-template <class Make>
-auto naming(const std::string& where, const Make& make) {
-  try {
-    return make();
-  } catch (const ModelError& error) {
-    throw ModelError(fmt::format("{}: {}", where, error.what()));
-  }
-}
-
 }  // namespace
 
 Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {

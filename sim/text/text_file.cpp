@@ -1,11 +1,7 @@
 #include "sim/text/text_file.hpp"
 
-#include <fmt/format.h>
-
 #include <fstream>
 #include <system_error>
-
-#include "sim/error.hpp"
 
 namespace speclab {
 

@@ -1,12 +1,26 @@
-// Reading a whole file.
+// Reading a whole file, and errors that name it.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <string>
+
+#include "sim/error.hpp"
 
 namespace speclab {
 
 /// The content of a file. Throws ModelError, naming the file, when it cannot be read.
 std::string load_text(const std::filesystem::path& file);
+
+/// Calls make() and puts `where` in front of what it complains about.
+template <class Make>
+auto naming(const std::string& where, const Make& make) {
+  try {
+    return make();
+  } catch (const ModelError& error) {
+    throw ModelError(fmt::format("{}: {}", where, error.what()));
+  }
+}
 
 }  // namespace speclab
