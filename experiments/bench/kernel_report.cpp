@@ -207,7 +207,7 @@ Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
 }
 
 std::string kernel_csv(const KernelReport& report) {
-  const Typed<VerificationRow>& type = type_of(static_cast<const VerificationRow*>(nullptr));
+  const Typed<VerificationRow>& type = described<VerificationRow>();
   std::vector<std::string> columns;
   for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
   std::vector<std::vector<CsvValue>> rows;

@@ -18,22 +18,29 @@ std::string dtype_name(Dtype dtype) {
   return "";
 }
 
-const Typed<Dtype>& type_of(const Dtype*) {
+template <>
+const Typed<Dtype>& described() {
   static const auto type = choice<Dtype>(dtype_names);
   return type;
 }
 
-inline Typed<CacheMode> type_of(const CacheMode*) {
-  return choice<CacheMode>({{"hot", CacheMode::hot}, {"flushed", CacheMode::flushed}});
+template <>
+const Typed<CacheMode>& described() {
+  static const auto type = choice<CacheMode>({{"hot", CacheMode::hot}, {"flushed", CacheMode::flushed}});
+  return type;
 }
-inline Typed<MethodKind> type_of(const MethodKind*) {
-  return choice<MethodKind>({{"implementation", MethodKind::implementation},
-                             {"ceiling", MethodKind::ceiling},
-                             {"floor", MethodKind::floor}});
+template <>
+const Typed<MethodKind>& described() {
+  static const auto type = choice<MethodKind>({{"implementation", MethodKind::implementation},
+                                               {"ceiling", MethodKind::ceiling},
+                                               {"floor", MethodKind::floor}});
+  return type;
 }
-inline Typed<KernelReportKind> type_of(const KernelReportKind*) {
-  return choice<KernelReportKind>(
+template <>
+const Typed<KernelReportKind>& described() {
+  static const auto type = choice<KernelReportKind>(
       {{"measurement", KernelReportKind::measurement}, {"dry run", KernelReportKind::dry_run}});
+  return type;
 }
 
 SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype);
@@ -47,7 +54,8 @@ SPECLAB_RESULT(KernelReportHead, "head", suite, kind, version, command);
 
 SPECLAB_DERIVED_RESULT(KernelPoint, BenchShape, "size", alpha);
 
-const Typed<VerificationRow>& type_of(const VerificationRow*) {
+template <>
+const Typed<VerificationRow>& described() {
   static const auto type = result_object<VerificationRow>(
       "verification",
       {SPECLAB_FIELDS(VerificationRow, realised_alpha, accepted, cache, method, kind, repetitions, median_us,
@@ -55,7 +63,7 @@ const Typed<VerificationRow>& type_of(const VerificationRow*) {
        {"times_wagner-exact", &VerificationRow::times_wagner_exact},
        {"times_wagner-sigmoid", &VerificationRow::times_wagner_sigmoid},
        {"total_variation", &VerificationRow::total_variation}},
-      inherited<VerificationRow>(type_of(static_cast<const KernelPoint*>(nullptr))));
+      inherited<VerificationRow>(described<KernelPoint>()));
   return type;
 }
 
@@ -68,7 +76,7 @@ SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine,
 SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib,
                        assumed_bandwidth_gbs, points, emulated, configurations, left_out, problems);
 
-const Typed<KernelReport>& kernel_report_type() { return type_of(static_cast<const KernelReport*>(nullptr)); }
-const Typed<DryRunReport>& dry_run_type() { return type_of(static_cast<const DryRunReport*>(nullptr)); }
+const Typed<KernelReport>& kernel_report_type() { return described<KernelReport>(); }
+const Typed<DryRunReport>& dry_run_type() { return described<DryRunReport>(); }
 
 }  // namespace speclab

@@ -71,7 +71,8 @@ struct KernelReportHead {
   std::string version;
   std::string command;
 };
-const Typed<VerificationRow>& type_of(const VerificationRow*);
+template <>
+const Typed<VerificationRow>& described();
 
 struct KernelReport : KernelReportHead {
   std::string machine;
@@ -98,7 +99,8 @@ struct LaunchRow {
 
 /// Name of a format: "bf16".
 std::string dtype_name(Dtype dtype);
-const Typed<Dtype>& type_of(const Dtype*);
+template <>
+const Typed<Dtype>& described();
 
 /// One implementation at one size, unless it is left out there.
 struct MethodLayout {

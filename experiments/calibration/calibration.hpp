@@ -65,7 +65,8 @@ struct CalibrationResult {
   std::uint32_t power_repeats = 0;
   std::vector<FaultPower> power;
 };
-const Typed<CalibrationResult>& calibration_result_type();
+template <>
+const Typed<CalibrationResult>& described();
 
 /// What one cell repeats.
 struct Calibration {

@@ -55,7 +55,7 @@ class CalibrationExperiment final : public Experiment {
   }
 
   std::string own_key() const override { return "calibration"; }
-  TypePtr own_result() const override { return calibration_result_type().type; }
+  TypePtr own_result() const override { return described<CalibrationResult>().type; }
 
   std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
     std::vector<Table> tables;

@@ -11,6 +11,29 @@
 
 namespace speclab {
 
+SPECLAB_RESULT(RejectionRate, "rejection_rate", level, rate);
+SPECLAB_RESULT(NullDistribution, "null_distribution", name, uniform, ks_distance, ks_p, rejections, ecdf);
+SPECLAB_RESULT(PowerPoint, "power_point", samples, effect, degrees, predicted, pearson, g);
+SPECLAB_RESULT(PowerLine, "power_line", samples, power);
+
+template <>
+const Typed<FaultPower>& described() {
+  using F = FaultPower;
+  static const auto type = result_object<F>(
+      "fault_power", {formerly(ResultField<F>("rule", &F::rule, kind_of(rule_family())), {"verifier"}),
+                      SPECLAB_FIELDS(F, total_variation, points, line)});
+  return type;
+}
+
+template <>
+const Typed<CalibrationResult>& described() {
+  using R = CalibrationResult;
+  static const auto type = result_object<R>(
+      "calibration_result",
+      {{"against", &R::reference}, SPECLAB_FIELDS(R, samples, repeats, null, level, power_repeats, power)});
+  return type;
+}
+
 namespace {
 
 /// Kolmogorov's limit: sqrt(n) D exceeds this with probability 0.01.
@@ -183,46 +206,6 @@ Table power_table(const CalibrationResult& calibration, const std::string& label
 }
 
 }  // namespace
-
-const Typed<CalibrationResult>& calibration_result_type() {
-  using R = CalibrationResult;
-  const auto reference = choice<EqualityReference>(
-      {{words(EqualityReference::exact_distribution), EqualityReference::exact_distribution},
-       {words(EqualityReference::second_sample), EqualityReference::second_sample}},
-      {{"exact law", words(EqualityReference::exact_distribution)}});
-  const auto rejection = result_object<RejectionRate>(
-      "rejection_rate", {{"level", &RejectionRate::level}, {"rate", &RejectionRate::rate, interval_type()}});
-  const auto null = result_object<NullDistribution>("null_distribution",
-                                                    {{"name", &NullDistribution::name},
-                                                     {"uniform", &NullDistribution::uniform},
-                                                     {"ks_distance", &NullDistribution::ks_distance},
-                                                     {"ks_p", &NullDistribution::ks_p},
-                                                     {"rejections", &NullDistribution::rejections, rejection},
-                                                     {"ecdf", &NullDistribution::ecdf}});
-  const auto point =
-      result_object<PowerPoint>("power_point", {{"samples", &PowerPoint::samples},
-                                                {"effect", &PowerPoint::effect},
-                                                {"degrees", &PowerPoint::degrees},
-                                                {"predicted", &PowerPoint::predicted},
-                                                {"pearson", &PowerPoint::pearson, interval_type()},
-                                                {"g", &PowerPoint::g, interval_type()}});
-  const auto line = result_object<PowerLine>(
-      "power_line", {{"samples", &PowerLine::samples}, {"power", &PowerLine::power}});
-  const auto fault = result_object<FaultPower>(
-      "fault_power",
-      {formerly(ResultField<FaultPower>("rule", &FaultPower::rule, kind_of(rule_family())), {"verifier"}),
-       {"total_variation", &FaultPower::total_variation},
-       {"points", &FaultPower::points, point},
-       {"line", &FaultPower::line, line}});
-  static const auto type = result_object<R>("calibration_result", {{"against", &R::reference, reference},
-                                                                   {"samples", &R::samples},
-                                                                   {"repeats", &R::repeats},
-                                                                   {"null", &R::null, null},
-                                                                   {"level", &R::level},
-                                                                   {"power_repeats", &R::power_repeats},
-                                                                   {"power", &R::power, fault}});
-  return type;
-}
 
 std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
                                       const std::string& id, double confidence) {

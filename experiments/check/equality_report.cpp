@@ -9,6 +9,32 @@
 
 namespace speclab {
 
+template <>
+const Typed<EqualityReference>& described() {
+  static const auto type =
+      choice<EqualityReference>({{"exact distribution", EqualityReference::exact_distribution},
+                                 {"second sample", EqualityReference::second_sample}},
+                                {{"exact law", "exact distribution"}});
+  return type;
+}
+
+SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
+               pearson_p, adjusted_p);
+
+template <>
+const Typed<EqualityResult>& described() {
+  using E = EqualityResult;
+  static const auto type = result_object<E>(
+      "equality_test",
+      {{"verdict", &E::different, choice<bool>({{"equal", false}, {"different", true}})},
+       {"against", &E::reference},
+       SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, pearson_adjusted_p, g,
+                      g_p, g_adjusted_p, degrees, cells, pooled_cells, impossible, positions, power,
+                      detectable_effect, detectable_total_variation),
+       {"samples_for_total_variation_0.01", &E::samples_for_one_percent}});
+  return type;
+}
+
 namespace {
 
 /// Below the smallest normal double the tail is not resolved.
@@ -45,58 +71,7 @@ std::string position_rows(const EqualityResult& result) {
   return text;
 }
 
-const Typed<PositionEquality>& position_type() {
-  using P = PositionEquality;
-  static const auto type = result_object<P>("position_equality", {{"position", &P::position},
-                                                                  {"prefixes", &P::prefixes},
-                                                                  {"covered", &P::covered},
-                                                                  {"pearson", &P::pearson},
-                                                                  {"degrees", &P::degrees},
-                                                                  {"pearson_p", &P::pearson_p},
-                                                                  {"adjusted_p", &P::adjusted_p}});
-  return type;
-}
-
 }  // namespace
-
-const char* words(EqualityReference reference) {
-  return reference == EqualityReference::exact_distribution ? "exact distribution" : "second sample";
-}
-
-const Typed<EqualityResult>& equality_result_type() {
-  using E = EqualityResult;
-  const auto verdict = choice<bool>({{"equal", false}, {"different", true}});
-  const auto reference = choice<EqualityReference>(
-      {{words(EqualityReference::exact_distribution), EqualityReference::exact_distribution},
-       {words(EqualityReference::second_sample), EqualityReference::second_sample}},
-      {{"exact law", words(EqualityReference::exact_distribution)}});
-  const auto number = any_number();
-  const auto integer = count<std::int32_t>();
-  const auto large = count<std::uint64_t>();
-  static const auto type = result_object<E>(
-      "equality_test", {{"verdict", &E::different, verdict},
-                        {"against", &E::reference, reference},
-                        {"tokens", &E::tokens, integer},
-                        {"samples_each", &E::samples_each, large},
-                        {"level", &E::level, number},
-                        {"adjusted_p", &E::adjusted_p, number},
-                        {"pearson", &E::pearson, number},
-                        {"pearson_p", &E::pearson_p, number},
-                        {"pearson_adjusted_p", &E::pearson_adjusted_p, number},
-                        {"g", &E::g, number},
-                        {"g_p", &E::g_p, number},
-                        {"g_adjusted_p", &E::g_adjusted_p, number},
-                        {"degrees", &E::degrees, integer},
-                        {"cells", &E::cells, integer},
-                        {"pooled_cells", &E::pooled_cells, integer},
-                        {"impossible", &E::impossible, large},
-                        {"positions", &E::positions, position_type()},
-                        {"power", &E::power, number},
-                        {"detectable_effect", &E::detectable_effect, number},
-                        {"detectable_total_variation", &E::detectable_total_variation, number},
-                        {"samples_for_total_variation_0.01", &E::samples_for_one_percent, large}});
-  return type;
-}
 
 std::string equality_text(const EqualityResult& result) {
   const bool exact = result.reference == EqualityReference::exact_distribution;

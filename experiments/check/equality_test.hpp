@@ -16,7 +16,8 @@ namespace speclab {
 
 /// What stands for the target's distribution: computed from its rows, or a sample of plain decoding.
 enum class EqualityReference { exact_distribution, second_sample };
-const char* words(EqualityReference reference);
+template <>
+const Typed<EqualityReference>& described();
 
 /// The token at one position, given those before it.
 struct PositionEquality {
@@ -57,7 +58,8 @@ struct EqualityResult {
   /// Sequences (of each decoder) that would find a total variation of 0.01 so, with as many cells.
   std::optional<std::uint64_t> samples_for_one_percent;
 };
-const Typed<EqualityResult>& equality_result_type();
+template <>
+const Typed<EqualityResult>& described();
 
 /// The distribution of the first `tokens` tokens of plain decoding, computed from the target's rows: for one
 /// prompt and at most 100,000 sequences. Empty for more.

@@ -69,7 +69,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (as_json) {
     Json json;
-    write(equality_result_type(), *result, json);
+    write(described<EqualityResult>(), *result, json);
     fmt::print("{}\n", json.dump(1));
   } else {
     fmt::print("{}", equality_text(*result));

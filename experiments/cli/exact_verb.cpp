@@ -38,7 +38,7 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
       file, [&] { return analyse_exactly(read_config(config), values->count("no-simulation") == 0); });
   if (values->count("json") > 0) {
     Json json;
-    write(exact_result_type(), analysis.result, json);
+    write(described<ExactResult>(), analysis.result, json);
     fmt::print("{}\n", json.dump(1));
     return exit_ok;
   }

@@ -118,7 +118,7 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
     if (values.count("device") + values.count("target-times") > 0) {
       throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
     }
-    print(compare_choices(cases), choice_comparison_type(), json, comparison_text);
+    print(compare_choices(cases), described<ChoiceComparison>(), json, comparison_text);
     return exit_ok;
   }
   const ConfigCase& only = cases.front();
@@ -127,7 +127,7 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
     const KnownCosts costs = costs_of(values, "", settings.at);
     drafter = {costs.draft, only.acceptance, costs.pair, costs.from};
   }
-  print(make_plan(drafter, settings), drafter_plan_type(), json, plan_text);
+  print(make_plan(drafter, settings), described<DrafterPlan>(), json, plan_text);
   return exit_ok;
 }
 
@@ -202,7 +202,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
     for (const std::string& text : (*values)["drafter"].as<std::vector<std::string>>()) {
       drafters.push_back(drafter_of(text, *values, settings));
     }
-    print(rank_drafters(drafters, settings), drafter_ranking_type(), json, ranking_text);
+    print(rank_drafters(drafters, settings), described<DrafterRanking>(), json, ranking_text);
     return exit_ok;
   }
   const KnownCosts costs = costs_of(*values, "", settings.at);
@@ -210,8 +210,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       values->count("log") > 0
           ? logged_acceptance((*values)["log"].as<std::string>(), settings.confidence)
           : given_acceptance((*values)["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
-  print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), drafter_plan_type(), json,
-        plan_text);
+  print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), described<DrafterPlan>(),
+        json, plan_text);
   return exit_ok;
 }
 

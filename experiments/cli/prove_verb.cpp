@@ -148,7 +148,7 @@ int prove_one(const Values& values) {
   check_branches(task, values.count("max-branches") > 0 ? values["max-branches"].as<double>()
                                                         : branch_limit(arithmetic));
   const Proof proof = prove(task, arithmetic);
-  print(proof, proof_type(), values.count("json") > 0, proof_text);
+  print(proof, described<Proof>(), values.count("json") > 0, proof_text);
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
@@ -175,7 +175,7 @@ int prove_every(const Values& values) {
     fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
     return exit_interrupted;
   }
-  print(survey, survey_type(), values.count("json") > 0, survey_text);
+  print(survey, described<Survey>(), values.count("json") > 0, survey_text);
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 

@@ -264,7 +264,7 @@ class Compare final : public Experiment {
   }
 
   std::string own_key() const override { return "comparison"; }
-  TypePtr own_result() const override { return compare_result_type().type; }
+  TypePtr own_result() const override { return described<CompareResult>().type; }
 
   std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
     return compare_tables(result, id);

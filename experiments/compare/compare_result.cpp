@@ -5,50 +5,37 @@
 
 namespace speclab {
 
-namespace {
+SPECLAB_RESULT(RunNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,
+               tokens_per_target_step, speedup);
 
-const Typed<RunNumbers>& run_numbers_type() {
-  using Own = RunNumbers;
-  const auto& interval = interval_type();
-  static const auto type =
-      result_object<Own>("numbers", {{"alpha_examined", &Own::alpha_examined, interval},
-                                     {"alpha_drafted", &Own::alpha_drafted, interval},
-                                     {"drafted_per_round", &Own::drafted_per_round, interval},
-                                     {"tokens_per_target_step", &Own::tokens_per_target_step, interval},
-                                     {"speedup", &Own::speedup, interval}});
+template <>
+const Typed<GammaResult>& described() {
+  using Own = GammaResult;
+  static const auto type = result_object<Own>(
+      "gamma", {}, joined({ResultField<Own>("gamma", &Own::gamma)}, inherited<Own>(described<RunNumbers>())));
   return type;
 }
 
-const Typed<GammaResult>& gamma_result_type() {
-  static const auto type =
-      result_object<GammaResult>("gamma", {},
-                                 joined({ResultField<GammaResult>("gamma", &GammaResult::gamma)},
-                                        inherited<GammaResult>(run_numbers_type())));
-  return type;
-}
-
-const Typed<PolicyResult>& policy_result_type() {
+template <>
+const Typed<PolicyResult>& described() {
   using Own = PolicyResult;
   static const auto type =
-      result_object<Own>("policy",
-                         {{"gain", &Own::gain, interval_type()},
-                          {"speedup_drafting_free", &Own::speedup_drafting_free, interval_type()}},
+      result_object<Own>("policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
                          joined({ResultField<Own>("name", &Own::name), ResultField<Own>("kind", &Own::kind)},
-                                inherited<Own>(run_numbers_type())));
+                                inherited<Own>(described<RunNumbers>())));
   return type;
 }
 
-}  // namespace
-
-const Typed<CompareResult>& compare_result_type() {
+template <>
+const Typed<CompareResult>& described() {
   using Own = CompareResult;
   static const auto type =
       result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
                                         sparse("sequences", &Own::sequences),
-                                        {"proposes", &Own::proposes, interval_type()},
+                                        {"proposes", &Own::proposes},
                                         sparse("best_gamma", &Own::best_gamma),
-                                        sparse("gammas", &Own::gammas, gamma_result_type()),
-                                        sparse("policies", &Own::policies, policy_result_type())});
+                                        sparse("gammas", &Own::gammas),
+                                        sparse("policies", &Own::policies)});
   return type;
 }
 

@@ -40,6 +40,7 @@ struct CompareResult {
 
   bool ran() const { return unsupported_reason.empty(); }
 };
-const Typed<CompareResult>& compare_result_type();
+template <>
+const Typed<CompareResult>& described();
 
 }  // namespace speclab

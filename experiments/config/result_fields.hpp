@@ -1,8 +1,8 @@
 // Descriptions of the structs of results. Unlike a config's, their fields have no sentence: what a field is
-// stands at the member. The description of numbers, text and lists of them follows from the member's type;
-// others name theirs, or have a function `type_of`:
-//     result_object<Row>("row", {{"name", &Row::name}, {"interval", &Row::interval, interval_type()}})
-//     SPECLAB_RESULT(Row, "row", name, mean, spread)
+// stands at the member. A struct whose keys are the names of its members is described by these alone:
+//     SPECLAB_RESULT(Row, "row", name, interval)
+// and from there on stands in other results by its type. Others name keys and descriptions:
+//     result_object<Row>("row", {{"name", &Row::name}, {"sides", &Row::sides, integer<int>(2, 100)}})
 // Members of type std::optional are left out when they are empty; every other key must be there on reading.
 #pragma once
 
@@ -10,7 +10,6 @@
 #include <boost/preprocessor/seq/for_each_i.hpp>
 #include <boost/preprocessor/stringize.hpp>
 #include <boost/preprocessor/variadic/to_seq.hpp>
-
 #include <concepts>
 #include <string>
 #include <type_traits>
@@ -25,9 +24,7 @@ namespace detail {
 
 template <class T>
 Typed<T> plain_type() {
-  if constexpr (requires(const T* described) { type_of(described); }) {
-    return type_of(static_cast<const T*>(nullptr));
-  } else if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, bool>) {
     return boolean();
   } else if constexpr (std::integral<T>) {
     return integer<T>(std::is_signed_v<T> ? -9.2e18 : 0, 9.2e18);
@@ -37,8 +34,10 @@ Typed<T> plain_type() {
     return text();
   } else if constexpr (requires { typename T::value_type::first_type; }) {
     return map(plain_type<typename T::value_type::second_type>());
-  } else {
+  } else if constexpr (requires { typename T::value_type; }) {
     return list(plain_type<typename T::value_type>());
+  } else {
+    return described<T>();
   }
 }
 
@@ -99,22 +98,24 @@ Typed<S> result_object(std::string name, std::vector<ResultField<S>> fields, std
   return object<S>(std::move(name), "", std::move(first));
 }
 
-/// Members of S whose keys are their names, as fields of `result_object`.
+/// {"a", &S::a}, {"b", &S::b}: keys that are the names of their members.
 #define SPECLAB_FIELDS(S, ...) \
   BOOST_PP_SEQ_FOR_EACH_I(SPECLAB_FIELD, S, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
 #define SPECLAB_FIELD(r, S, i, member) \
   BOOST_PP_COMMA_IF(i) { BOOST_PP_STRINGIZE(member), &S::member }
 
-/// Describes a struct of the namespace by these members. Members of types described so before need no more.
-#define SPECLAB_RESULT(S, name, ...) SPECLAB_TYPE_OF(S, name, {}, __VA_ARGS__)
+/// Defines described<S>() of a struct with such keys. Ends in a declaration, which takes the semicolon.
+#define SPECLAB_RESULT(S, name, ...) SPECLAB_DESCRIBED(S, name, {}, __VA_ARGS__)
 /// The same, after the fields of a base that is described so.
 #define SPECLAB_DERIVED_RESULT(S, Base, name, ...) \
-  SPECLAB_TYPE_OF(S, name, inherited<S>(type_of(static_cast<const Base*>(nullptr))), __VA_ARGS__)
-#define SPECLAB_TYPE_OF(S, name, first, ...)                                                  \
-  inline const Typed<S>& type_of(const S*) {                                                  \
+  SPECLAB_DESCRIBED(S, name, inherited<S>(described<Base>()), __VA_ARGS__)
+#define SPECLAB_DESCRIBED(S, name, first, ...)                                                \
+  template <>                                                                                 \
+  const Typed<S>& described() {                                                               \
     static const auto type = result_object<S>(name, {SPECLAB_FIELDS(S, __VA_ARGS__)}, first); \
     return type;                                                                              \
   }                                                                                           \
-  static_assert(true)
+  template <>                                                                                 \
+  const Typed<S>& described()
 
 }  // namespace speclab

@@ -59,6 +59,10 @@ struct Typed {
   TypePtr type;
 };
 
+/// How T, a struct or an enumeration, stands in results. Specialised for each that does (result_fields.hpp).
+template <class T>
+const Typed<T>& described();
+
 /// Throws ConfigError: "5 is not a number > 0 and <= 1".
 [[noreturn]] void reject(const std::string& path, const Json& value, const std::string& wanted);
 

@@ -19,13 +19,11 @@ struct SearchResult {
   bool capped = false;  ///< the formula's gamma is the largest simulated one, or beyond it
 };
 
-const Typed<SearchResult>& search_result_type() {
-  static const auto type = result_object<SearchResult>(
-      "search", {{"speedup_by_gamma", &SearchResult::speedup_by_gamma, interval_type()},
-                 {"gap", &SearchResult::gap, interval_type()},
-                 {"capped", &SearchResult::capped}});
-  return type;
-}
+}  // namespace
+
+SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
+
+namespace {
 
 class SearchCell final : public PreparedCell {
  public:
@@ -92,7 +90,7 @@ class OptimalGammaExperiment final : public Experiment {
   }
   bool runs_on_gpu() const override { return true; }
   std::string own_key() const override { return "search"; }
-  TypePtr own_result() const override { return search_result_type().type; }
+  TypePtr own_result() const override { return described<SearchResult>().type; }
   std::vector<Metric> shown_metrics() const override { return {Metric::optimal_gamma, Metric::best_speedup}; }
   Metric figure_metric() const override { return Metric::optimal_gamma; }
   std::string remark(const CellResult& cell) const override {

@@ -7,78 +7,50 @@
 
 namespace speclab {
 
+SPECLAB_RESULT(FirstOrderFormula, "first_order", tokens_per_target_step, error_percent);
+SPECLAB_RESULT(SolutionResult, "solution", iterations, residual, damped, converged);
+SPECLAB_RESULT(ChainResult, "chain", memory, contexts, transitions, transient_contexts, closed_classes,
+               dense);
+
 namespace {
 
 template <class T>
-Typed<RoundQuantities<T>> quantities_type(const std::string& name, const Typed<T>& value) {
+Typed<RoundQuantities<T>> quantities_type(const std::string& name) {
   using Q = RoundQuantities<T>;
   std::vector<ResultField<Q>> fields;
-#define SPECLAB_QUANTITY_FIELD(name, sentence) fields.push_back({#name, &Q::name, value});
+#define SPECLAB_QUANTITY_FIELD(name, sentence) fields.push_back({#name, &Q::name});
   SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_FIELD)
 #undef SPECLAB_QUANTITY_FIELD
   fields.push_back({"optimal_gamma", &Q::optimal_gamma});
-  fields.push_back(sparse("distribution", &Q::distribution, value));
+  fields.push_back(sparse("distribution", &Q::distribution));
   return result_object<Q>(name, std::move(fields));
-}
-
-const Typed<FirstOrderFormula>& first_order_type() {
-  using F = FirstOrderFormula;
-  static const auto type = result_object<F>(
-      "first_order",
-      {{"tokens_per_target_step", &F::tokens_per_target_step}, {"error_percent", &F::error_percent}});
-  return type;
-}
-
-const Typed<SolutionResult>& solution_type() {
-  using S = SolutionResult;
-  static const auto type = result_object<S>("solution", {{"iterations", &S::iterations},
-                                                         {"residual", &S::residual},
-                                                         {"damped", &S::damped},
-                                                         {"converged", &S::converged}});
-  return type;
-}
-
-const Typed<ClassResult>& class_type() {
-  using C = ClassResult;
-  static const auto type = result_object<C>(
-      "class",
-      {{"contexts", &C::contexts},
-       sparse("start", &C::start, integer<Token>(0, 1e9)),
-       {"iid", &C::iid, quantities_type("iid", any_number())},
-       {"exact", &C::exact, quantities_type("exact", any_number())},
-       {"tokens_per_target_step_from_start", &C::tokens_per_target_step_from_start},
-       {"speedup_by_gamma", &C::speedup_by_gamma},
-       {"first_order", &C::first_order, first_order_type()},
-       {"iid_error_percent", &C::iid_error_percent, quantities_type("iid_error_percent", any_number())},
-       {"simulated", &C::simulated, quantities_type("simulated", interval_type())},
-       {"plain_solution", &C::plain_solution, solution_type()},
-       {"round_solution", &C::round_solution, solution_type()},
-       {"search_iterations", &C::search_iterations},
-       {"remarks", &C::remarks}});
-  return type;
-}
-
-const Typed<ChainResult>& chain_type() {
-  using C = ChainResult;
-  static const auto type = result_object<C>("chain", {{"memory", &C::memory},
-                                                      {"contexts", &C::contexts},
-                                                      {"transitions", &C::transitions},
-                                                      {"transient_contexts", &C::transient_contexts},
-                                                      {"closed_classes", &C::closed_classes},
-                                                      {"dense", &C::dense}});
-  return type;
 }
 
 }  // namespace
 
-const Typed<ExactResult>& exact_result_type() {
+template <>
+const Typed<ClassResult>& described() {
+  using C = ClassResult;
+  static const auto type = result_object<C>(
+      "class", {{"contexts", &C::contexts},
+                sparse("start", &C::start),
+                {"iid", &C::iid, quantities_type<double>("iid")},
+                {"exact", &C::exact, quantities_type<double>("exact")},
+                SPECLAB_FIELDS(C, tokens_per_target_step_from_start, speedup_by_gamma, first_order),
+                {"iid_error_percent", &C::iid_error_percent, quantities_type<double>("iid_error_percent")},
+                {"simulated", &C::simulated, quantities_type<Interval>("simulated")},
+                SPECLAB_FIELDS(C, plain_solution, round_solution, search_iterations, remarks)});
+  return type;
+}
+
+template <>
+const Typed<ExactResult>& described() {
   using E = ExactResult;
-  static const auto type = result_object<E>("exact", {{"speclab", &E::version},
-                                                      {"title", &E::title},
-                                                      {"config", &E::config, config_type()},
-                                                      {"interval_confidence", &E::interval_confidence},
-                                                      {"chain", &E::chain, chain_type()},
-                                                      {"classes", &E::classes, class_type()}});
+  static const auto type =
+      result_object<E>("exact", {{"speclab", &E::version},
+                                 {"title", &E::title},
+                                 {"config", &E::config, config_type()},
+                                 SPECLAB_FIELDS(E, interval_confidence, chain, classes)});
   return type;
 }
 

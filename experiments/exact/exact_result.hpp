@@ -102,7 +102,8 @@ struct ExactResult {
   std::vector<ClassResult> classes;  ///< at most the first eight
 };
 
-const Typed<ExactResult>& exact_result_type();
+template <>
+const Typed<ExactResult>& described();
 
 /// The tables of all classes and the remarks below them, for people.
 std::string exact_text(const ExactResult& result);

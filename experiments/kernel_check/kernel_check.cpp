@@ -141,17 +141,21 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
   return lines;
 }
 
-inline Typed<CheckOutcome> type_of(const CheckOutcome*) { return choice<CheckOutcome>(outcome_names); }
-inline Typed<CheckPlace> type_of(const CheckPlace*) {
-  return choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
+template <>
+const Typed<CheckOutcome>& described() {
+  static const auto type = choice<CheckOutcome>(outcome_names);
+  return type;
+}
+template <>
+const Typed<CheckPlace>& described() {
+  static const auto type = choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
+  return type;
 }
 SPECLAB_RESULT(KernelCheckRow, "row", test, implementation, dtype, outcome, detail);
 SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, device, level, requests, rows,
                failures);
 
-const Typed<KernelCheckReport>& kernel_check_type() {
-  return type_of(static_cast<const KernelCheckReport*>(nullptr));
-}
+const Typed<KernelCheckReport>& kernel_check_type() { return described<KernelCheckReport>(); }
 
 std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options) {
   KernelCheckReport report{version_string(), options.command, options.place, {},

@@ -18,6 +18,21 @@
 
 namespace speclab {
 
+template <>
+const Typed<ChoiceVerdict>& described() {
+  static const auto type = choice<ChoiceVerdict>(
+      {{words(ChoiceVerdict::same), ChoiceVerdict::same},
+       {words(ChoiceVerdict::optimal_within_rounding), ChoiceVerdict::optimal_within_rounding},
+       {words(ChoiceVerdict::ours_is_faster), ChoiceVerdict::ours_is_faster},
+       {words(ChoiceVerdict::more_is_always_better), ChoiceVerdict::more_is_always_better}});
+  return type;
+}
+
+SPECLAB_RESULT(OptimalGammas, "gammas", low, high);
+SPECLAB_RESULT(ComparedChoice, "case", label, alpha, c, gamma, speedup, best_gamma, best_speedup,
+               loss_percent, optimal_gammas, verdict);
+SPECLAB_RESULT(ChoiceComparison, "comparison", rows, same, within_rounding, largest_loss_percent);
+
 namespace {
 
 constexpr int least_measured_gamma = 8;
@@ -69,28 +84,6 @@ Acceptance measured(const Job& job, double confidence) {
   return found;
 }
 
-const Typed<ComparedChoice>& compared_choice_type() {
-  static const auto optimal =
-      result_object<OptimalGammas>("gammas", {{"low", &OptimalGammas::low}, {"high", &OptimalGammas::high}});
-  static const auto verdict = choice<ChoiceVerdict>(
-      {{words(ChoiceVerdict::same), ChoiceVerdict::same},
-       {words(ChoiceVerdict::optimal_within_rounding), ChoiceVerdict::optimal_within_rounding},
-       {words(ChoiceVerdict::ours_is_faster), ChoiceVerdict::ours_is_faster},
-       {words(ChoiceVerdict::more_is_always_better), ChoiceVerdict::more_is_always_better}});
-  static const auto type =
-      result_object<ComparedChoice>("case", {{"label", &ComparedChoice::label},
-                                             {"alpha", &ComparedChoice::alpha},
-                                             {"c", &ComparedChoice::c},
-                                             {"gamma", &ComparedChoice::gamma},
-                                             {"speedup", &ComparedChoice::speedup},
-                                             {"best_gamma", &ComparedChoice::best_gamma},
-                                             {"best_speedup", &ComparedChoice::best_speedup},
-                                             {"loss_percent", &ComparedChoice::loss_percent},
-                                             {"optimal_gammas", &ComparedChoice::optimal_gammas, optimal},
-                                             {"verdict", &ComparedChoice::verdict, verdict}});
-  return type;
-}
-
 ComparedChoice compared(const ConfigCase& one) {
   const double alpha = one.acceptance.alpha.estimate;
   const OptimalGamma best = optimal_gamma(alpha, one.c);
@@ -134,15 +127,6 @@ const char* words(ChoiceVerdict verdict) {
       break;
   }
   return "more is always better";
-}
-
-const Typed<ChoiceComparison>& choice_comparison_type() {
-  static const auto type = result_object<ChoiceComparison>(
-      "comparison", {{"rows", &ChoiceComparison::rows, compared_choice_type()},
-                     {"same", &ChoiceComparison::same},
-                     {"within_rounding", &ChoiceComparison::within_rounding},
-                     {"largest_loss_percent", &ChoiceComparison::largest_loss_percent}});
-  return type;
 }
 
 std::vector<ConfigCase> config_cases(const Json& input, std::optional<double> c, double confidence,

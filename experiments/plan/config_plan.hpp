@@ -58,7 +58,8 @@ struct ChoiceComparison {
   int within_rounding = 0;
   double largest_loss_percent = 0;  ///< of the other rows
 };
-const Typed<ChoiceComparison>& choice_comparison_type();
+template <>
+const Typed<ChoiceComparison>& described();
 
 ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
 

@@ -160,7 +160,9 @@ struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };
 
-const Typed<DrafterPlan>& drafter_plan_type();
-const Typed<DrafterRanking>& drafter_ranking_type();
+template <>
+const Typed<DrafterPlan>& described();
+template <>
+const Typed<DrafterRanking>& described();
 
 }  // namespace speclab

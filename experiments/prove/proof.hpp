@@ -27,9 +27,13 @@ struct ProofTask {
 };
 
 enum class Arithmetic { floating_point, rational };
+template <>
+const Typed<Arithmetic>& described();
 
 /// A number of a proof: a double, or in rational arithmetic a fraction as text.
 using ProofNumber = std::variant<double, std::string>;
+template <>
+const Typed<ProofNumber>& described();
 double as_double(const ProofNumber& number);
 
 /// The sequence whose probability is furthest from the target's.
@@ -59,7 +63,8 @@ struct Proof {
   std::uint64_t branches = 0;
   Arithmetic arithmetic = Arithmetic::floating_point;
 };
-const Typed<Proof>& proof_type();
+template <>
+const Typed<Proof>& described();
 
 /// What is known of a task by following every branch.
 template <class Real>

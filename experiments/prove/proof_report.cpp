@@ -7,7 +7,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
-#include "experiments/prove/proof_number.hpp"
+#include "experiments/prove/proof.hpp"
 
 namespace speclab {
 
@@ -32,14 +32,34 @@ class ProofNumberType final : public Type {
   void schema(Json& out) const override { out["type"] = {"number", "string"}; }
 };
 
-const Typed<Counterexample>& counterexample_type() {
-  using C = Counterexample;
-  static const auto type = result_object<C>(
-      "counterexample", {{"tokens", &C::tokens, integer<Token>(0, 1 << 30)},
-                         {"probability", &C::probability, proof_number_type()},
-                         {"target_probability", &C::target_probability, proof_number_type()}});
+}  // namespace
+
+template <>
+const Typed<ProofNumber>& described() {
+  static const Typed<ProofNumber> type{std::make_shared<const ProofNumberType>()};
   return type;
 }
+
+template <>
+const Typed<Arithmetic>& described() {
+  static const auto type =
+      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
+  return type;
+}
+
+SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
+
+template <>
+const Typed<Proof>& described() {
+  static const auto type = result_object<Proof>(
+      "proof", {{"rule", &Proof::rule, kind_of(rule_family())},
+                SPECLAB_FIELDS(Proof, gamma, lossless, tv, acceptance, optimal_transport_bound,
+                               expected_accepted, expected_emitted, rejection, counterexample, distribution,
+                               target_distribution, branches, arithmetic)});
+  return type;
+}
+
+namespace {
 
 /// Fractions that fill more than half a line are shown by their value.
 std::string shown_number(const ProofNumber& value) {
@@ -69,33 +89,6 @@ std::string distributions_text(const Proof& proof) {
 }
 
 }  // namespace
-
-const Typed<ProofNumber>& proof_number_type() {
-  static const Typed<ProofNumber> type{std::make_shared<const ProofNumberType>()};
-  return type;
-}
-
-const Typed<Proof>& proof_type() {
-  using P = Proof;
-  const auto arithmetic =
-      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
-  static const auto type = result_object<P>(
-      "proof", {{"rule", &P::rule, kind_of(rule_family())},
-                {"gamma", &P::gamma},
-                {"lossless", &P::lossless},
-                {"tv", &P::tv, proof_number_type()},
-                {"acceptance", &P::acceptance, proof_number_type()},
-                {"optimal_transport_bound", &P::optimal_transport_bound, proof_number_type()},
-                {"expected_accepted", &P::expected_accepted, proof_number_type()},
-                {"expected_emitted", &P::expected_emitted, proof_number_type()},
-                {"rejection", &P::rejection, proof_number_type()},
-                {"counterexample", &P::counterexample, counterexample_type()},
-                {"distribution", &P::distribution, map(proof_number_type())},
-                {"target_distribution", &P::target_distribution, map(proof_number_type())},
-                {"branches", &P::branches},
-                {"arithmetic", &P::arithmetic, arithmetic}});
-  return type;
-}
 
 std::string proof_text(const Proof& proof) {
   const bool exact = proof.arithmetic == Arithmetic::rational;

@@ -55,7 +55,8 @@ struct Survey {
   std::vector<SurveyRow> rules;
   bool as_expected = false;  ///< of every rule
 };
-const Typed<Survey>& survey_type();
+template <>
+const Typed<Survey>& described();
 
 /// Every surveyed rule on `instances` instances. Progress counts instances; a stop leaves the result partial.
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control);

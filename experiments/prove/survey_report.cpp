@@ -3,43 +3,37 @@
 #include <fmt/ranges.h>
 
 #include "experiments/config/result_fields.hpp"
-#include "experiments/prove/proof_number.hpp"
 #include "experiments/prove/survey.hpp"
 
 namespace speclab {
 
-namespace {
-
-const Typed<SurveyCounterexample>& counterexample_type() {
-  using C = SurveyCounterexample;
-  static const auto type = result_object<C>(
-      "survey_counterexample", {{"command", &C::command},
-                                {"tokens", &C::tokens, integer<Token>(0, 1 << 30)},
-                                {"probability", &C::probability, proof_number_type()},
-                                {"target_probability", &C::target_probability, proof_number_type()}});
-  return type;
-}
-
-const Typed<SurveyRow>& row_type() {
-  using R = SurveyRow;
-  const auto expected =
+template <>
+const Typed<ExpectedLossless>& described() {
+  static const auto type =
       choice<ExpectedLossless>({{"lossless", ExpectedLossless::always},
                                 {"lossless at temperature 0", ExpectedLossless::at_temperature_zero},
                                 {"lossy", ExpectedLossless::never}});
-  static const auto type =
-      result_object<R>("survey_row", {{"rule", &R::rule},
-                                      {"expected_lossless", &R::expected, expected},
-                                      {"as_expected", &R::as_expected},
-                                      {"instances", &R::instances},
-                                      {"lossless", &R::lossless},
-                                      {"worst_tv", &R::worst_tv, proof_number_type()},
-                                      {"mean_acceptance", &R::mean_acceptance},
-                                      {"mean_optimal_transport_bound", &R::mean_optimal_transport_bound},
-                                      {"branches", &R::branches},
-                                      {"within_p_over_l", &R::within_p_over_l},
-                                      {"counterexample", &R::counterexample, counterexample_type()}});
   return type;
 }
+
+SPECLAB_RESULT(SurveyCounterexample, "survey_counterexample", command, tokens, probability,
+               target_probability);
+
+template <>
+const Typed<SurveyRow>& described() {
+  using R = SurveyRow;
+  static const auto type = result_object<R>(
+      "survey_row",
+      {{"rule", &R::rule},
+       {"expected_lossless", &R::expected},
+       SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_acceptance,
+                      mean_optimal_transport_bound, branches, within_p_over_l, counterexample)});
+  return type;
+}
+
+SPECLAB_RESULT(Survey, "survey", instances, seed, arithmetic, partial, rules, as_expected);
+
+namespace {
 
 /// A fraction that fits a line, else its value.
 std::string short_fraction(const ProofNumber& number) {
@@ -56,19 +50,6 @@ const char* remark(const SurveyRow& row) {
 }
 
 }  // namespace
-
-const Typed<Survey>& survey_type() {
-  using S = Survey;
-  const auto arithmetic =
-      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
-  static const auto type = result_object<S>("survey", {{"instances", &S::instances},
-                                                       {"seed", &S::seed},
-                                                       {"arithmetic", &S::arithmetic, arithmetic},
-                                                       {"partial", &S::partial},
-                                                       {"rules", &S::rules, row_type()},
-                                                       {"as_expected", &S::as_expected}});
-  return type;
-}
 
 std::string survey_text(const Survey& survey) {
   std::string out = fmt::format("{:<34}{:>14}  {:<10}{:>12}{:>10}{:>12}\n", "rule", "lossless", "worst TV",

@@ -18,7 +18,6 @@ struct RuleComparison {
   bool lossless = false;    ///< expected, and held to by `speclab prove --all`
   std::optional<EqualityResult> equality_test;
 };
-const Typed<RuleComparison>& rule_comparison_type();
 
 /// First-token acceptance of every rule, beside the optimal transport bound for as many drafts. Rules of few
 /// drafts first, then by acceptance.

@@ -12,6 +12,8 @@
 
 namespace speclab {
 
+SPECLAB_RESULT(RuleComparison, "rule_quality", drafts, lossless, equality_test);
+
 namespace {
 
 /// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
@@ -103,7 +105,7 @@ class Rules final : public Experiment {
   }
 
   std::string own_key() const override { return "rule_quality"; }
-  TypePtr own_result() const override { return rule_comparison_type().type; }
+  TypePtr own_result() const override { return described<RuleComparison>().type; }
 
   std::vector<Metric> shown_metrics() const override {
     using enum Metric;
@@ -145,15 +147,6 @@ class Rules final : public Experiment {
 };
 
 }  // namespace
-
-const Typed<RuleComparison>& rule_comparison_type() {
-  using R = RuleComparison;
-  static const auto type =
-      result_object<R>("rule_quality", {{"drafts", &R::drafts},
-                                        {"lossless", &R::lossless},
-                                        {"equality_test", &R::equality_test, equality_result_type()}});
-  return type;
-}
 
 const Experiment& rules_experiment() {
   static const Rules experiment;

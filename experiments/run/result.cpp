@@ -12,47 +12,28 @@
 
 namespace speclab {
 
-namespace {
-
-const Typed<Counts>& counts_type() {
-  const auto counted = count<std::uint64_t>();
-  static const auto type = result_object<Counts>("counts", {{"contexts", &Counts::contexts},
-                                                            {"searches", &Counts::searches},
-                                                            {"identical", &Counts::identical},
-                                                            {"rounds", &Counts::rounds},
-                                                            {"drafted", &Counts::drafted},
-                                                            {"draft_runs", &Counts::draft_runs},
-                                                            {"examined", &Counts::examined},
-                                                            {"accepted", &Counts::accepted},
-                                                            {"emitted", &Counts::emitted},
-                                                            {"target_rows", &Counts::target_rows},
-                                                            {"draft_rows", &Counts::draft_rows},
-                                                            {"plain_rows", &Counts::plain_rows}});
+template <>
+const Typed<Interval>& described() {
+  static const auto type = result_object<Interval>(
+      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
   return type;
 }
 
-const Typed<PositionResult>& position_type() {
-  static const auto type = result_object<PositionResult>(
-      "position", {{"unconditional", &PositionResult::unconditional, interval_type()},
-                   {"conditional", &PositionResult::conditional, interval_type()}});
-  return type;
-}
-
-const Typed<EngineResult>& engine_type() {
-  static const auto type =
-      result_object<EngineResult>("engine", {{"name", &EngineResult::name},
-                                             {"random_blocks", &EngineResult::random_blocks},
-                                             {"residual_passes", &EngineResult::residual_passes}});
-  return type;
-}
-
-const Typed<Reproduction>& reproduction_type() {
+template <>
+const Typed<Reproduction>& described() {
   static const auto type =
       choice<Reproduction>({{words(Reproduction::reproduces), Reproduction::reproduces},
                             {words(Reproduction::within_input_rounding), Reproduction::within_input_rounding},
                             {words(Reproduction::does_not_reproduce), Reproduction::does_not_reproduce}});
   return type;
 }
+
+SPECLAB_RESULT(PositionResult, "position", unconditional, conditional);
+SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes);
+SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
+               accepted, emitted, target_rows, draft_rows, plain_rows);
+
+namespace {
 
 std::vector<ResultField<CellResult>> cell_fields() {
   return {{"label", &CellResult::label},
@@ -67,20 +48,20 @@ std::vector<ResultField<CellResult>> cell_fields() {
                                 {"measured", AlphaSource::measured}})},
           {"exact_alpha", &CellResult::exact_alpha},
           sparse("formula", &CellResult::formula, by_metric(any_number())),
-          sparse("simulated", &CellResult::simulated, by_metric(interval_type())),
+          sparse("simulated", &CellResult::simulated, by_metric(described<Interval>())),
           sparse("proved", &CellResult::proved, metric_type()),
-          sparse("verdict", &CellResult::verdict, by_metric(reproduction_type())),
+          sparse("verdict", &CellResult::verdict, by_metric(described<Reproduction>())),
           sparse("agreement", &CellResult::agreement),
           {"rule", &CellResult::rule, kind_of(rule_family())},
-          {"engine", &CellResult::engine, engine_type()},
+          {"engine", &CellResult::engine},
           Field{.name = "counts",
-                .type = counts_type().type,
+                .type = described<Counts>().type,
                 .at = [](void* cell) -> void* {
                   auto& counts = static_cast<CellResult*>(cell)->counts;
                   return counts.rounds || counts.contexts ? &counts : nullptr;
                 },
                 .create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; }},
-          sparse("positions", &CellResult::positions, position_type())};
+          sparse("positions", &CellResult::positions)};
 }
 
 /// Cells of an experiment: what all cells have, and the experiment's own part.
@@ -107,12 +88,6 @@ Typed<Result> result_type(const Experiment& experiment) {
 }
 
 }  // namespace
-
-const Typed<Interval>& interval_type() {
-  static const auto type = result_object<Interval>(
-      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
-  return type;
-}
 
 const char* words(Reproduction verdict) {
   switch (verdict) {

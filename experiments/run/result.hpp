@@ -16,7 +16,8 @@
 namespace speclab {
 
 /// {"value", "low", "high"}; a bound that is not finite is null.
-const Typed<Interval>& interval_type();
+template <>
+const Typed<Interval>& described();
 
 /// Where the alpha of the closed forms comes from.
 enum class AlphaSource { given, exact, measured };

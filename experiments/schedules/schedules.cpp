@@ -241,7 +241,7 @@ int SchedulesExperiment::intervals(const Config& cell) const {
   return 2 * static_cast<int>(cell.section<SchedulesSection>("schedules").compare.size());
 }
 
-TypePtr SchedulesExperiment::own_result() const { return schedules_result_type().type; }
+TypePtr SchedulesExperiment::own_result() const { return described<SchedulesResult>().type; }
 
 const Experiment& schedules_experiment() {
   static const SchedulesExperiment experiment;

@@ -17,41 +17,6 @@ const std::vector<std::pair<std::string, EventKind>>& event_kinds() {
   return kinds;
 }
 
-const Typed<PrintedValue>& printed_type() {
-  using P = PrintedValue;
-  static const auto type =
-      result_object<P>("commonly_printed", {{"meaning", &P::meaning}, {"value", &P::value}});
-  return type;
-}
-
-const Typed<ScheduleRow>& row_type() {
-  using R = ScheduleRow;
-  static const auto type =
-      result_object<R>("schedule", {{"name", &R::name},
-                                    {"kind", &R::kind},
-                                    {"formula", &R::formula},
-                                    {"commonly_printed", &R::commonly_printed, printed_type()},
-                                    {"speedup", &R::speedup, interval_type()},
-                                    {"formula_within_interval", &R::formula_within_interval},
-                                    {"error_percent", &R::error_percent},
-                                    {"difference", &R::difference, interval_type()},
-                                    {"tokens", &R::tokens}});
-  return type;
-}
-
-const Typed<ScheduleTrace>& trace_type() {
-  using R = TracedRun;
-  using T = ScheduleTrace;
-  static const auto run = result_object<R>("run", {{"start", &R::start},
-                                                   {"end", &R::end},
-                                                   {"track", &R::track},
-                                                   {"kind", &R::kind, choice(event_kinds())},
-                                                   {"label", &R::label}});
-  static const auto type =
-      result_object<T>("trace", {{"schedule", &T::schedule}, {"end", &T::end}, {"runs", &T::runs, run}});
-  return type;
-}
-
 }  // namespace
 
 const char* words(EventKind kind) {
@@ -61,14 +26,17 @@ const char* words(EventKind kind) {
   return "";
 }
 
-const Typed<SchedulesResult>& schedules_result_type() {
-  using S = SchedulesResult;
-  static const auto type =
-      result_object<S>("schedules", {{"measured_alpha", &S::measured_alpha, interval_type()},
-                                     {"reference", &S::reference},
-                                     {"rows", &S::rows, row_type()},
-                                     {"traces", &S::traces, trace_type()}});
+template <>
+const Typed<EventKind>& described() {
+  static const auto type = choice(event_kinds());
   return type;
 }
+
+SPECLAB_RESULT(PrintedValue, "commonly_printed", meaning, value);
+SPECLAB_RESULT(ScheduleRow, "schedule", name, kind, formula, commonly_printed, speedup,
+               formula_within_interval, error_percent, difference, tokens);
+SPECLAB_RESULT(TracedRun, "run", start, end, track, kind, label);
+SPECLAB_RESULT(ScheduleTrace, "trace", schedule, end, runs);
+SPECLAB_RESULT(SchedulesResult, "schedules", measured_alpha, reference, rows, traces);
 
 }  // namespace speclab

@@ -54,7 +54,8 @@ struct SchedulesResult {
   std::optional<std::vector<ScheduleTrace>> traces;
 };
 
-const Typed<SchedulesResult>& schedules_result_type();
+template <>
+const Typed<SchedulesResult>& described();
 
 /// "draft run", "dropped run".
 const char* words(EventKind kind);

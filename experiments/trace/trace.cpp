@@ -45,22 +45,13 @@ struct TraceResult {
   std::vector<TracedGamma> gammas;
 };
 
-const Typed<TraceResult>& trace_result_type() {
-  using Round = TracedRound;
-  using Gamma = TracedGamma;
-  static const auto round = result_object<Round>(
-      "round", {{"drafted", &Round::drafted}, {"accepted", &Round::accepted}, {"next", &Round::next}});
-  static const auto gamma = result_object<Gamma>("gamma", {{"gamma", &Gamma::gamma},
-                                                           {"prompt", &Gamma::prompt},
-                                                           {"target_runs", &Gamma::target_runs},
-                                                           {"draft_runs", &Gamma::draft_runs},
-                                                           {"tokens", &Gamma::tokens},
-                                                           {"time", &Gamma::time},
-                                                           {"c", &Gamma::c},
-                                                           {"rounds", &Gamma::rounds, round}});
-  static const auto type = result_object<TraceResult>("trace", {{"gammas", &TraceResult::gammas, gamma}});
-  return type;
-}
+}  // namespace
+
+SPECLAB_RESULT(TracedRound, "round", drafted, accepted, next);
+SPECLAB_RESULT(TracedGamma, "gamma", gamma, prompt, target_runs, draft_runs, tokens, time, c, rounds);
+SPECLAB_RESULT(TraceResult, "trace", gammas);
+
+namespace {
 
 std::vector<std::string> texts(const Setup& setup, const std::vector<Token>& tokens) {
   std::vector<std::string> all;
@@ -191,7 +182,7 @@ class Trace final : public Experiment {
   }
 
   std::string own_key() const override { return "trace"; }
-  TypePtr own_result() const override { return trace_result_type().type; }
+  TypePtr own_result() const override { return described<TraceResult>().type; }
   std::string outcome() const override { return "drawn from recorded rounds"; }
 
   std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {

@@ -45,11 +45,11 @@ TEST_CASE("a fault is found, and the result survives a file") {
   const EqualityResult found = test_equality(faulty, 2, few, Control{}).value();
   CHECK(found.different);
   Json json;
-  write(equality_result_type(), found, json);
+  write(described<EqualityResult>(), found, json);
   CHECK(json.at("verdict") == "different");
   CHECK(json.at("against") == "exact distribution");
   Json again;
-  write(equality_result_type(), read(equality_result_type(), json, "/"), again);
+  write(described<EqualityResult>(), read(described<EqualityResult>(), json, "/"), again);
   CHECK(again == json);
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("the result has the same bytes at one thread and at two, and no second
     const ExactAnalysis analysis = analysis_of("{}", true);
     CHECK(analysis.timings.chain_seconds > 0);
     Json json;
-    write(exact_result_type(), analysis.result, json);
+    write(described<ExactResult>(), analysis.result, json);
     return json.dump();
   };
   const std::string once = bytes(1);

@@ -95,7 +95,7 @@ TEST_CASE("golden vector: fractions when exact, the same numbers to 1e-12 otherw
 
 TEST_CASE("a proof as JSON: fractions as text, former rule names understood") {
   Json json;
-  write(proof_type(), prove(golden(R"({"kind": "token"})"), Arithmetic::rational), json);
+  write(described<Proof>(), prove(golden(R"({"kind": "token"})"), Arithmetic::rational), json);
   CHECK(json.at("rule").at("kind") == "token");
   CHECK(json.at("optimal_transport_bound") == "3/5");
   CHECK(json.at("distribution").at("0,0") == "1/4");

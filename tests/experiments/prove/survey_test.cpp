@@ -12,7 +12,7 @@ namespace {
 
 Json json_of(const Survey& survey) {
   Json json;
-  write(survey_type(), survey, json);
+  write(described<Survey>(), survey, json);
   return json;
 }
 
