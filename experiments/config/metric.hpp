@@ -69,6 +69,12 @@ const T* find(const ByMetric<T>& values, Metric metric) {
   return nullptr;
 }
 
+template <class T>
+std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
+  const T* found = find(values, metric);
+  return found != nullptr ? std::optional<T>(*found) : std::nullopt;
+}
+
 /// An object with metrics as keys.
 template <class T>
 Typed<ByMetric<T>> by_metric(const Typed<T>& element) {

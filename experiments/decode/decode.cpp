@@ -70,11 +70,7 @@ class DecodingCell final : public PreparedCell {
     }
     result.engine = engine_result(job_);
     if (exact_alpha_) add_agreement(result);
-    result.counts.rounds = total.rounds;
-    result.counts.drafted = total.drafted;
-    result.counts.examined = total.examined;
-    result.counts.accepted = total.accepted;
-    result.counts.emitted = total.emitted;
+    result.counts = counts_of(total);
     result.positions = position_results(batches, config.gamma, context.confidence);
   }
 

@@ -171,11 +171,6 @@ int best_of(const std::vector<double>& speedups) {
   return static_cast<int>(best);
 }
 
-std::optional<Interval> value_of(const ByMetric<Interval>& metrics, Metric metric) {
-  const Interval* found = find(metrics, metric);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
-}
-
 /// The simulation of `config`, the task's but for its prompt, at the task's gamma and at the exact optimum.
 RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& config, int best_gamma) {
   const auto setup = jobs.setup(config);
@@ -185,14 +180,10 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   const auto& batches = job.outcome.batches;
   const ByMetric<Interval> metrics = simulated_metrics(batches, config.cost, task.confidence);
   RoundIntervals values;
-  values.alpha_overlap = value_of(metrics, Metric::alpha_overlap);
-  values.alpha_examined = value_of(metrics, Metric::alpha_examined);
-  values.alpha_drafted = value_of(metrics, Metric::alpha_drafted);
-  values.tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step);
-  values.tokens_variance = value_of(metrics, Metric::tokens_variance);
-  values.speedup = value_of(metrics, Metric::speedup);
-  values.operations = value_of(metrics, Metric::operations);
-  values.memory_accesses = value_of(metrics, Metric::memory_accesses);
+#define SPECLAB_QUANTITY_SIMULATED(name, sentence) \
+  if (const auto metric = metric_named(#name)) values.name = value_of(metrics, *metric);
+  SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_SIMULATED)
+#undef SPECLAB_QUANTITY_SIMULATED
   values.best_speedup =
       value_of(simulated_metrics(best.outcome.batches, config.cost, task.confidence), Metric::speedup);
   if (const auto& accepted = values.alpha_examined) {

@@ -25,10 +25,6 @@ Cell error_cell(const std::optional<double>& percent) {
   return {none ? "0" : fmt::format("{:+.3f}", *percent), percent, ""};
 }
 
-Cell simulated_cell(const std::optional<Interval>& interval) {
-  return interval ? interval_cell(*interval) : Cell{};
-}
-
 std::optional<double> as_number(const std::optional<std::int32_t>& count) {
   return count ? std::optional<double>(*count) : std::nullopt;
 }
@@ -43,7 +39,7 @@ void add_distribution_rows(Table& table, const ClassResult& one) {
     if (formula && exact[n] > 0) error = 100 * (*formula / exact[n] - 1);
     if (one.simulated && n < one.simulated->distribution.size()) simulated = one.simulated->distribution[n];
     table.rows.push_back({text_cell(fmt::format("P(N = {})", n + 1)), exact_cell(formula),
-                          exact_cell(exact[n]), simulated_cell(simulated), error_cell(error)});
+                          exact_cell(exact[n]), interval_cell(simulated), error_cell(error)});
   }
 }
 
@@ -61,7 +57,7 @@ Table class_table(const ClassResult& one, const std::string& caption) {
                        const std::optional<double>& exact, const std::optional<Interval>& interval,
                        const std::optional<double>& error) {
     if (!exact) return;
-    table.rows.push_back({text_cell(label), exact_cell(formula), exact_cell(exact), simulated_cell(interval),
+    table.rows.push_back({text_cell(label), exact_cell(formula), exact_cell(exact), interval_cell(interval),
                           error_cell(error)});
   };
   const auto row = [&](const char* label, std::optional<double> RoundNumbers::*number,

@@ -47,10 +47,8 @@ Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
       const std::string* value = printed_value(cell, metric);
       return value != nullptr ? Cell{*value, std::stod(*value), ""} : Cell{};
     }
-    case NumberKind::formula: {
-      const double* value = find(cell.formula, metric);
-      return value != nullptr ? number_cell(*value) : Cell{};
-    }
+    case NumberKind::formula:
+      return number_cell(value_of(cell.formula, metric));
     case NumberKind::simulated:
       return simulated_cell(cell, metric);
   }
@@ -189,15 +187,15 @@ Table metric_table(const Result& result, const std::string& id) {
               {},
               interval_note(result)};
   for (const MetricInfo& info : metric_infos()) {
-    const double* formula = find(cell.formula, info.metric);
-    if (formula == nullptr && find(cell.simulated, info.metric) == nullptr) continue;
+    const std::optional<double> formula = value_of(cell.formula, info.metric);
+    if (!formula && find(cell.simulated, info.metric) == nullptr) continue;
     const auto compared = std::find_if(cell.agreement.begin(), cell.agreement.end(),
                                        [&](const auto& one) { return one.first == info.name; });
     const bool judged = compared != cell.agreement.end();
     const bool held = judged && compared->second;
     table.rows.push_back(
         {text_cell(info.label),
-         formula != nullptr ? number_cell(*formula) : Cell{},
+         number_cell(formula),
          simulated_cell(cell, info.metric),
          {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
   }
@@ -207,13 +205,12 @@ Table metric_table(const Result& result, const std::string& id) {
 Table position_table(const CellResult& cell, const std::string& id) {
   Table table{
       id, "Acceptance by position", {"position", "αⁱ", "P[accepted]", "P[accepted | those before]"}, {}, ""};
-  const auto interval = [](const std::optional<Interval>& one) { return one ? interval_cell(*one) : Cell{}; };
   for (std::size_t i = 0; i < cell.positions.size(); ++i) {
     const auto position = static_cast<double>(i + 1);
     table.rows.push_back({number_cell(position),
                           cell.exact_alpha ? number_cell(std::pow(*cell.exact_alpha, position)) : Cell{},
-                          interval(cell.positions[i].unconditional),
-                          interval(cell.positions[i].conditional)});
+                          interval_cell(cell.positions[i].unconditional),
+                          interval_cell(cell.positions[i].conditional)});
   }
   return table;
 }
@@ -222,10 +219,9 @@ std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::str
   std::vector<std::vector<Cell>> rows;
   for (const CellResult& cell : result.cells) {
     for (const auto& [metric, verdict] : cell.verdict) {
-      const double* formula = find(cell.formula, metric);
       rows.push_back({text_cell(fmt::format("{}: {}, {}", name, cell.label, metric_label(metric))),
                       text_cell(*printed_value(cell, metric)),
-                      number_cell(formula ? *formula : std::nan("")),
+                      number_cell(value_of(cell.formula, metric).value_or(std::nan(""))),
                       text_cell(simulated_cell(cell, metric).text),
                       {words(verdict), {}, css_class(verdict)}});
     }

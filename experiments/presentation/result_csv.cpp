@@ -22,11 +22,6 @@ std::vector<Metric> metrics_with(const std::vector<CellResult>& cells,
   return found;
 }
 
-template <class T>
-std::optional<T> held(const T* value) {
-  return value != nullptr ? std::optional<T>(*value) : std::nullopt;
-}
-
 }  // namespace
 
 std::string result_csv(const Result& result) {
@@ -55,8 +50,8 @@ std::string result_csv(const Result& result) {
       const std::string* value = printed_value(cell, metric);
       row.emplace_back(value != nullptr ? *value : std::string());
     }
-    for (const Metric metric : formulas) row.push_back(csv_value(held(find(cell.formula, metric))));
-    for (const Metric metric : simulated) add_interval(row, held(find(cell.simulated, metric)));
+    for (const Metric metric : formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
+    for (const Metric metric : simulated) add_interval(row, value_of(cell.simulated, metric));
     row.emplace_back(verdict_cell(result, cell).text);
     rows.push_back(std::move(row));
   }

@@ -9,7 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "experiments/presentation/set_values.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -17,6 +18,31 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t most_curves = 12;
+
+/// The number that a cell sets at a path; none when it sets none, or something else.
+std::optional<double> set_number(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+/// The value that a cell sets at a path, for people; none when it sets nothing there.
+std::optional<std::string> set_text(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return number_text(value->get<double>());
+  // A kind with its parameters goes by its name.
+  const auto kind = value->is_object() ? value->find("kind") : value->end();
+  if (value->is_object() && kind != value->end() && kind->is_string()) return kind->get<std::string>();
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+/// "γ" for ".../gamma"; else the last name of the path.
+std::string axis_label(const std::string& path) {
+  static const std::map<std::string, std::string> symbols{{"alpha", "α"}, {"gamma", "γ"}, {"c_hat", "ĉ"}};
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const auto found = symbols.find(name);
+  return found == symbols.end() ? name : found->second;
+}
 
 /// The cells of one curve with their x, which increases.
 struct Curve {
@@ -48,22 +74,12 @@ std::vector<Curve> curves_of(const std::vector<CellResult>& cells, const FigureC
 Figure curves(const std::vector<CellResult>& cells, const FigureConfig& config) {
   Figure figure;
   for (const Curve& curve : curves_of(cells, config)) {
-    Series line;
-    line.name = curve.name;
-    Series points = line;
-    points.style = SeriesStyle::points;
+    Series line{.name = curve.name};
+    Series points{.name = curve.name, .style = SeriesStyle::points};
     for (const auto& [x, cell] : curve.cells) {
       const double* formula = find(cell->formula, config.y);
-      if (formula != nullptr && cell->formula_alpha != AlphaSource::measured) {
-        line.x.push_back(x);
-        line.y.push_back(*formula);
-      }
-      const Interval* simulated = find(cell->simulated, config.y);
-      if (simulated == nullptr) continue;
-      points.x.push_back(x);
-      points.y.push_back(simulated->estimate);
-      points.low.push_back(simulated->low);
-      points.high.push_back(simulated->high);
+      if (formula != nullptr && cell->formula_alpha != AlphaSource::measured) line.add(x, *formula);
+      if (const Interval* simulated = find(cell->simulated, config.y)) points.add(x, *simulated);
     }
     const bool has_line = !line.x.empty();
     if (has_line) {

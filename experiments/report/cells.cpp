@@ -33,14 +33,18 @@ std::string digits_text(double value, int digits) {
 
 Cell text_cell(std::string text) { return {std::move(text)}; }
 
-Cell number_cell(double value) { return {number_text(value), value}; }
+Cell number_cell(const std::optional<double>& value) {
+  return value ? Cell{number_text(*value), value} : Cell{};
+}
 
 Cell measured_cell(std::optional<double> value, int digits) {
   if (!value || !std::isfinite(*value)) return text_cell("-");
   return {digits_text(*value, digits), value};
 }
 
-Cell interval_cell(const Interval& interval) { return {interval_text(interval), interval.estimate}; }
+Cell interval_cell(const std::optional<Interval>& interval) {
+  return interval ? Cell{interval_text(*interval), interval->estimate} : Cell{};
+}
 
 std::string grouped(std::uint64_t number) {
   constexpr std::uint64_t group = 1000;

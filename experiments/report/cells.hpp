@@ -19,10 +19,11 @@ std::string interval_text(const Interval& interval);
 std::string digits_text(double value, int digits);
 
 Cell text_cell(std::string text);
-Cell number_cell(double value);
+/// Empty without a value.
+Cell number_cell(const std::optional<double>& value);
+Cell interval_cell(const std::optional<Interval>& interval);
 /// By `digits_text`; "-" for what is not there or not finite.
 Cell measured_cell(std::optional<double> value, int digits);
-Cell interval_cell(const Interval& interval);
 /// A whole number in groups of three digits: "262,144".
 Cell count_cell(std::uint64_t count);
 std::string grouped(std::uint64_t number);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -166,6 +167,18 @@ std::string inline_svg(std::string_view document, std::string_view prefix, std::
 std::string draw_svg(const Figure& figure) {
   check(figure);
   return inline_svg(run_gnuplot(gnuplot_script(figure)), figure.id + "-", figure.title);
+}
+
+void Series::add(double at, double value) {
+  x.push_back(at);
+  y.push_back(value);
+}
+
+void Series::add(double at, const Interval& interval) {
+  const auto [estimate, least, most] = interval;
+  add(at, estimate);
+  low.push_back(std::isfinite(least) ? least : estimate);
+  high.push_back(std::isfinite(most) ? most : estimate);
 }
 
 Drawing draw(const Figure& figure) { return {figure.id, draw_svg(figure), figure.caption, figure.command}; }

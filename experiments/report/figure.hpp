@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/intervals.hpp"
+
 namespace speclab {
 
 /// How a series looks: what is computed is a line (or steps; or levels, a short line across each x of a
@@ -14,7 +16,7 @@ enum class SeriesStyle { line, points, steps, levels };
 
 /// Points in the plane, in drawing order. A y that is not finite is a gap.
 struct Series {
-  std::string name;  ///< in the legend; empty: not listed
+  std::string name = {};  ///< in the legend; empty: not listed
   SeriesStyle style = SeriesStyle::line;
   std::vector<double> x = {};
   std::vector<double> y = {};
@@ -22,6 +24,10 @@ struct Series {
   std::vector<double> high = {};  ///< as long as `low`
   /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
   std::optional<std::size_t> colour_of = {};
+
+  void add(double at, double value);
+  /// A point with its error bar; an end that is not finite, as with a single batch, is left out.
+  void add(double at, const Interval& interval);
 };
 
 /// A matrix of coloured cells. Cells reach half way to their neighbours (on a logarithmic axis, in the

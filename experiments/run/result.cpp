@@ -101,6 +101,16 @@ const char* words(Reproduction verdict) {
   return "";
 }
 
+Counts counts_of(const Tally& tally) {
+  Counts counts;
+  counts.rounds = tally.rounds;
+  counts.drafted = tally.drafted;
+  counts.examined = tally.examined;
+  counts.accepted = tally.accepted;
+  counts.emitted = tally.emitted;
+  return counts;
+}
+
 std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma,
                                              double confidence) {
   std::vector<PositionResult> positions;

@@ -32,6 +32,9 @@ struct Counts {
       emitted, target_rows, draft_rows, plain_rows;
 };
 
+/// Rounds and their tokens.
+Counts counts_of(const Tally& tally);
+
 /// Acceptance at one drafted position.
 struct PositionResult {
   std::optional<Interval> unconditional;  ///< P[accepted]
