@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/compare/compare_report.hpp"
-#include "experiments/compare/compare_result.hpp"
+#include "experiments/compare/compare.hpp"
 #include "experiments/compare/drafter_benchmark.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/csv_values.hpp"
@@ -66,20 +65,15 @@ struct Speeds {
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-std::optional<Interval> metric_of(const ByMetric<Interval>& metrics, Metric metric) {
-  const Interval* found = find(metrics, metric);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
-}
-
 RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confidence) {
   // The speedup among them knows one cost alone, and is not asked for.
   const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence);
-  return {.alpha_examined = metric_of(metrics, Metric::alpha_examined),
-          .alpha_drafted = metric_of(metrics, Metric::alpha_drafted),
+  return {.alpha_examined = value_of(metrics, Metric::alpha_examined),
+          .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
           .drafted_per_round =
               ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
                              each(outcome, [](const Tally& t) { return real(t.rounds); }), confidence),
-          .tokens_per_target_step = metric_of(metrics, Metric::tokens_per_target_step),
+          .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
           .speedup = ratio_interval(speeds.tokens, speeds.time, confidence)};
 }
 
@@ -185,7 +179,7 @@ class CompareCell final : public PreparedCell {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
     put(Metric::alpha_overlap,
-        metric_of(simulated_metrics(overlaps.batches, {}, confidence), Metric::alpha_overlap));
+        value_of(simulated_metrics(overlaps.batches, {}, confidence), Metric::alpha_overlap));
     put(Metric::alpha_examined, fastest.alpha_examined);
     put(Metric::alpha_drafted, fastest.alpha_drafted);
     put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
@@ -204,12 +198,7 @@ class CompareCell final : public PreparedCell {
       }
       own.policies.push_back(std::move(one));
     }
-    const Tally total = measured.gammas[best].total();
-    result.counts.rounds = total.rounds;
-    result.counts.drafted = total.drafted;
-    result.counts.examined = total.examined;
-    result.counts.accepted = total.accepted;
-    result.counts.emitted = total.emitted;
+    result.counts = counts_of(measured.gammas[best].total());
   }
 
   const CompareSection& section_;

@@ -1,16 +1,13 @@
-#include "experiments/compare/compare_report.hpp"
+#include "experiments/compare/compare.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "experiments/compare/compare_result.hpp"
-#include "experiments/compare/compare_section.hpp"
 #include "experiments/presentation/metric_tables.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/csv_values.hpp"
@@ -34,11 +31,6 @@ const CompareResult* numbers_of(const CellResult& cell) {
   if (cell.partial || cell.own == nullptr) return nullptr;
   const auto& comparison = own<CompareResult>(cell);
   return comparison.ran() ? &comparison : nullptr;
-}
-
-std::optional<Interval> simulated(const CellResult& cell, Metric metric) {
-  const Interval* found = find(cell.simulated, metric);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
 const PolicyResult* policy_named(const CompareResult& comparison, const std::string& name) {
@@ -117,7 +109,7 @@ Table drafters_table(const Result& result, const std::string& id) {
     row.push_back(number_cell(comparison->best_gamma));
     for (const Metric metric : {Metric::speedup, Metric::tokens_per_target_step, Metric::alpha_overlap,
                                 Metric::alpha_examined, Metric::alpha_drafted}) {
-      row.push_back(interval_or_none(simulated(cell, metric)));
+      row.push_back(interval_or_none(value_of(cell.simulated, metric)));
     }
     row.push_back(interval_or_none(comparison->proposes));
     table.rows.push_back(std::move(row));
@@ -182,7 +174,7 @@ Table policies_table(const Result& result, const std::string& id) {
   Table table = by_policy(
       result, {id, "Speedup by γ policy", {"task", "drafter", "best fixed γ"}, {}, ""},
       [](const CellResult& cell, const CompareResult& comparison) {
-        const double speedup = simulated(cell, Metric::speedup)->estimate;
+        const double speedup = value_of(cell.simulated, Metric::speedup)->estimate;
         return Cell{fmt::format("{} (γ = {})", number_text(speedup), comparison.best_gamma), speedup, ""};
       },
       [](const PolicyResult& policy) {
@@ -207,7 +199,7 @@ Table gains_table(const Result& result, const std::string& id) {
        {},
        ""},
       [](const CellResult& cell, const CompareResult&) {
-        return interval_or_none(simulated(cell, Metric::speedup));
+        return interval_or_none(value_of(cell.simulated, Metric::speedup));
       },
       [](const PolicyResult& policy) {
         Cell cell = interval_or_none(policy.gain);
@@ -235,13 +227,6 @@ Table gammas_table(const Result& result, const std::string& id) {
   return table;
 }
 
-void add_point(Series& series, double x, const Interval& interval) {
-  series.x.push_back(x);
-  series.y.push_back(interval.estimate);
-  series.low.push_back(std::isfinite(interval.low) ? interval.low : interval.estimate);
-  series.high.push_back(std::isfinite(interval.high) ? interval.high : interval.estimate);
-}
-
 using SpeedupOf =
     std::function<std::optional<Interval>(const CellResult&, const CompareResult&, const std::string& name)>;
 
@@ -252,9 +237,7 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
   figure.categories = drafters;
   figure.y_label = metric_label(Metric::speedup);
   for (const std::string& name : names) {
-    Series series;
-    series.name = name;
-    series.style = SeriesStyle::points;
+    Series series{.name = name, .style = SeriesStyle::points};
     for (const CellResult& cell : result.cells) {
       const CompareResult* comparison = numbers_of(cell);
       if (comparison == nullptr) continue;
@@ -262,7 +245,7 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
       if (!speedup) continue;
       const auto at =
           std::find(drafters.begin(), drafters.end(), set_text(cell, "drafter")) - drafters.begin();
-      add_point(series, static_cast<double>(at), *speedup);
+      series.add(static_cast<double>(at), *speedup);
     }
     if (!series.x.empty()) figure.series.push_back(std::move(series));
   }
@@ -325,7 +308,7 @@ std::vector<Figure> compare_figures(const Result& result) {
       result, drafters, tasks,
       [](const CellResult& cell, const CompareResult&, const std::string& task) -> std::optional<Interval> {
         if (set_text(cell, "task") != task) return std::nullopt;
-        return simulated(cell, Metric::speedup);
+        return value_of(cell.simulated, Metric::speedup);
       });
   if (all.series.empty()) return figures;
   all.title = "Speedup of every drafter at its best fixed γ, by task";
@@ -340,7 +323,7 @@ std::vector<Figure> compare_figures(const Result& result) {
                                [&](const CellResult& cell, const CompareResult& comparison,
                                    const std::string& name) -> std::optional<Interval> {
                                  if (set_text(cell, "task") != task) return std::nullopt;
-                                 if (name == names.front()) return simulated(cell, Metric::speedup);
+                                 if (name == names.front()) return value_of(cell.simulated, Metric::speedup);
                                  const PolicyResult* policy = policy_named(comparison, name);
                                  return policy != nullptr ? policy->speedup : std::nullopt;
                                });

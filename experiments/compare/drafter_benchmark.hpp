@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/compare/compare_section.hpp"
+#include "experiments/compare/compare.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/sequence_decode.hpp"

@@ -13,12 +13,35 @@
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/schedules/schedules_result.hpp"
-#include "experiments/schedules/schedules_section.hpp"
 
 namespace speclab {
 
 namespace {
+
+/// A schedule of a config with the name of its row, which is unlike all others.
+struct NamedSchedule {
+  std::string name;
+  std::string kind;
+  MadeSchedule made;
+};
+
+/// The schedules of a config, in its order. Throws ConfigError for parameters that do not fit.
+std::vector<NamedSchedule> schedules_of(const Config& config) {
+  const ScheduleRequest request{
+      .gamma = config.gamma, .c = config.cost.c, .length = config.simulation.length};
+  std::vector<NamedSchedule> all;
+  for (const ScheduleConfig& chosen : config.section<SchedulesSection>("schedules").compare) {
+    MadeSchedule made = chosen.entry().make(chosen, request);
+    const std::string wanted = chosen.label.empty() ? made.name : chosen.label;
+    std::string name = wanted;
+    const auto taken = [&](const NamedSchedule& other) { return other.name == name; };
+    for (int copy = 2; std::any_of(all.begin(), all.end(), taken); ++copy) {
+      name = fmt::format("{} ({})", wanted, copy);
+    }
+    all.push_back({std::move(name), chosen.name(), std::move(made)});
+  }
+  return all;
+}
 
 /// Trials are held in memory one a thread.
 constexpr std::uint64_t longest_trial = 100'000'000;
@@ -221,30 +244,74 @@ void check(const Config& config) {
   }
 }
 
+class Schedules final : public Experiment {
+ public:
+  Schedules()
+      : Experiment(
+            "schedules",
+            "Schedules of drafting and verification on a virtual clock, over the same acceptances, compared "
+            "with their closed forms.") {}
+
+  std::vector<std::string> sections() const override { return {"schedules"}; }
+
+  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    check(cell.config);
+    std::vector<NamedSchedule> named = schedules_of(cell.config);
+    return std::make_unique<SchedulesCell>(cell.config, std::move(named),
+                                           cell.config.models ? jobs.setup(cell.config) : nullptr);
+  }
+
+  int intervals(const Config& cell) const override {
+    // A speedup and a difference each.
+    return 2 * static_cast<int>(cell.section<SchedulesSection>("schedules").compare.size());
+  }
+  std::string printed_unsupported_reason() const override {
+    return "schedules has no formula to judge printed values by; leave them out";
+  }
+
+  std::string own_key() const override { return "schedules"; }
+  TypePtr own_result() const override { return described<SchedulesResult>().type; }
+
+  std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
+    return schedules_tables(result, id);
+  }
+  std::vector<Figure> figures(const Result& result) const override { return schedules_figures(result); }
+  std::string csv(const Result& result) const override { return schedules_csv(result); }
+  std::vector<std::pair<std::string, std::string>> files(const Result& result) const override {
+    return schedules_files(result);
+  }
+};
+
 }  // namespace
 
-SchedulesExperiment::SchedulesExperiment()
-    : Experiment(
-          "schedules",
-          "Schedules of drafting and verification on a virtual clock, over the same acceptances, compared "
-          "with their closed forms.") {}
-
-std::unique_ptr<PreparedCell> SchedulesExperiment::prepare(const CellSpec& cell, JobList& jobs) const {
-  check(cell.config);
-  std::vector<NamedSchedule> named = schedules_of(cell.config);
-  return std::make_unique<SchedulesCell>(cell.config, std::move(named),
-                                         cell.config.models ? jobs.setup(cell.config) : nullptr);
+std::vector<ScheduleConfig> usual_schedules() {
+  std::vector<ScheduleConfig> all;
+  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
+                           "speculative_function_execution", "batched"}) {
+    all.push_back(selected(*schedule_family().find_entry(kind)));
+    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
+  }
+  return all;
 }
 
-int SchedulesExperiment::intervals(const Config& cell) const {
-  // A speedup and a difference each.
-  return 2 * static_cast<int>(cell.section<SchedulesSection>("schedules").compare.size());
+const SectionKind& schedules_section() {
+  using S = SchedulesSection;
+  static const SectionKind kind{
+      "schedules",
+      object<S>("schedules",
+                "What the experiment schedules compares: over independent acceptances of probability "
+                "\"alpha\", or those of \"models\".",
+                {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
+                       "The schedules; each gets one row."),
+                 integer_field(
+                     "trace_tokens", &S::trace_tokens, 0, 1000,
+                     "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
+          .type};
+  return kind;
 }
-
-TypePtr SchedulesExperiment::own_result() const { return described<SchedulesResult>().type; }
 
 const Experiment& schedules_experiment() {
-  static const SchedulesExperiment experiment;
+  static const Schedules experiment;
   return experiment;
 }
 

@@ -1,4 +1,4 @@
-// Tables, figures and files of the experiment "schedules", from results alone.
+// Results as JSON, tables, figures and files of the experiment "schedules", from results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,14 +7,39 @@
 #include <optional>
 #include <utility>
 
+#include "experiments/config/result_fields.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/csv_values.hpp"
 #include "experiments/schedules/schedules.hpp"
-#include "experiments/schedules/schedules_result.hpp"
 
 namespace speclab {
 
+template <>
+const Typed<EventKind>& described() {
+  static const auto type = choice<EventKind>({{"draft run", EventKind::draft_run},
+                                              {"target run", EventKind::target_run},
+                                              {"dropped run", EventKind::dropped_run},
+                                              {"function f", EventKind::function_f},
+                                              {"function g", EventKind::function_g},
+                                              {"stand-in for f", EventKind::draft_of_f}});
+  return type;
+}
+
+SPECLAB_RESULT(PrintedValue, "commonly_printed", meaning, value);
+SPECLAB_RESULT(ScheduleRow, "schedule", name, kind, formula, commonly_printed, speedup,
+               formula_within_interval, error_percent, difference, tokens);
+SPECLAB_RESULT(TracedRun, "run", start, end, track, kind, label);
+SPECLAB_RESULT(ScheduleTrace, "trace", schedule, end, runs);
+SPECLAB_RESULT(SchedulesResult, "schedules", measured_alpha, reference, rows, traces);
+
 namespace {
+
+/// "draft run", "dropped run".
+std::string words(EventKind kind) {
+  Json json;
+  write(described<EventKind>(), kind, json);
+  return json.get<std::string>();
+}
 
 /// What the experiment found about a cell, null for one that was interrupted.
 const SchedulesResult* own_of(const CellResult& cell) {
@@ -28,8 +53,6 @@ std::optional<double> differing_value(const ScheduleRow& row) {
   if (!value || !row.formula) return value;
   return std::abs(*value - *row.formula) <= 1e-9 * *row.formula ? std::nullopt : value;
 }
-
-Cell number_cell_or_empty(const std::optional<double>& value) { return value ? number_cell(*value) : Cell{}; }
 
 Cell verdict_cell(const ScheduleRow& row) {
   if (row.formula_within_interval) {
@@ -58,10 +81,10 @@ Table table_of(const CellResult& cell, const SchedulesResult& own, const std::st
   for (const ScheduleRow& row : own.rows) {
     const std::optional<double> printed = differing_value(row);
     std::vector<Cell> cells{
-        text_cell(row.name),           number_cell_or_empty(row.formula),
-        interval_cell(row.speedup),    verdict_cell(row),
-        number_cell_or_empty(printed), printed ? text_cell(row.commonly_printed->meaning) : Cell{}};
-    if (own.reference) cells.push_back(row.difference ? interval_cell(*row.difference) : Cell{});
+        text_cell(row.name),        number_cell(row.formula),
+        interval_cell(row.speedup), verdict_cell(row),
+        number_cell(printed),       printed ? text_cell(row.commonly_printed->meaning) : Cell{}};
+    if (own.reference) cells.push_back(interval_cell(row.difference));
     table.rows.push_back(std::move(cells));
   }
   table.note = fmt::format(
@@ -96,15 +119,8 @@ void add_points(std::vector<Curve>& curves, double x, const SchedulesResult& own
       // What is swept stands in the name.
       curves[at].name = row.kind;
     }
-    if (row.formula) {
-      curves[at].line.x.push_back(x);
-      curves[at].line.y.push_back(*row.formula);
-    }
-    Series& points = curves[at].points;
-    points.x.push_back(x);
-    points.y.push_back(row.speedup.estimate);
-    points.low.push_back(row.speedup.low);
-    points.high.push_back(row.speedup.high);
+    if (row.formula) curves[at].line.add(x, *row.formula);
+    curves[at].points.add(x, row.speedup);
   }
 }
 
@@ -242,8 +258,7 @@ class ChromeTrace {
 
 }  // namespace
 
-std::vector<Table> SchedulesExperiment::tables(const Result& result, const Timings&,
-                                               const std::string& id) const {
+std::vector<Table> schedules_tables(const Result& result, const std::string& id) {
   std::vector<Table> tables;
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const SchedulesResult* own = own_of(result.cells[i]);
@@ -254,7 +269,7 @@ std::vector<Table> SchedulesExperiment::tables(const Result& result, const Timin
   return tables;
 }
 
-std::vector<Figure> SchedulesExperiment::figures(const Result& result) const {
+std::vector<Figure> schedules_figures(const Result& result) {
   std::vector<Figure> figures;
   if (std::optional<Figure> swept = sweep_figure(result)) figures.push_back(std::move(*swept));
   for (const CellResult& cell : result.cells) {
@@ -264,7 +279,7 @@ std::vector<Figure> SchedulesExperiment::figures(const Result& result) const {
   return figures;
 }
 
-std::string SchedulesExperiment::csv(const Result& result) const {
+std::string schedules_csv(const Result& result) {
   const std::vector<std::string> sets = set_paths(result.cells);
   std::vector<std::string> columns{"case"};
   columns.insert(columns.end(), sets.begin(), sets.end());
@@ -298,10 +313,10 @@ std::string SchedulesExperiment::csv(const Result& result) const {
       rows.push_back(std::move(row));
     }
   }
-  return speclab::csv(columns, rows);
+  return csv(columns, rows);
 }
 
-std::vector<std::pair<std::string, std::string>> SchedulesExperiment::files(const Result& result) const {
+std::vector<std::pair<std::string, std::string>> schedules_files(const Result& result) {
   ChromeTrace trace;
   for (const CellResult& cell : result.cells) {
     const SchedulesResult* own = own_of(cell);

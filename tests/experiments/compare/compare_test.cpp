@@ -7,8 +7,7 @@
 #include <string>
 
 #include "core/random/philox.hpp"
-#include "experiments/compare/compare_report.hpp"
-#include "experiments/compare/compare_result.hpp"
+#include "experiments/compare/compare.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/run/csv_values.hpp"
 #include "tests/experiments/config_error_of.hpp"

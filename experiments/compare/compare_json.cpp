@@ -1,4 +1,7 @@
-#include "experiments/compare/compare_section.hpp"
+// The section and the results of the experiment "compare" as JSON.
+#include "experiments/compare/compare.hpp"
+
+#include "experiments/config/result_fields.hpp"
 
 namespace speclab {
 
@@ -43,6 +46,40 @@ const SectionKind& compare_section() {
                          "Stretches of sequences for batch-means intervals.")})
           .type};
   return kind;
+}
+
+SPECLAB_RESULT(RunNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,
+               tokens_per_target_step, speedup);
+
+template <>
+const Typed<GammaResult>& described() {
+  using Own = GammaResult;
+  static const auto type = result_object<Own>(
+      "gamma", {}, joined({ResultField<Own>("gamma", &Own::gamma)}, inherited<Own>(described<RunNumbers>())));
+  return type;
+}
+
+template <>
+const Typed<PolicyResult>& described() {
+  using Own = PolicyResult;
+  static const auto type =
+      result_object<Own>("policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
+                         joined({ResultField<Own>("name", &Own::name), ResultField<Own>("kind", &Own::kind)},
+                                inherited<Own>(described<RunNumbers>())));
+  return type;
+}
+
+template <>
+const Typed<CompareResult>& described() {
+  using Own = CompareResult;
+  static const auto type =
+      result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
+                                        sparse("sequences", &Own::sequences),
+                                        {"proposes", &Own::proposes},
+                                        sparse("best_gamma", &Own::best_gamma),
+                                        sparse("gammas", &Own::gammas),
+                                        sparse("policies", &Own::policies)});
+  return type;
 }
 
 }  // namespace speclab
