@@ -22,73 +22,82 @@ namespace {
 
 constexpr int longest_round = 100000;
 
+/// UsageError that names the line.
+template <class... Arguments>
+[[noreturn]] void refuse(const TextLine& line, fmt::format_string<Arguments...> what,
+                         Arguments&&... arguments) {
+  throw UsageError(line.where + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
+}
+
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || value > (std::uint64_t{1} << 53U)) {
-    throw UsageError(
-        fmt::format("{}: {} is \"{}\"; expected an integer of 0 or more", line.where, what, word));
+    refuse(line, "{} is \"{}\"; expected an integer of 0 or more", what, word);
   }
   return value;
 }
 
-void add_round(AcceptanceFile& log, const TextLine& line, std::uint64_t drafted, std::uint64_t accepted) {
+void add_round(AcceptanceFile& log, const TextLine& line, const std::string& drafted_word,
+               const std::string& accepted_word) {
+  const std::uint64_t drafted = count_of(line, drafted_word, "drafted");
+  const std::uint64_t accepted = count_of(line, accepted_word, "accepted");
   if (drafted > longest_round) {
-    throw UsageError(
-        fmt::format("{}: {} tokens drafted in one round; at most {}", line.where, drafted, longest_round));
+    refuse(line, "{} tokens drafted in one round; at most {}", drafted, longest_round);
   }
   if (accepted > drafted) {
-    throw UsageError(
-        fmt::format("{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one "
-                    "more a round than were accepted",
-                    line.where, accepted, drafted));
+    refuse(line,
+           "{} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were "
+           "accepted",
+           accepted, drafted);
   }
   log.rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
 }
 
-/// Where each of these columns stands in a header.
-std::vector<std::size_t> columns_of(const TextLine& header, const std::vector<std::string>& names) {
-  const std::vector<std::string> fields = split(header.text, ',');
-  std::vector<std::size_t> columns;
-  for (const std::string& name : names) {
-    const auto found = std::find(fields.begin(), fields.end(), name);
-    if (found == fields.end()) {
-      throw UsageError(
-          fmt::format("{}: no column \"{}\" in the header \"{}\"; expected \"drafted,accepted\" "
-                      "or \"position,drafted,accepted\"",
-                      header.where, name, header.text));
+/// Lines of values below a header, which names some columns among others.
+class NamedColumns {
+ public:
+  NamedColumns(const TextLine& header, const std::vector<std::string>& names) {
+    const std::vector<std::string> fields = split(header.text, ',');
+    for (const std::string& name : names) {
+      const auto found = std::find(fields.begin(), fields.end(), name);
+      if (found == fields.end()) {
+        refuse(header,
+               "no column \"{}\" in the header \"{}\"; expected \"drafted,accepted\" or "
+               "\"position,drafted,accepted\"",
+               name, header.text);
+      }
+      columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
     }
-    columns.push_back(static_cast<std::size_t>(found - fields.begin()));
   }
-  return columns;
-}
 
-const std::string& field_at(const TextLine& line, const std::vector<std::string>& fields,
-                            std::size_t column) {
-  if (column >= fields.size()) {
-    throw UsageError(
-        fmt::format("{}: \"{}\" has {} values; the header has more", line.where, line.text, fields.size()));
+  /// The line's words in the order of the names.
+  std::vector<std::string> words(const TextLine& line) const {
+    const std::vector<std::string> fields = split(line.text, ',');
+    std::vector<std::string> words;
+    for (const std::size_t column : columns_) {
+      if (column >= fields.size()) {
+        refuse(line, "\"{}\" has {} values; the header has more", line.text, fields.size());
+      }
+      words.push_back(fields[column]);
+    }
+    return words;
   }
-  return fields[column];
-}
+
+ private:
+  std::vector<std::size_t> columns_;
+};
 
 AcceptanceFile read_rounds_csv(const std::vector<TextLine>& lines) {
   AcceptanceFile log;
-  std::vector<std::size_t> columns{0, 1};
-  std::size_t first = 0;
-  if (lines[0].text.find_first_not_of("0123456789, \t-+.") != std::string::npos) {
-    columns = columns_of(lines[0], {"drafted", "accepted"});
-    first = 1;
-  }
-  for (std::size_t i = first; i < lines.size(); ++i) {
-    const TextLine& line = lines[i];
-    const std::vector<std::string> fields = split(line.text, ',');
-    if (first == 0 && fields.size() != 2) {
-      throw UsageError(
-          fmt::format("{}: \"{}\" is not \"drafted,accepted\", such as 5,3", line.where, line.text));
+  const bool headed = lines[0].text.find_first_not_of("0123456789, \t-+.") != std::string::npos;
+  const NamedColumns columns(headed ? lines[0] : TextLine{"", "drafted,accepted"}, {"drafted", "accepted"});
+  for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
+    if (!headed && split(lines[i].text, ',').size() != 2) {
+      refuse(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", lines[i].text);
     }
-    add_round(log, line, count_of(line, field_at(line, fields, columns[0]), "drafted"),
-              count_of(line, field_at(line, fields, columns[1]), "accepted"));
+    const std::vector<std::string> words = columns.words(lines[i]);
+    add_round(log, lines[i], words[0], words[1]);
   }
   return log;
 }
@@ -98,23 +107,13 @@ AcceptanceFile read_json_lines(const std::vector<TextLine>& lines) {
   AcceptanceFile log;
   for (const TextLine& line : lines) {
     const Json value = Json::parse(line.text, nullptr, false);
-    const Json* drafted = nullptr;
-    const Json* accepted = nullptr;
     if (value.is_array() && value.size() == 2) {
-      drafted = &value[0];
-      accepted = &value[1];
-    } else if (value.is_object()) {
-      for (const auto& [key, entry] : value.items()) {
-        if (key == "drafted") drafted = &entry;
-        if (key == "accepted") accepted = &entry;
-      }
+      add_round(log, line, value[0].dump(), value[1].dump());
+    } else if (value.is_object() && value.contains("drafted") && value.contains("accepted")) {
+      add_round(log, line, value["drafted"].dump(), value["accepted"].dump());
+    } else {
+      refuse(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", line.text);
     }
-    if (drafted == nullptr || accepted == nullptr) {
-      throw UsageError(
-          fmt::format("{}: {} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", line.where, line.text));
-    }
-    add_round(log, line, count_of(line, drafted->dump(), "drafted"),
-              count_of(line, accepted->dump(), "accepted"));
   }
   return log;
 }
@@ -133,30 +132,30 @@ AcceptanceFile from_totals(const std::string& where, std::uint64_t rounds,
 }
 
 AcceptanceFile read_totals_csv(const std::vector<TextLine>& lines) {
-  const auto columns = columns_of(lines[0], {"position", "drafted", "accepted"});
+  const NamedColumns columns(lines[0], {"position", "drafted", "accepted"});
   std::vector<std::uint64_t> accepted;
   std::uint64_t rounds = 0;
   std::uint64_t start = 0;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const TextLine& line = lines[i];
-    const std::vector<std::string> fields = split(line.text, ',');
-    const std::uint64_t position = count_of(line, field_at(line, fields, columns[0]), "position");
-    const std::uint64_t drafted = count_of(line, field_at(line, fields, columns[1]), "drafted");
+    const std::vector<std::string> words = columns.words(line);
+    const std::uint64_t position = count_of(line, words[0], "position");
+    const std::uint64_t drafted = count_of(line, words[1], "drafted");
     if (i == 1) {
       start = position;
       rounds = drafted;
     }
     if (start > 1 || position != start + i - 1) {
-      throw UsageError(
-          fmt::format("{}: position {}; expected 1, 2, 3, ... or 0, 1, 2, ...", line.where, position));
+      refuse(line, "position {}; expected 1, 2, 3, ... or 0, 1, 2, ...", position);
     }
     if (drafted != rounds) {
-      throw UsageError(
-          fmt::format("{}: position {} was drafted {} times, the first {} times; totals need "
-                      "rounds of one length, a log of rounds does not",
-                      line.where, position, drafted, rounds));
+      refuse(
+          line,
+          "position {} was drafted {} times, the first {} times; totals need rounds of one length, a log of "
+          "rounds does not",
+          position, drafted, rounds);
     }
-    accepted.push_back(count_of(line, field_at(line, fields, columns[2]), "accepted"));
+    accepted.push_back(count_of(line, words[2], "accepted"));
   }
   return from_totals(lines[0].where, rounds, accepted);
 }
@@ -185,7 +184,7 @@ std::uint64_t counter_of(const TextLine& line, const std::string& word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0) || value > 9e15 ||
       value != std::floor(value)) {
-    throw UsageError(fmt::format("{}: \"{}\" is not a count", line.where, word));
+    refuse(line, "\"{}\" is not a count", word);
   }
   return static_cast<std::uint64_t>(value);
 }
@@ -205,7 +204,7 @@ AcceptanceFile read_prometheus(const std::vector<TextLine>& lines, const std::st
     if (!is(sample, per_position)) continue;
     constexpr std::string_view label = "position=\"";
     const auto at = sample.labels.find(label);
-    if (at == std::string::npos) throw UsageError(fmt::format("{}: no label \"position\"", line.where));
+    if (at == std::string::npos) refuse(line, "no label \"position\"");
     const auto from = at + label.size();
     const std::string position = sample.labels.substr(from, sample.labels.find('"', from) - from);
     by_position[count_of(line, position, "position")] += counter_of(line, sample.value);

@@ -188,8 +188,7 @@ std::string comparison_text(const ChoiceComparison& comparison) {
               "The config's γ beside the best by Theorem 3.8",
               {"case", "α", "c", "its γ", "speedup", "best γ", "speedup", "lost, %", "verdict"},
               {},
-              "",
-              false};
+              ""};
   const bool rounded = std::any_of(comparison.rows.begin(), comparison.rows.end(),
                                    [](const ComparedChoice& row) { return row.optimal_gammas.has_value(); });
   if (rounded) table.columns.push_back("best γ of rounded inputs");

@@ -1,7 +1,8 @@
-#include "experiments/plan/device_plan.hpp"
-
+// What the roofline says of a plan on a device: times, bounds, memory, traffic and energy.
 #include <algorithm>
 #include <cmath>
+
+#include "experiments/plan/planning.hpp"
 
 namespace speclab {
 

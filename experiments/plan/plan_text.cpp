@@ -63,8 +63,7 @@ std::string head(const DrafterPlan& plan) {
 
 std::string gamma_table(const DrafterPlan& plan) {
   if (plan.gammas.empty()) return "";
-  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {},
-              "",       false};
+  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {}, ""};
   if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
   for (const GammaRow& row : plan.gammas) {
     std::vector<Cell> cells{{fmt::format("{}{}", row.gamma == plan.best.gamma ? "→ " : "", row.gamma),
@@ -92,8 +91,7 @@ std::string log_text(const LogFindings& log) {
       fmt::format("\n{} rounds, {} tokens examined, {} accepted", log.rounds, log.examined, log.accepted),
       {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
       {},
-      "",
-      false};
+      ""};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
                           short_cell(row.conditional.estimate), short_cell(row.conditional.low),
@@ -114,7 +112,7 @@ stretches and batches take rounds as independent.
 }
 
 std::string batch_text(const DrafterPlan& plan) {
-  Table table{"batches", "\nBest γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, "", false};
+  Table table{"batches", "\nBest γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, ""};
   int last_paying = 0;
   bool pays_again = false;
   bool stopped = false;
@@ -220,7 +218,7 @@ The batch at which speculation stops paying needs --device, --target and --draft
 }
 
 std::string ranking_text(const DrafterRanking& ranking) {
-  Table table{"ranking", "", {"drafter", "α", "c", "best γ", "speedup"}, {}, "", false};
+  Table table{"ranking", "", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
   for (const DrafterPlan& plan : ranking.ranking) {
     table.rows.push_back({text_cell(plan.drafter), short_cell(plan.alpha.value.estimate),
                           short_cell(plan.costs.c), short_cell(plan.best.gamma),

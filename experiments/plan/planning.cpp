@@ -11,7 +11,6 @@
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/plan/device_plan.hpp"
 #include "experiments/plan/server_settings.hpp"
 
 namespace speclab {

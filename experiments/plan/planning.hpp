@@ -39,6 +39,15 @@ struct PlanSettings {
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
+/// What the roofline says. None unless the target's cost is a roofline. Numbers that need the draft's shape
+/// are left out without it.
+std::optional<DeviceFindings> device_plan(const Drafter& drafter, const PlanSettings& settings, int gamma,
+                                          double tokens_per_target_step);
+
+/// Batches to plan for: those that fit into memory beside both models, at most `max_batch`, and always the
+/// one that was asked about.
+int largest_planned_batch(const Drafter& drafter, const PlanSettings& settings);
+
 /// The fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
