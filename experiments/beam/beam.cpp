@@ -17,15 +17,22 @@
 #include <vector>
 
 #include "analysis/theory/theorems.hpp"
-#include "experiments/beam/beam_section.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "sim/beam_search.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {
 
 namespace {
+
+struct BeamSection {
+  std::uint32_t width = 4;         ///< sequences that the target keeps
+  std::uint32_t draft_width = 16;  ///< sequences that the draft keeps
+  std::uint32_t length = 32;       ///< steps, one token for every sequence
+  BeamAcceptance acceptance = BeamAcceptance::contained;
+};
 
 /// One trial: counts without the beams themselves.
 struct Trial {
@@ -148,14 +155,9 @@ class BeamCell final : public PreparedCell {
     result.formula_alpha = AlphaSource::measured;
     result.formula = formulas_at(alpha != nullptr ? std::clamp(alpha->estimate, 0.0, 1.0) : 0, beam_,
                                  config_.gamma, config_.cost);
-    Counts& counts = result.counts;
+    Counts& counts = result.counts = counts_of(sum.tally);
     counts.searches = trials.size();
     counts.identical = identical;
-    counts.rounds = sum.tally.rounds;
-    counts.drafted = sum.tally.drafted;
-    counts.examined = sum.tally.examined;
-    counts.accepted = sum.tally.accepted;
-    counts.emitted = sum.tally.emitted;
     counts.target_rows = sum.target_rows;
     counts.draft_rows = sum.draft_rows;
     counts.plain_rows = sum.plain_rows;

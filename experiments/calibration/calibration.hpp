@@ -10,12 +10,25 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/calibration/calibration_section.hpp"
+#include "experiments/check/equality_test.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/figure.hpp"
 #include "experiments/report/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
+
+/// The section "calibration" of a config.
+struct CalibrationSection {
+  std::int32_t tokens = 2;  ///< first tokens, whose distribution is tested
+  EqualityReference reference = EqualityReference::exact_distribution;
+  std::uint32_t repeats = 10000;  ///< tests under the null
+  std::uint32_t samples = 1000;   ///< sequences in each of them
+  std::vector<RuleConfig> faults;
+  std::uint32_t power_repeats = 400;  ///< tests at each point of a power curve
+  std::vector<std::uint32_t> power_samples{25, 50, 100, 200, 400, 800, 1600, 3200};
+  double level = 0.05;  ///< of the power curves
+};
 
 /// How often p-values are at most a level.
 struct RejectionRate {

@@ -65,30 +65,19 @@ std::string setting(const CalibrationResult& calibration) {
                          : "from each decoder");
 }
 
-Series line_of(std::string name, SeriesStyle style) {
-  Series series;
-  series.name = std::move(name);
-  series.style = style;
-  return series;
-}
-
-void add_point(Series& series, double x, double y) {
-  series.x.push_back(x);
-  series.y.push_back(y);
-}
-
 /// The empirical distribution function of each uniform p-value; with `less_diagonal`, its distance from x.
 void add_distributions(Figure& figure, const CalibrationResult& calibration, bool less_diagonal) {
   const double repeats = calibration.repeats;
   for (const NullDistribution& each : calibration.null) {
     if (!each.uniform) continue;
     const std::vector<std::uint64_t>& counts = each.ecdf;
-    Series series = line_of(each.name, less_diagonal ? SeriesStyle::line : SeriesStyle::steps);
+    Series& series = figure.series.emplace_back();
+    series.name = each.name;
+    if (!less_diagonal) series.style = SeriesStyle::steps;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const double x = static_cast<double>(i) / static_cast<double>(counts.size() - 1);
-      add_point(series, x, static_cast<double>(counts[i]) / repeats - (less_diagonal ? x : 0));
+      series.add(x, static_cast<double>(counts[i]) / repeats - (less_diagonal ? x : 0));
     }
-    figure.series.push_back(std::move(series));
   }
   figure.x_label = "p-value";
   figure.x_range = AxisRange{0, 1};
@@ -97,10 +86,7 @@ void add_distributions(Figure& figure, const CalibrationResult& calibration, boo
 Figure distribution(const CalibrationResult& calibration, const std::string& label) {
   Figure figure;
   figure.title = titled("p-values under the null", label);
-  Series diagonal = line_of("uniform", SeriesStyle::line);
-  add_point(diagonal, 0, 0);
-  add_point(diagonal, 1, 1);
-  figure.series.push_back(std::move(diagonal));
+  figure.series.push_back({.name = "uniform", .x = {0, 1}, .y = {0, 1}});
   add_distributions(figure, calibration, false);
   figure.y_label = "share of p-values up to it";
   figure.y_range = AxisRange{0, 1};
@@ -113,13 +99,8 @@ Figure deviation(const CalibrationResult& calibration, const std::string& label)
   Figure figure;
   figure.title = titled("distance of the p-values from uniform", label);
   const double band = ks_one_percent / std::sqrt(static_cast<double>(calibration.repeats));
-  for (const double side : {band, -band}) {
-    Series edge = line_of(side > 0 ? "99% band" : "", SeriesStyle::line);
-    add_point(edge, 0, side);
-    add_point(edge, 1, side);
-    if (side < 0) edge.colour_of = 0;
-    figure.series.push_back(std::move(edge));
-  }
+  figure.series.push_back({.name = "99% band", .x = {0, 1}, .y = {band, band}});
+  figure.series.push_back({.x = {0, 1}, .y = {-band, -band}, .colour_of = 0});
   add_distributions(figure, calibration, true);
   figure.y_label = "share of p-values up to it, less the p-value";
   figure.caption = fmt::format(
@@ -132,17 +113,12 @@ Figure power_curves(const CalibrationResult& calibration, const std::string& lab
   Figure figure;
   figure.title = titled("power over sample size", label);
   for (const FaultPower& fault : calibration.power) {
-    Series line = line_of(rule_name(fault.rule), SeriesStyle::line);
+    Series& line = figure.series.emplace_back();
+    line.name = rule_name(fault.rule);
     line.x.assign(fault.line.samples.begin(), fault.line.samples.end());
     line.y = fault.line.power;
-    Series points = line_of("", SeriesStyle::points);
-    for (const PowerPoint& point : fault.points) {
-      add_point(points, point.samples, point.pearson.estimate);
-      points.low.push_back(point.pearson.low);
-      points.high.push_back(point.pearson.high);
-    }
-    points.colour_of = figure.series.size();
-    figure.series.push_back(std::move(line));
+    Series points{.style = SeriesStyle::points, .colour_of = figure.series.size() - 1};
+    for (const PowerPoint& point : fault.points) points.add(point.samples, point.pearson);
     figure.series.push_back(std::move(points));
   }
   figure.log_x = true;
@@ -169,8 +145,7 @@ Table null_table(const CalibrationResult& calibration, const std::string& label,
     table.columns.push_back(fmt::format("rejected at {}", number_text(each.level)));
   }
   for (const NullDistribution& each : calibration.null) {
-    std::vector<Cell> row{text_cell(each.name), each.ks_distance ? number_cell(*each.ks_distance) : Cell{},
-                          each.ks_p ? number_cell(*each.ks_p) : Cell{}};
+    std::vector<Cell> row{text_cell(each.name), number_cell(each.ks_distance), number_cell(each.ks_p)};
     for (const auto& [nominal, rate] : each.rejections) {
       row.push_back(rate_cell(rate, each.uniform ? holds(rate, nominal) : rate.low <= nominal));
     }

@@ -1,4 +1,4 @@
-// Tests of equality as JSON and as text.
+// Tests of equality in configs, as JSON and as text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,6 +72,22 @@ std::string position_rows(const EqualityResult& result) {
 }
 
 }  // namespace
+
+const SectionKind& check_section() {
+  using C = CheckSection;
+  static const SectionKind kind{
+      "check",
+      object<C>(
+          "check",
+          "The test of `speclab check`: the distribution of the first tokens, speculative against plain.",
+          {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
+           integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
+           field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
+           field("power", &C::power, number_above(0, 0.999999),
+                 "Power at which the detectable effect is stated.")})
+          .type};
+  return kind;
+}
 
 std::string equality_text(const EqualityResult& result) {
   const bool exact = result.reference == EqualityReference::exact_distribution;

@@ -64,20 +64,12 @@ void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_
 }
 
 void describe_tests(EqualityResult& result, const SequenceTests& tests) {
-  const FitTest& joint = tests.joint;
+  static_cast<FitTest&>(result) = tests.joint;
   const std::vector<double> adjusted = holm_adjusted(tests.p_values());
   result.adjusted_p = tests.adjusted_p();
   result.different = result.adjusted_p <= result.level;
-  result.pearson = joint.pearson;
-  result.pearson_p = joint.pearson_p;
   result.pearson_adjusted_p = adjusted[0];
-  result.g = joint.g;
-  result.g_p = joint.g_p;
   result.g_adjusted_p = adjusted[1];
-  result.degrees = joint.degrees;
-  result.cells = joint.cells;
-  result.pooled_cells = joint.pooled_cells;
-  result.impossible = joint.impossible;
   for (std::size_t i = 0; i < tests.positions.size(); ++i) {
     const PositionTest& test = tests.positions[i];
     result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,

@@ -7,12 +7,21 @@
 #include <vector>
 
 #include "analysis/exact/round_distribution.hpp"
-#include "experiments/check/check_section.hpp"
+#include "analysis/statistics/goodness_of_fit.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/fields.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
+
+/// The section "check" of a config.
+struct CheckSection {
+  std::int32_t tokens = 3;         ///< first tokens, whose joint distribution is compared
+  std::uint32_t samples = 200000;  ///< sequences from each decoder
+  double level = 1e-6;             ///< chance of a false alarm
+  double power = 0.99;             ///< at which the detectable effect is stated
+};
 
 /// What stands for the target's distribution: computed from its rows, or a sample of plain decoding.
 enum class EqualityReference { exact_distribution, second_sample };
@@ -33,23 +42,15 @@ struct PositionEquality {
 /// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as
 /// under plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before
 /// it; Holm's adjustment makes one verdict of them.
-struct EqualityResult {
+struct EqualityResult : FitTest {  // of whole sequences
   bool different = false;
   EqualityReference reference = EqualityReference::exact_distribution;
   std::int32_t tokens = 0;
   std::uint64_t samples_each = 0;
   double level = 0;
   double adjusted_p = 1;
-  double pearson = 0;
-  double pearson_p = 1;
   double pearson_adjusted_p = 1;
-  double g = 0;
-  double g_p = 1;
   double g_adjusted_p = 1;
-  std::int32_t degrees = 0;
-  std::int32_t cells = 0;
-  std::int32_t pooled_cells = 0;
-  std::uint64_t impossible = 0;  ///< sequences that the target cannot produce
   std::vector<PositionEquality> positions;
   double power = 0;
   /// What is found with probability `power` or more by the joint test alone, at its share of the level:

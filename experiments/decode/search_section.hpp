@@ -11,6 +11,4 @@ struct SearchSection {
   std::int32_t max_gamma = 16;  ///< largest gamma tried
 };
 
-const SectionKind& search_section();
-
 }  // namespace speclab

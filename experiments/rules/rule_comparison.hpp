@@ -4,11 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "experiments/check/equality_test.hpp"
-#include "experiments/report/figure.hpp"
-#include "experiments/run/result.hpp"
 
 namespace speclab {
 
@@ -18,9 +15,5 @@ struct RuleComparison {
   bool lossless = false;    ///< expected, and held to by `speclab prove --all`
   std::optional<EqualityResult> equality_test;
 };
-
-/// First-token acceptance of every rule, beside the optimal transport bound for as many drafts. Rules of few
-/// drafts first, then by acceptance.
-Figure rules_figure(const std::vector<CellResult>& cells);
 
 }  // namespace speclab

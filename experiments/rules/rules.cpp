@@ -6,7 +6,6 @@
 #include "experiments/config/result_fields.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/rules/rule_comparison.hpp"
-#include "experiments/rules/rules_section.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 
@@ -15,6 +14,10 @@ namespace speclab {
 SPECLAB_RESULT(RuleComparison, "rule_quality", drafts, lossless, equality_test);
 
 namespace {
+
+struct RulesSection {
+  bool equality_test = false;  ///< run the test of `speclab check` besides
+};
 
 /// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
 constexpr int independent_numbers = 7;
@@ -73,18 +76,57 @@ class RuleCell final : public PreparedCell {
     }
     result.positions = position_results(batches, config_.gamma, confidence);
     const Tally total = job_.outcome.total();
-    result.counts.rounds = total.rounds;
-    result.counts.drafted = total.drafted;
+    result.counts = counts_of(total);
     result.counts.draft_runs = total.draft_runs;
-    result.counts.examined = total.examined;
-    result.counts.accepted = total.accepted;
-    result.counts.emitted = total.emitted;
   }
 
   const Config& config_;
   std::shared_ptr<const Setup> setup_;
   Job& job_;
 };
+
+const Interval& first_acceptance(const CellResult& cell) {
+  return *find(cell.simulated, Metric::first_token_acceptance);
+}
+
+std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
+  std::vector<const CellResult*> rules;
+  for (const CellResult& cell : cells) {
+    if (cell.own && find(cell.simulated, Metric::first_token_acceptance) != nullptr) rules.push_back(&cell);
+  }
+  std::stable_sort(rules.begin(), rules.end(), [](const CellResult* a, const CellResult* b) {
+    const int drafts_a = own<RuleComparison>(*a).drafts;
+    const int drafts_b = own<RuleComparison>(*b).drafts;
+    return drafts_a != drafts_b ? drafts_a < drafts_b
+                                : first_acceptance(*a).estimate < first_acceptance(*b).estimate;
+  });
+  return rules;
+}
+
+/// First-token acceptance of every rule, beside the optimal transport bound for as many drafts. Rules of few
+/// drafts first, then by acceptance.
+Figure rules_figure(const std::vector<CellResult>& cells) {
+  Series bounds{.name = "optimal transport bound for as many i.i.d. drafts", .style = SeriesStyle::levels};
+  Series lossless{.name = "lossless", .style = SeriesStyle::points};
+  Series lossy{.name = "lossy", .style = SeriesStyle::points};
+  Figure figure;
+  for (const CellResult* cell : ordered(cells)) {
+    const auto x = static_cast<double>(figure.categories.size());
+    figure.categories.push_back(cell->label);
+    if (const Interval* bound = find(cell->simulated, Metric::optimal_transport_bound))
+      bounds.add(x, bound->estimate);
+    (own<RuleComparison>(*cell).lossless ? lossless : lossy).add(x, first_acceptance(*cell));
+  }
+  figure.series = {std::move(lossless), std::move(lossy), std::move(bounds)};
+  figure.title = "How often each rule accepts a token at the first position";
+  figure.y_label = "P(a drafted token is accepted)";
+  figure.y_range = AxisRange{0, 1};
+  figure.caption =
+      "P(a drafted token is accepted at the first position of a round), with intervals, by number of drafts "
+      "at that position, then by acceptance. Short lines: the optimal transport bound for as many i.i.d. "
+      "drafts, which lossy rules and drafts without replacement may exceed.";
+  return figure;
+}
 
 class Rules final : public Experiment {
  public:
@@ -147,6 +189,20 @@ class Rules final : public Experiment {
 };
 
 }  // namespace
+
+const SectionKind& rules_section() {
+  static const SectionKind kind{
+      .key = "rules",
+      .type = object<RulesSection>(
+                  "rules", "Whether the experiment rules tests equality besides.",
+                  {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
+                                  "Beside a proved distance of 0 to the target, run the test of `speclab "
+                                  "check` (section \"check\")."),
+                            {"witness"})})
+                  .type,
+      .aliases = {"verifiers"}};
+  return kind;
+}
 
 const Experiment& rules_experiment() {
   static const Rules experiment;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/check/check_section.hpp"
+#include "experiments/check/equality_test.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/decode/search_section.hpp"
