@@ -19,18 +19,6 @@ const char* words(NumberKind kind) {
   return kind == NumberKind::printed ? "printed" : kind == NumberKind::formula ? "formula" : "simulated";
 }
 
-bool has(const CellResult& cell, NumberKind kind, Metric metric) {
-  switch (kind) {
-    case NumberKind::printed:
-      return printed_value(cell, metric) != nullptr;
-    case NumberKind::formula:
-      return find(cell.formula, metric) != nullptr;
-    case NumberKind::simulated:
-      return find(cell.simulated, metric) != nullptr;
-  }
-  return false;
-}
-
 /// The simulated number of a metric, marked where it stands for a proof.
 Cell simulated_cell(const CellResult& cell, Metric metric) {
   const Interval* interval = find(cell.simulated, metric);
@@ -138,7 +126,8 @@ Table result_table(const Result& result, const std::string& id, std::size_t most
   std::vector<std::pair<NumberKind, Metric>> numbers;
   for (const Metric metric : shown_metrics(result)) {
     for (const NumberKind kind : {NumberKind::printed, NumberKind::formula, NumberKind::simulated}) {
-      if (std::none_of(cells.begin(), cells.end(), [&](const auto& cell) { return has(cell, kind, metric); }))
+      if (std::none_of(cells.begin(), cells.end(),
+                       [&](const auto& cell) { return !shown_cell(cell, kind, metric).text.empty(); }))
         continue;
       numbers.emplace_back(kind, metric);
       table.columns.push_back(fmt::format("{}, {}", metric_label(metric), words(kind)));
