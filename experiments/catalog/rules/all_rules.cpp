@@ -34,7 +34,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_RULE(name) const RuleKind& name##_rule();
+#define SPECLAB_DECLARE_RULE(name) RuleKind name##_rule();
 SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 
 Family<RuleKind>& rule_family() {
