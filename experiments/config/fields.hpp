@@ -111,6 +111,27 @@ struct MapAccess {
   const void* (*at)(const void* map, std::size_t index);
 };
 
+/// A key of a map, as text and back; enumerations as keys have their own of both.
+inline const std::string& key_text(const std::string& key) { return key; }
+inline void read_key(const std::string& text, std::string& key) { key = text; }
+
+template <class Map>
+MapAccess map_access() {
+  return {[](const void* map) { return static_cast<const Map*>(map)->size(); },
+          [](void* map) { static_cast<Map*>(map)->clear(); },
+          [](void* map, const std::string& key) -> void* {
+            auto& added = static_cast<Map*>(map)->emplace_back();
+            read_key(key, added.first);
+            return &added.second;
+          },
+          [](const void* map, std::size_t index) -> const std::string& {
+            return key_text((*static_cast<const Map*>(map))[index].first);
+          },
+          [](const void* map, std::size_t index) -> const void* {
+            return &(*static_cast<const Map*>(map))[index].second;
+          }};
+}
+
 /// What integers of any width can do.
 struct IntegerAccess {
   std::int64_t (*get)(const void* value);
@@ -154,6 +175,8 @@ Typed<T> count() {
 
 Typed<bool> boolean();
 Typed<std::string> text();
+/// Any value, as it stands: what "cases" and "sweep" set by path.
+Typed<std::shared_ptr<const Json>> any_json();
 
 /// One of several names, each for one value of an enumeration. `aliases` are earlier names and present ones.
 template <class E>
@@ -176,19 +199,7 @@ Typed<std::vector<T>> list(const Typed<T>& element) {
 
 template <class T>
 Typed<OrderedMap<T>> map(const Typed<T>& element) {
-  using Map = OrderedMap<T>;
-  return {
-      detail::map_type(element.type, {[](const void* map) { return static_cast<const Map*>(map)->size(); },
-                                      [](void* map) { static_cast<Map*>(map)->clear(); },
-                                      [](void* map, const std::string& key) -> void* {
-                                        return &static_cast<Map*>(map)->emplace_back(key, T{}).second;
-                                      },
-                                      [](const void* map, std::size_t index) -> const std::string& {
-                                        return (*static_cast<const Map*>(map))[index].first;
-                                      },
-                                      [](const void* map, std::size_t index) -> const void* {
-                                        return &(*static_cast<const Map*>(map))[index].second;
-                                      }})};
+  return {detail::map_type(element.type, detail::map_access<OrderedMap<T>>())};
 }
 
 /// One key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a base
