@@ -21,12 +21,12 @@ struct ConfigCase {
   double c_rounding = 0;
 };
 
-/// The config's cells, without a sweep over /gamma, which is what is to be found. `input` has present names.
+/// The config's cells, without a sweep over /gamma, which is what is to be found.
 /// alpha is the config's own (predict, iid), or that of its models where they have one exact alpha; else
 /// rounds of the config's simulation are decoded, with at least 8 drafted tokens so that positions are seen,
 /// and alpha is accepted / examined with an interval over batches. `c` replaces the config's. Throws
 /// ConfigError. `partial` is set when `control` stopped the work.
-std::vector<ConfigCase> config_cases(const Json& input, std::optional<double> c, double confidence,
+std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> c, double confidence,
                                      const Control& control, bool& partial);
 
 enum class ChoiceVerdict { same, optimal_within_rounding, ours_is_faster, more_is_always_better };

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
-#include "experiments/config/json_value.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/run/experiment.hpp"
 
@@ -15,7 +14,6 @@ namespace speclab {
 namespace {
 
 const Typed<Counts>& counts_type() {
-  const auto counted = count<std::uint64_t>();
   static const auto type = result_object<Counts>("counts", {{"contexts", &Counts::contexts},
                                                             {"searches", &Counts::searches},
                                                             {"identical", &Counts::identical},
@@ -57,9 +55,9 @@ const Typed<Reproduction>& reproduction_type() {
 std::vector<ResultField<CellResult>> cell_fields() {
   return {{"label", &CellResult::label},
           {"set", &CellResult::set, map(any_json())},
-          sparse("printed", &CellResult::printed),
-          sparse("measured", &CellResult::measured),
-          sparse("note", &CellResult::note),
+          sparse<CellResult>("printed", &CellResult::printed),
+          sparse<CellResult>("measured", &CellResult::measured),
+          sparse<CellResult>("note", &CellResult::note),
           sparse("partial", &CellResult::partial),
           {"formula_alpha", &CellResult::formula_alpha,
            choice<AlphaSource>({{"given", AlphaSource::given},
@@ -115,15 +113,8 @@ const Typed<Interval>& interval_type() {
 }
 
 const char* words(Reproduction verdict) {
-  switch (verdict) {
-    case Reproduction::reproduces:
-      return "reproduces";
-    case Reproduction::within_input_rounding:
-      return "within input rounding";
-    case Reproduction::does_not_reproduce:
-      return "does not reproduce";
-  }
-  return "";
+  return std::array{"reproduces", "within input rounding", "does not reproduce"}.at(
+      static_cast<std::size_t>(verdict));
 }
 
 std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma,
