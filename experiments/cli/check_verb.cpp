@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/check/equality_test.hpp"
-#include "experiments/cli/kernel_verbs.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -36,8 +35,7 @@ GPU kernels are tested by speclab check kernels, which has options of its own (-
 }
 
 /// None when it was interrupted. Throws ConfigError when the config cannot be tested (no models, a sweep).
-std::optional<EqualityResult> check_config(const Json& json, bool quiet) {
-  const Config config = read_config(json);
+std::optional<EqualityResult> check_config(const Config& config, bool quiet) {
   refuse_many_cells(config, "check tests");
   const auto& settings = config.section<CheckSection>("check");
   ModelFactory factory;
@@ -60,20 +58,14 @@ int run(const std::vector<std::string>& arguments) {
   const auto file = (*values)["config"].as<std::string>();
   const bool as_json = values->count("json") > 0;
   const ThreadLimit limit(thread_option(*values));
-  const Json config = load_config(file, *values);
+  const Config config = load_config(file, *values);
   const InterruptGuard guard;
   const auto result = in_file(file, [&] { return check_config(config, as_json); });
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was tested\n");
     return exit_interrupted;
   }
-  if (as_json) {
-    Json json;
-    write(equality_result_type(), *result, json);
-    fmt::print("{}\n", json.dump(1));
-  } else {
-    fmt::print("{}", equality_text(*result));
-  }
+  print(*result, equality_result_type(), as_json, equality_text);
   return result->different ? exit_failed_check : exit_ok;
 }
 

@@ -33,13 +33,11 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const ThreadLimit limit(thread_option(*values));
-  const Json config = load_config(file, *values);
-  const ExactAnalysis analysis = in_file(
-      file, [&] { return analyse_exactly(read_config(config), values->count("no-simulation") == 0); });
+  const Config config = load_config(file, *values);
+  const ExactAnalysis analysis =
+      in_file(file, [&] { return analyse_exactly(config, values->count("no-simulation") == 0); });
   if (values->count("json") > 0) {
-    Json json;
-    write(exact_result_type(), analysis.result, json);
-    fmt::print("{}\n", json.dump(1));
+    print_json(analysis.result, exact_result_type());
     return exit_ok;
   }
   const ExactTimings& seconds = analysis.timings;

@@ -110,8 +110,7 @@ a config could not run.
 )",
       .examples = R"(  speclab reproduce
   speclab reproduce --only table1,figure3 --out out/some
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("only", po::value<std::string>()->default_value(""),
                               "comma-separated names; default all")(
       "out", po::value<std::string>()->default_value("out"), "folder for the report and the results")(

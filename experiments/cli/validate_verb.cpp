@@ -27,7 +27,7 @@ of keys and kinds with their present ones.
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   std::vector<RenamedUse> uses;
-  const Json config = load_config(file, *values, uses);
+  const Config config = load_config(file, *values, &uses);
   const Workload workload = in_file(file, [&] { return measure_workload(config); });
   fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
              workload.cells == 1 ? "cell" : "cells", workload.steps);
