@@ -5,6 +5,7 @@
 
 #include "experiments/check/equality_test.hpp"
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"

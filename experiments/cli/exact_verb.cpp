@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/exact/exact_analysis.hpp"
 #include "experiments/support/machine.hpp"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/cost_options.hpp"

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/run/run_config.hpp"

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/fields.hpp"
 
 namespace speclab {
+
+struct Config;
 
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
 
