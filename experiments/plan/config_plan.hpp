@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/fields.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/plan/planning.hpp"
 #include "sim/control.hpp"
 
