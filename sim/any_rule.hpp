@@ -47,10 +47,18 @@ class DraftingRef {
   Drafted (*call_)(const void*, std::vector<Token>&, SampledRandomSource&, RoundScratch<double>&);
 };
 
-/// A watch of any type (core/round/round.hpp), by reference; without one nothing is called.
+/// What a caller wants to see of a round: nothing, a watch of any type (core/round/round.hpp) by reference,
+/// or the acceptance rates.
 class RoundWatch {
  public:
   RoundWatch() = default;
+  /// Appends to `rates` the acceptance rate (RuleProgram::context_acceptance) of each context that a token
+  /// was emitted from; the draft is asked once more at the bonus position. For rounds with drafts of a model.
+  static RoundWatch acceptance_rates(std::vector<double>& rates) {
+    RoundWatch made;
+    made.rates_ = &rates;
+    return made;
+  }
   template <class Watch>
   requires(!std::same_as<Watch, RoundWatch>) explicit RoundWatch(const Watch& watch)
       : watch_(&watch),
@@ -61,10 +69,12 @@ class RoundWatch {
   void operator()(std::span<const Token> prefix, Row target, const Row* draft) const {
     if (call_ != nullptr) call_(watch_, prefix, target, draft);
   }
+  std::vector<double>* rates() const { return rates_; }
 
  private:
   const void* watch_ = nullptr;
   void (*call_)(const void*, std::span<const Token>, Row, const Row*) = nullptr;
+  std::vector<double>* rates_ = nullptr;
 };
 
 /// What a rule does with one drafted token.
@@ -154,12 +164,16 @@ class RuleProgramOf final : public RuleProgram {
 
   Round round(const Model& target, const Model& draft, std::int32_t gamma, std::vector<Token>& context,
               SampledRandomSource& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
-    if constexpr (ChainRule<Rule>) {
-      const FixedDrafting<Model> drafting{draft, gamma};
-      return speclab::drafted_round(target, DraftingRef(drafting), rule_, context, random, scratch, watch);
-    } else {
-      return speculative_round(target, draft, rule_, gamma, context, random, scratch, watch);
-    }
+    // Measured here, where the rule's acceptance rate is inlined.
+    const auto measured = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
+      if (std::vector<double>* rates = watch.rates()) {
+        rates->push_back(RuleProgramOf::context_acceptance(
+            target_row, draft_row != nullptr ? *draft_row : draft.next(prefix, scratch.extra_row)));
+      } else {
+        watch(prefix, target_row, draft_row);
+      }
+    };
+    return speculative_round(target, draft, rule_, gamma, context, random, scratch, measured);
   }
 
   Round drafted_round([[maybe_unused]] const Model& target, [[maybe_unused]] DraftingRef drafting,

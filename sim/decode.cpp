@@ -6,9 +6,9 @@ namespace speclab {
 
 void throw_invalid_row() { throw ModelError("a model produced a row that holds NaN, infinity or no mass"); }
 
-void record_overlap(Tally& tally, double value) {
+void record_overlap(Tally& tally, double value, std::uint64_t contexts) {
   if (!(value >= 0)) throw_invalid_row();
-  tally.add_overlap(value);
+  tally.add_overlap(value, contexts);
 }
 
 Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
@@ -25,19 +25,14 @@ Outcome decode_speculatively(const Model& target, const Model& draft, const AnyR
       simulation, control,
       [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
           RoundScratch<double>& scratch) {
-        const auto watch = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
-          record_overlap(
-              tally,
-              rule->context_acceptance(
-                  target_row, draft_row != nullptr ? *draft_row : draft.next(prefix, scratch.extra_row)));
-        };
         SampledRandomSource random = sampled_random_source(simulation.seed, trial, number);
+        std::vector<double>& rates = scratch.acceptance_rates;
+        rates.clear();
         const Round round = rule->round(target, draft, gamma, context, random, scratch,
-                                        constant ? RoundWatch() : RoundWatch(watch));
+                                        constant ? RoundWatch() : RoundWatch::acceptance_rates(rates));
         if (round.next < 0) throw_invalid_row();
-        if (constant) {
-          for (std::int32_t i = 0; i <= round.accepted; ++i) record_overlap(tally, constant_overlap);
-        }
+        if (constant) record_overlap(tally, constant_overlap, static_cast<std::uint64_t>(round.accepted) + 1);
+        for (const double rate : rates) record_overlap(tally, rate);
         tally.add_round(round);
       });
 }

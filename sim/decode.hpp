@@ -39,12 +39,13 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
         told = round;
         if (stopped || control.stop()) {
           stopped = true;
-          return;
+          return false;
         }
       }
       step(trial, round, context, writer.at(trial, round), scratch);
     }
     control.progress(simulation.length - told);
+    return true;
   });
   outcome.partial = stopped;
   return outcome;
@@ -53,8 +54,8 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
 /// Throws ModelError: a model produced a row that holds NaN or infinity or sums to 0.
 [[noreturn]] void throw_invalid_row();
 
-/// Tallies an overlap; throws for one that is not a number.
-void record_overlap(Tally& tally, double value);
+/// Tallies the overlap of so many contexts; throws for one that is not a number.
+void record_overlap(Tally& tally, double value, std::uint64_t contexts = 1);
 
 /// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 // libtbb is not built for ThreadSanitizer, which therefore cannot see that a loop starts before its bodies
 // and ends after them. These tell it; sim/parallel.cpp itself is left uninstrumented.
@@ -22,8 +23,8 @@ namespace speclab {
 /// Threads that loops started here may use.
 int concurrency();
 
-/// call(body, i) for i = 0..count-1; see for_each_index.
-void run_indices(std::size_t count, void (*call)(const void* body, std::size_t index), const void* body);
+/// call(body, i) for i = 0..count-1, until one is false; see for_each_index.
+void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body);
 
 /// call(body) such that loops inside it run no work of other loops while they wait. Needed around loops
 /// within whatever others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
@@ -35,7 +36,8 @@ void isolated(const Body& body) {
 }
 
 /// body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are done.
-/// Loops may nest. An exception of a body ends the loop and comes out here.
+/// Loops may nest. An exception of a body ends the loop and comes out here. A body may return bool; false
+/// ends the loop: bodies that have not begun are left out.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
   struct Loop {
@@ -57,7 +59,12 @@ void for_each_index(std::size_t count, const Body& body) {
     const Loop& here = *static_cast<const Loop*>(erased);
     SPECLAB_TSAN_ACQUIRE(&here.started);
     const BodyEnds end{here};
-    here.body(index);
+    if constexpr (std::is_void_v<decltype(here.body(index))>) {
+      here.body(index);
+      return true;
+    } else {
+      return here.body(index);
+    }
   };
   SPECLAB_TSAN_RELEASE(&loop.started);
   const LoopEnds end{loop};

@@ -22,13 +22,14 @@ Outcome run_sequences(const SequenceSet& simulation, const Control& control, con
   for_each_index(simulation.sequences.size(), [&](std::size_t index) {
     if (stopped || control.stop()) {
       stopped = true;
-      return;
+      return false;
     }
     Tally tally;
     decode(index, simulation.sequences[index], tally);
     control.progress(simulation.sequences[index].tokens);
     const std::scoped_lock lock(mutex);
     outcome.batches[simulation.batch_of(index)] += tally;
+    return true;
   });
   outcome.partial = stopped;
   return outcome;

@@ -20,7 +20,7 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
                  [&](std::size_t block) {
                    if (stopped || control.stop()) {
                      stopped = true;
-                     return;
+                     return false;
                    }
                    RoundScratch<double> scratch;
                    const auto first = static_cast<std::uint32_t>(block) * steps_between_checks;
@@ -29,6 +29,7 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
                      fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
                    }
                    control.progress(count);
+                   return true;
                  });
   if (stopped) all.clear();
   return all;

@@ -50,10 +50,11 @@ struct Tally {
     emitted_squared += count * (length + 1) * (length + 1);
   }
 
-  /// Rounded to the nearest quantum: an error below 2^-33 a context, against sampling error above 2^-17.
-  void add_overlap(double overlap) {
-    overlap_quanta += ContextSum::quanta_of(overlap);
-    ++overlap_contexts;
+  /// Of so many contexts. Rounded to the nearest quantum: an error below 2^-33 a context, against sampling
+  /// error above 2^-17.
+  void add_overlap(double overlap, std::uint64_t contexts = 1) {
+    overlap_quanta += WideCount(ContextSum::quanta_of(overlap)) * contexts;
+    overlap_contexts += contexts;
   }
 
   double overlap_sum() const { return static_cast<double>(overlap_quanta) * quantum; }

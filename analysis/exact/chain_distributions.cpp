@@ -6,6 +6,8 @@
 #include <cassert>
 #include <utility>
 
+#include "analysis/exact/direct_stationary.hpp"
+
 namespace speclab {
 
 namespace {
@@ -15,9 +17,11 @@ using Dense = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dyna
 using Sparse = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>>;
 
 constexpr double settled = 1e-13;
+constexpr double most_error = 1e-9;
 constexpr int most_iterations = 20'000;
 /// Plain iteration has stalled when this many steps take less than a tenth off the residual.
 constexpr int stall_window = 32;
+constexpr int most_bound_steps = 1000;
 constexpr std::uint64_t most_followed_rounds = 10'000;
 
 template <class Product>
@@ -54,18 +58,26 @@ Vector round_step(const ContextChain& chain, int gamma, const Vector& distributi
   return after;
 }
 
+using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Square dense(const Transitions& rows) {
+  Square sum = Square::Zero(rows.contexts, rows.contexts);  // a sparse column may occur more than once
+  return with_matrix(rows, [&](const auto& matrix) -> Square { return sum += matrix; });
+}
+
 template <class Step>
-StationaryDistribution settle(std::vector<double> start, const Step& step) {
-  StationaryDistribution found;
-  Vector distribution = view(start);
-  distribution /= distribution.sum();
+void iterate(StationaryDistribution& found, Vector distribution, const Step& step) {
   double earlier = 2;  // no residual is larger
+  double rate = 0;     // factor of the residual a step, while it is far above rounding
   while (!found.converged && found.iterations < most_iterations) {
     Vector next = step(distribution);
     next /= next.sum();
+    const double before = found.residual;
     found.residual = (next - distribution).lpNorm<1>();
     ++found.iterations;
-    found.converged = found.residual < settled;
+    if (found.iterations > 1 && before > settled) rate = std::min(found.residual / before, 1.0);
+    found.error = rate < 1 ? found.residual / (1 - rate) : 2;
+    found.converged = found.residual < settled && found.error < most_error;
     if (found.iterations % stall_window == 0) {
       found.damped = found.damped || (!found.converged && found.residual > 0.9 * earlier);
       earlier = found.residual;
@@ -77,6 +89,27 @@ StationaryDistribution settle(std::vector<double> start, const Step& step) {
     }
   }
   found.distribution = copied(distribution);
+}
+
+/// `matrix()` gives the dense transitions of `step`.
+template <class Step, class Matrix>
+StationaryDistribution settle(std::vector<double> start, const Step& step, const Matrix& matrix) {
+  StationaryDistribution found;
+  Vector distribution = view(start);
+  distribution /= distribution.sum();
+  if (distribution.size() > most_direct_states) {
+    iterate(found, std::move(distribution), step);
+    return found;
+  }
+  const Square rows = matrix();
+  Transitions transitions;
+  transitions.contexts = static_cast<std::int32_t>(rows.rows());
+  transitions.probabilities.assign(rows.data(), rows.data() + rows.size());
+  transitions.dense = true;
+  found.distribution = direct_stationary(std::move(transitions), copied(distribution));
+  found.residual = (step(view(found.distribution)) - view(found.distribution)).template lpNorm<1>();
+  found.direct = true;
+  found.converged = true;
   return found;
 }
 
@@ -92,14 +125,22 @@ std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<
 }
 
 StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start) {
-  return settle(std::move(start),
-                [&](const Vector& distribution) { return left_product(distribution, chain.plain()); });
+  return settle(
+      std::move(start), [&](const Vector& distribution) { return left_product(distribution, chain.plain()); },
+      [&] { return dense(chain.plain()); });
 }
 
 StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start) {
   assert(gamma >= 0);
-  return settle(std::move(start),
-                [&](const Vector& distribution) { return round_step(chain, gamma, distribution); });
+  return settle(
+      std::move(start), [&](const Vector& distribution) { return round_step(chain, gamma, distribution); },
+      [&] {
+        const Square accepted = dense(chain.accepted);
+        const Square corrected = dense(chain.corrected);
+        Square round = dense(chain.bonus);
+        for (int i = 0; i < gamma; ++i) round = corrected + accepted * round;
+        return round;
+      });
 }
 
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma) {
@@ -111,6 +152,28 @@ std::vector<double> expected_tokens_by_context(const ContextChain& chain, int ga
     tokens += reached;
   }
   return copied(tokens);
+}
+
+TokenBounds expected_tokens_bounds(const ContextChain& chain, int gamma, const ClosedClass& members) {
+  const std::vector<double> by_context = expected_tokens_by_context(chain, gamma);
+  Vector tokens = view(by_context);
+  const auto bounds = [&] {
+    const auto of = [&](std::int32_t x) { return tokens[x]; };
+    const auto [least, most] =
+        std::minmax_element(members.begin(), members.end(), [&](auto a, auto b) { return of(a) < of(b); });
+    return TokenBounds{of(*least), of(*most)};
+  };
+  TokenBounds found = bounds();
+  for (int n = 0; n < most_bound_steps && found.most - found.least > settled; ++n) {
+    Vector after = right_product(chain.bonus, tokens);
+    if (gamma > 0) {
+      const Vector corrected = right_product(chain.corrected, tokens);
+      for (int i = 0; i < gamma; ++i) after = corrected + right_product(chain.accepted, after);
+    }
+    tokens = std::move(after);
+    found = bounds();
+  }
+  return found;
 }
 
 RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span<const double> distribution) {

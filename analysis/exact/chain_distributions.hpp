@@ -13,15 +13,20 @@
 
 namespace speclab {
 
-/// A distribution over contexts that one step leaves as it is, found by power iteration. Its own error is
-/// about residual / (1 - r), where the residual falls by the factor r a step. When plain iteration stalls, as
-/// it does on a periodic chain, it goes on with the mean of a distribution and its successor.
+/// A distribution over contexts that one step leaves as it is. Chains of up to most_direct_states contexts
+/// are solved directly, larger ones by power iteration. When plain iteration stalls, as it does on a periodic
+/// chain, it goes on with the mean of a distribution and its successor.
 struct StationaryDistribution {
   std::vector<double> distribution;
+  bool direct = false;  ///< without iteration (analysis/exact/direct_stationary.hpp)
   int iterations = 0;
-  double residual = 0;     ///< L1 distance between the distribution and its successor
+  double residual = 0;  ///< L1 distance between the distribution and its successor
+  /// Estimate of the iteration's own error: residual / (1 - r), where the residual fell by the factor r a
+  /// step. Says nothing of a chain whose parts hardly ever meet and which is settled within each from the
+  /// start; iteration from another start shows it.
+  double error = 0;
   bool damped = false;     ///< plain iteration had stalled
-  bool converged = false;  ///< residual below 1e-13 within 20,000 iterations
+  bool converged = false;  ///< direct, or residual below 1e-13 and error below 1e-9 within 20,000 iterations
 };
 
 /// One token of plain decoding.
@@ -37,6 +42,15 @@ StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, s
 
 /// E[N | x] = 1 + sum_{i=1..gamma} (M^i 1)(x) for every context x.
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma);
+
+/// Bounds on the long-run mean of E[N] over rounds in a closed class, however slowly they forget where they
+/// started: the mean of any function over a stationary distribution lies between the least and the largest
+/// conditional mean n rounds ahead, here for n up to 1,000.
+struct TokenBounds {
+  double least;
+  double most;
+};
+TokenBounds expected_tokens_bounds(const ContextChain& chain, int gamma, const ClosedClass& members);
 
 /// Rounds that start from contexts of one distribution; "first" and "second" are drafted tokens of one round.
 struct RoundStatistics {

@@ -15,8 +15,8 @@
 #include "analysis/exact/enumerable_rule.hpp"
 #include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/rational.hpp"
-#include "analysis/exact/round_distribution.hpp"
 #include "analysis/theory/optimal_acceptance.hpp"
+#include "core/random/enumerated_random_source.hpp"
 #include "core/round/paths_round.hpp"
 #include "core/round/round.hpp"
 #include "core/round/tree_round.hpp"
@@ -31,11 +31,13 @@ class EnumerationProgram {
   EnumerationProgram& operator=(const EnumerationProgram&) = delete;
   virtual ~EnumerationProgram() = default;
 
-  /// round_distribution of analysis/exact/round_distribution.hpp.
-  virtual RoundDistribution<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
-                                          std::span<const Token> context) const = 0;
-  virtual RoundDistribution<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft,
-                                            std::int32_t gamma, std::span<const Token> context) const = 0;
+  /// One branch of a round: speculative_round of core/round.
+  virtual Round round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+                      std::vector<Token>& context, EnumeratedRandomSource<double>& random,
+                      RoundScratch<double>& scratch) const = 0;
+  virtual Round round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                      std::vector<Token>& context, EnumeratedRandomSource<Rational>& random,
+                      RoundScratch<Rational>& scratch) const = 0;
 
   /// Weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
   virtual std::vector<double> plain(BasicRow<double> target) const = 0;
@@ -72,13 +74,15 @@ class EnumerationProgramOf final : public EnumerationProgram {
  public:
   explicit EnumerationProgramOf(Rule rule) : rule_(std::move(rule)) {}
 
-  RoundDistribution<double> round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
-                                  std::span<const Token> context) const override {
-    return round_distribution<double>(target, draft, rule_, gamma, context);
+  Round round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
+              std::vector<Token>& context, EnumeratedRandomSource<double>& random,
+              RoundScratch<double>& scratch) const override {
+    return speculative_round(target, draft, rule_, gamma, context, random, scratch, NoWatch{});
   }
-  RoundDistribution<Rational> round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                                    std::span<const Token> context) const override {
-    return round_distribution<Rational>(target, draft, rule_, gamma, context);
+  Round round(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+              std::vector<Token>& context, EnumeratedRandomSource<Rational>& random,
+              RoundScratch<Rational>& scratch) const override {
+    return speculative_round(target, draft, rule_, gamma, context, random, scratch, NoWatch{});
   }
 
   std::vector<double> plain(BasicRow<double> target) const override { return plain_of(target); }
@@ -166,13 +170,13 @@ template <class Rule>
 requires(!std::same_as<Rule, EnumerableRule>) EnumerableRule::EnumerableRule(Rule rule)
     : program_(std::make_shared<const detail::EnumerationProgramOf<Rule>>(std::move(rule))) {}
 
-/// round_distribution, sequence_distribution and plain_distribution of analysis/exact/round_distribution.hpp
-/// work for an EnumerableRule by these two.
+/// With these two, what analysis/exact/round_distribution.hpp does with a rule it does with an
+/// EnumerableRule.
 template <class Real, class Target, class Draft>
-RoundDistribution<Real> round_distribution(const Target& target, const Draft& draft,
-                                           const EnumerableRule& rule, std::int32_t gamma,
-                                           std::span<const Token> context) {
-  return rule->round(ModelRef<Real>(target), ModelRef<Real>(draft), gamma, context);
+Round speculative_round(const Target& target, const Draft& draft, const EnumerableRule& rule,
+                        std::int32_t gamma, std::vector<Token>& context, EnumeratedRandomSource<Real>& random,
+                        RoundScratch<Real>& scratch, const NoWatch&) {
+  return rule->round(ModelRef<Real>(target), ModelRef<Real>(draft), gamma, context, random, scratch);
 }
 
 /// Weights that own their values.

@@ -7,7 +7,7 @@ namespace speclab {
 template <class Real>
 Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
                            std::int32_t gamma, std::span<const Token> context) {
-  const RoundDistribution<Real> round = rule->round(target, draft, gamma, context);
+  const RoundDistribution<Real> round = round_distribution<Real>(target, draft, rule, gamma, context);
   const auto length = static_cast<std::size_t>(gamma) + 1;
   Losslessness<Real> result;
   result.distribution = grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {

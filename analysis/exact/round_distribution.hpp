@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
+#include "core/round/paths_round.hpp"
 #include "core/round/round.hpp"
+#include "core/round/tree_round.hpp"
 #include "core/rules/token.hpp"
 
 namespace speclab {

@@ -2,6 +2,7 @@
 // models, drafting, rule and random source; sampled by the simulator, enumerated by the analysis. Host only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <concepts>
@@ -45,17 +46,20 @@ struct RoundScratch {
   std::vector<BasicRow<Real>> drafts;
   std::vector<std::vector<Real>> target_rows;
   std::vector<BasicRow<Real>> targets;
-  std::vector<Real> extra_row;  ///< for whoever watches the round
+  std::vector<Real> extra_row;         ///< for whoever watches the round
+  std::vector<Real> acceptance_rates;  ///< for whoever measures it
   std::vector<Token> tokens;
 
   void reserve(std::size_t draft_count, std::size_t target_count) {
-    const auto grow = [](auto& rows, std::size_t count) {
-      if (rows.size() < count) rows.resize(count);
-    };
-    grow(draft_rows, draft_count);
-    grow(drafts, draft_count);
-    grow(target_rows, target_count);
-    grow(targets, target_count);
+    if (drafts.size() < draft_count || targets.size() < target_count) grow(draft_count, target_count);
+  }
+
+ private:
+  SPECLAB_RARE void grow(std::size_t draft_count, std::size_t target_count) {
+    draft_rows.resize(std::max(draft_rows.size(), draft_count));
+    drafts.resize(draft_rows.size());
+    target_rows.resize(std::max(target_rows.size(), target_count));
+    targets.resize(target_rows.size());
   }
 };
 

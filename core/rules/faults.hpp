@@ -63,6 +63,19 @@ struct SharedNoiseFault : TokenRule {
   }
 };
 
+/// Verifies against the mean of target and draft, an ensemble, and takes the bonus from the target: correct
+/// for neither, and its output distribution depends on gamma.
+struct EnsembleBonusFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return acceptance_ratio(Real((target[token] + draft[token]) / Real(2)), draft[token], Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return (Real(1) + overlap(target, draft)) / Real(2);
+  }
+};
+
 /// The bonus is never written: its place in a buffer of zeros becomes token 0.
 struct UnwrittenBonusFault : TokenRule {
   template <class Real>

@@ -99,7 +99,7 @@ std::optional<std::uint64_t> CacheMisses::stop() {
   if (descriptor_ < 0) return std::nullopt;
   ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
   std::uint64_t misses = 0;
-  if (read(descriptor_, &misses, sizeof(misses)) != sizeof(misses)) return std::nullopt;
+  if (::read(descriptor_, &misses, sizeof(misses)) != sizeof(misses)) return std::nullopt;
   return misses;
 }
 

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-ModelPair stored_pair(std::int32_t vocab) {
+BenchPair stored_pair(std::int32_t vocab) {
   const auto rows = [vocab](std::uint64_t seed) {
     return TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.3, seed));
   };
@@ -43,7 +43,7 @@ const PairMaker::NumberedText& PairMaker::numbered(std::int32_t vocab) {
   return corpora_.emplace(vocab, NumberedText{std::move(corpus), seconds}).first->second;
 }
 
-ModelPair PairMaker::make(const PairShape& shape) {
+BenchPair PairMaker::make(const PairShape& shape) {
   if (shape.stored()) return stored_pair(shape.vocab);
   const NumberedText& text = numbered(shape.vocab);
   const std::span<const Token> tokens = text.corpus.tokens;

@@ -26,7 +26,7 @@ struct PairShape {
 };
 
 /// A pair for token verification. Does not move: the tables point to the models.
-struct ModelPair {
+struct BenchPair {
   Model target;
   Model draft;
   PreparationRow costs;
@@ -39,7 +39,7 @@ class PairMaker {
 
   /// Without the tables of the fast engine. Stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target
   /// and 0.3 of other such rows.
-  ModelPair make(const PairShape& shape);
+  BenchPair make(const PairShape& shape);
 
  private:
   struct NumberedText {

@@ -131,7 +131,7 @@ void write_bigrams(const fs::path& folder, const NgramModel& target, const Ngram
   write_bigram(folder, "draft", draft);
 }
 
-NumpyRow run_numpy_reference(const PairShape& shape, const ModelPair& pair, std::uint64_t rounds) {
+NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds) {
   NumpyRow row{.name = "NumPy: " + shape.name, .skipped = {}, .measured = {}};
   const fs::path script = data_file("scripts/numpy_reference.py");
   row.skipped = unsupported_reason(script);

@@ -37,14 +37,14 @@ std::string plain_letters(const std::string& name) {
 }
 
 /// By name. Models stay where they are: the prepared tables point to them.
-using Pairs = std::map<std::string, ModelPair>;
+using Pairs = std::map<std::string, BenchPair>;
 
 /// One thread prepares, so that the seconds can be compared.
-const ModelPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape) {
+const BenchPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape) {
   const auto known = pairs.find(shape.name);
   if (known != pairs.end()) return known->second;
   const ThreadLimit one(1);
-  ModelPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
+  BenchPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
   const double start = thread_seconds();
   pair.tables = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
@@ -69,7 +69,7 @@ std::uint64_t peak_bytes() {
 
 /// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
 /// falls, and belongs to the rows above as long as nothing else has been held.
-std::vector<LengthRow> lengths(const SimSuiteOptions& options, const ModelPair& pair) {
+std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& pair) {
   const ThreadLimit one(1);
   const Control control{.stop = interrupted};
   const Tally probe = pair.tables->decode(bench_gamma, bench_simulation(1U << 14U), control).total();
@@ -119,7 +119,7 @@ double least(const std::vector<double>& values) { return *std::min_element(value
 /// A workload and what it did, which is the same in each repetition.
 struct Measured {
   BenchWorkload workload;
-  const ModelPair* pair;  ///< null without one
+  const BenchPair* pair;  ///< null without one
   Tally tally;
   FastWork work;
 };

@@ -84,7 +84,7 @@ SimulationSize bench_simulation(std::uint64_t rounds) {
   return simulation;
 }
 
-Outcome decode(const BenchWorkload& workload, const ModelPair* pair) {
+Outcome decode(const BenchWorkload& workload, const BenchPair* pair) {
   const ThreadLimit limit(workload.threads);
   const Control control{.stop = interrupted};
   const SimulationSize simulation = bench_simulation(workload.rounds);

@@ -57,6 +57,6 @@ PairShape bigram_shape(std::int32_t vocab);
 SimulationSize bench_simulation(std::uint64_t rounds);
 
 /// One repetition; `pair` is the workload's, or null without one.
-Outcome decode(const BenchWorkload& workload, const ModelPair* pair);
+Outcome decode(const BenchWorkload& workload, const BenchPair* pair);
 
 }  // namespace speclab

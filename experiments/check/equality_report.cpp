@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/check/equality_test.hpp"
+#include "experiments/check/diagnosis.hpp"
 #include "experiments/config/result_fields.hpp"
 
 namespace speclab {
@@ -21,6 +21,8 @@ const Typed<EqualityReference>& described() {
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
                pearson_p, adjusted_p);
 
+SPECLAB_RESULT(LikelihoodFit, "fit", name, log_likelihood, impossible);
+
 template <>
 const Typed<EqualityResult>& described() {
   using E = EqualityResult;
@@ -31,7 +33,8 @@ const Typed<EqualityResult>& described() {
        SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, pearson_adjusted_p, g,
                       g_p, g_adjusted_p, degrees, cells, pooled_cells, impossible, positions, power,
                       detectable_effect, detectable_total_variation),
-       {"samples_for_total_variation_0.01", &E::samples_for_one_percent}});
+       {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
+       SPECLAB_FIELDS(E, diagnosis)});
   return type;
 }
 
@@ -121,6 +124,7 @@ std::string equality_text(const EqualityResult& result) {
                   result.different ? "DIFFERENT: speculative decoding does not have the target's distribution"
                                    : "equal: no difference found",
                   result.level);
+  if (result.diagnosis) text += diagnosis_text(*result.diagnosis);
   return text;
 }
 

@@ -23,19 +23,18 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
          std::pow(setup.target.vocab(), tokens) <= most_exact_sequences;
 }
 
-/// None when it was stopped.
-std::optional<SequenceTests> run_tests(const Setup& setup, int gamma,
+/// The tests of sequences against plain decoding of as many. None when it was stopped.
+std::optional<SequenceTests> run_tests(const Setup& setup,
                                        const std::optional<SequenceDistribution<double>>& exact,
                                        const SimulationSize& simulation, std::size_t length,
-                                       const Control& control) {
-  const AnyRule& rule = setup.rule.sampled;
-  const std::vector<Token> speculative =
-      speculative_sequences(setup.target, setup.draft, rule, gamma, simulation, length, control);
-  std::vector<Token> plain;
-  if (!exact) plain = plain_sequences(setup.target, rule, simulation, length, control);
-  if (speculative.empty() || (!exact && plain.empty())) return std::nullopt;
-  if (!exact) return two_sample_sequence_tests(speculative, plain, length);
-  return ExactSequenceTests(*exact, setup.target.vocab(), length, simulation.trials).test(speculative);
+                                       std::span<const Token> samples, const Control& control) {
+  if (exact) {
+    return ExactSequenceTests(*exact, setup.target.vocab(), length, simulation.trials).test(samples);
+  }
+  const std::vector<Token> plain =
+      plain_sequences(setup.target, setup.rule.sampled, simulation, length, control);
+  if (plain.empty()) return std::nullopt;
+  return two_sample_sequence_tests(samples, plain, length);
 }
 
 /// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
@@ -82,6 +81,12 @@ void describe_tests(EqualityResult& result, const SequenceTests& tests) {
   }
 }
 
+void require_power(const CheckSection& settings) {
+  if (settings.power > settings.level) return;
+  throw ConfigError("/check/power",
+                    fmt::format("{} is not above the level {}", settings.power, settings.level));
+}
+
 }  // namespace
 
 std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
@@ -94,27 +99,36 @@ std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings
   return std::uint64_t{settings.samples} * (has_exact_distribution(setup, settings.tokens) ? 1 : 2);
 }
 
-std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
-                                            const Control& control) {
-  if (settings.power <= settings.level) {
-    throw ConfigError("/check/power",
-                      fmt::format("{} is not above the level {}", settings.power, settings.level));
-  }
+std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
+                                           std::span<const Token> samples, const Control& control) {
+  require_power(settings);
+  const auto length = static_cast<std::size_t>(settings.tokens);
   SimulationSize simulation = setup.simulation;
-  simulation.trials = settings.samples;
+  simulation.trials = static_cast<std::uint32_t>(samples.size() / length);
   const std::optional<SequenceDistribution<double>> exact = exact_plain_distribution(setup, settings.tokens);
-  const auto tests =
-      run_tests(setup, gamma, exact, simulation, static_cast<std::size_t>(settings.tokens), control);
+  const auto tests = run_tests(setup, exact, simulation, length, samples, control);
   if (!tests) return std::nullopt;
   EqualityResult result;
   result.reference = exact ? EqualityReference::exact_distribution : EqualityReference::second_sample;
   result.tokens = settings.tokens;
-  result.samples_each = settings.samples;
+  result.samples_each = simulation.trials;
   result.level = settings.level;
   result.power = settings.power;
   describe_tests(result, *tests);
   state_power(result, *tests, setup.target.vocab());
   return result;
+}
+
+std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
+                                            const Control& control) {
+  require_power(settings);
+  SimulationSize simulation = setup.simulation;
+  simulation.trials = settings.samples;
+  const std::vector<Token> samples =
+      speculative_sequences(setup.target, setup.draft, setup.rule.sampled, gamma, simulation,
+                            static_cast<std::size_t>(settings.tokens), control);
+  if (samples.empty()) return std::nullopt;
+  return test_samples(setup, settings, samples, control);
 }
 
 }  // namespace speclab

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,13 @@ struct PositionEquality {
   double adjusted_p = 1;
 };
 
+/// How likely the sequences are under one distribution of theirs.
+struct LikelihoodFit {
+  std::string name;              ///< "target", or the rule with its default parameters
+  double log_likelihood = 0;     ///< in nats, over the sequences that are possible
+  std::uint64_t impossible = 0;  ///< sequences of probability 0
+};
+
 /// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as
 /// under plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before
 /// it; Holm's adjustment makes one verdict of them.
@@ -58,6 +66,8 @@ struct EqualityResult : FitTest {  // of whole sequences
   double detectable_total_variation = 0;  ///< between the cells
   /// Sequences (of each decoder) that would find a total variation of 0.01 so, with as many cells.
   std::optional<std::uint64_t> samples_for_one_percent;
+  /// What given sequences are like (experiments/check/diagnosis.hpp), when they differ.
+  std::optional<std::vector<LikelihoodFit>> diagnosis;
 };
 template <>
 const Typed<EqualityResult>& described();
@@ -69,8 +79,13 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
 /// Sequences that `test_equality` decodes.
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);
 
-/// None when `control` ended it early; its progress counts sequences. Throws ConfigError when the power is
-/// not above the level.
+/// The test of given sequences of settings.tokens tokens, one after the other (below 2^32 of them). None when
+/// `control` ended it early. Throws ConfigError when the power is not above the level.
+std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
+                                           std::span<const Token> samples, const Control& control);
+
+/// The test of sequences decoded by the set-up's rule. None when `control` ended it early; its progress
+/// counts sequences. Throws ConfigError when the power is not above the level.
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
                                             const Control& control);
 

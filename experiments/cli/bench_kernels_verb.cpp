@@ -8,7 +8,6 @@
 #include "experiments/bench/kernel_dry_run.hpp"
 #include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_suite.hpp"
-#include "experiments/cli/kernel_verbs.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
@@ -64,8 +63,7 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --full --baselines fused --repetitions 50 --json
   speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("sizes", po::value<std::string>(),
                               "requests,gamma,vocabulary; several separated by ';'")(
       "quick", "two sizes, few repetitions: a try, not a measurement")(
@@ -128,13 +126,8 @@ double positive_option(const po::variables_map& values, const char* name) {
 
 int repetitions_option(const po::variables_map& values) {
   constexpr int most = 100000;
-  if (values.count("repetitions") == 0)
-    return values.count("quick") > 0 ? quick_repetitions : usual_repetitions;
-  const int repetitions = values["repetitions"].as<int>();
-  if (repetitions < 1 || repetitions > most) {
-    throw UsageError(fmt::format("--repetitions {}: expected 1 to {}", repetitions, most));
-  }
-  return repetitions;
+  if (values.count("repetitions") > 0) return ranged_option(values, "repetitions", 1, most);
+  return values.count("quick") > 0 ? quick_repetitions : usual_repetitions;
 }
 
 /// The command as it was typed.

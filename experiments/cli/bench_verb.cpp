@@ -5,7 +5,6 @@
 
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
-#include "experiments/cli/kernel_verbs.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
@@ -59,15 +58,8 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   options.brief = values.count("quick") > 0;
   if (options.brief) options.size = SuiteSize::brief();
   options.longer = values.count("long") > 0;
-  options.repetitions = values["repetitions"].as<int>();
-  if (options.repetitions < 1 || options.repetitions > most_repetitions) {
-    throw UsageError(
-        fmt::format("--repetitions {}: expected 1 to {}", options.repetitions, most_repetitions));
-  }
-  options.threads = values["threads"].as<int>();
-  if (options.threads < 1 || options.threads > most_threads) {
-    throw UsageError(fmt::format("--threads {}: expected 1 to {}", options.threads, most_threads));
-  }
+  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  options.threads = ranged_option(values, "threads", 1, most_threads);
   options.only = values["only"].as<std::string>();
   options.command =
       fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",

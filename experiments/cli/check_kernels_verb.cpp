@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/cli/kernel_verbs.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/kernel_check/kernel_check.hpp"
@@ -22,8 +21,8 @@ constexpr std::uint64_t usual_requests = 1000000;
 constexpr std::uint64_t emulated_requests = 4000;
 
 KernelCheckOptions check_options(const po::variables_map& values) {
-  constexpr std::uint64_t least = 1000;
-  constexpr std::uint64_t most = 1000000000;
+  constexpr std::int64_t least = 1000;
+  constexpr std::int64_t most = 1000000000;
   KernelCheckOptions options;
   options.place = values.count("emulate") > 0 ? CheckPlace::emulator : CheckPlace::gpu;
   options.implementations =
@@ -31,11 +30,7 @@ KernelCheckOptions check_options(const po::variables_map& values) {
   options.dtypes = parse_dtypes(values["dtype"].as<std::string>());
   options.requests = options.place == CheckPlace::gpu ? usual_requests : emulated_requests;
   if (values.count("requests") > 0) {
-    const auto requests = values["requests"].as<std::int64_t>();
-    if (requests < static_cast<std::int64_t>(least) || requests > static_cast<std::int64_t>(most)) {
-      throw UsageError(fmt::format("--requests {}: expected {} to {}", requests, least, most));
-    }
-    options.requests = static_cast<std::uint64_t>(requests);
+    options.requests = static_cast<std::uint64_t>(ranged_option(values, "requests", least, most));
   }
   options.level = values["level"].as<double>();
   if (!(options.level > 0 && options.level < 1)) {
@@ -68,8 +63,7 @@ without a GPU, 130 interrupted.)",
   speclab check kernels --emulate
   speclab check kernels --implementation fused --dtype f16 --requests 10000000
   speclab check kernels --dry-run
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("emulate", "in the emulator, without a GPU")("dry-run", "list the tests")(
       "implementation", po::value<std::string>()->default_value("all"), "by name, or all")(
       "requests", po::value<std::int64_t>(),
@@ -102,13 +96,7 @@ without a GPU, 130 interrupted.)",
     fmt::print(stderr, "interrupted: not all was tested\n");
     return exit_interrupted;
   }
-  if (values->count("json") > 0) {
-    Json json;
-    write(kernel_check_type(), *report, json);
-    fmt::print("{}\n", json.dump(1));
-  } else {
-    fmt::print("{}", kernel_check_text(*report));
-  }
+  print(*report, kernel_check_type(), values->count("json") > 0, kernel_check_text);
   return report->failures == 0 ? exit_ok : exit_failed_check;
 }
 

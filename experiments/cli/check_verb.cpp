@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "experiments/check/diagnosis.hpp"
 #include "experiments/check/equality_test.hpp"
-#include "experiments/cli/kernel_verbs.hpp"
+#include "experiments/check/sample_file.hpp"
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -25,19 +27,23 @@ before it. With at most 100,000 possible sequences the target's distribution is 
 rows; else a second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that
 the chance of a false alarm is the level. The config's "check" section sets samples, tokens, level
 and power.
+With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
+a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy), one row a sequence. If
+they differ, it says which rule or planted fault they are most like.
 Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
 GPU kernels are tested by speclab check kernels, which has options of its own (--help).)",
       .examples =
           R"(  speclab check configs/check_token.json
   speclab check configs/check_token.json --set rule.kind=fault-resample-target
+  speclab check configs/audit.json --samples emitted.jsonl
   speclab check kernels --emulate
 )",
       .positional = "config"};
 }
 
 /// None when it was interrupted. Throws ConfigError when the config cannot be tested (no models, a sweep).
-std::optional<EqualityResult> check_config(const Json& json, bool quiet) {
-  const Config config = read_config(json);
+std::optional<EqualityResult> check_config(const Config& config, const std::string& samples_file,
+                                           bool quiet) {
   refuse_many_cells(config, "check tests");
   const auto& settings = config.section<CheckSection>("check");
   ModelFactory factory;
@@ -45,7 +51,14 @@ std::optional<EqualityResult> check_config(const Json& json, bool quiet) {
   Progress progress("check", equality_workload(setup, settings), quiet);
   const Control control{.stop = [] { return interrupted(); },
                         .progress = [&](std::uint64_t steps) { progress.advance(steps); }};
-  return test_equality(setup, config.gamma, settings, control);
+  if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);
+  const std::vector<Token> samples =
+      read_samples(samples_file, static_cast<std::size_t>(settings.tokens), setup.target.vocab());
+  auto result = test_samples(setup, settings, samples, control);
+  if (result && result->different) {
+    result->diagnosis = diagnose(setup, config.gamma, settings.tokens, samples, control);
+  }
+  return result;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -54,26 +67,22 @@ int run(const std::vector<std::string>& arguments) {
   }
   Usage how = usage();
   add_config_options(how.options);
-  how.options.add_options()("json", "print JSON");
+  how.options.add_options()("json", "print JSON")("samples", boost::program_options::value<std::string>(),
+                                                  "test the sequences of this file");
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const bool as_json = values->count("json") > 0;
   const ThreadLimit limit(thread_option(*values));
-  const Json config = load_config(file, *values);
+  const Config config = load_config(file, *values);
+  const std::string samples = values->count("samples") > 0 ? (*values)["samples"].as<std::string>() : "";
   const InterruptGuard guard;
-  const auto result = in_file(file, [&] { return check_config(config, as_json); });
+  const auto result = in_file(file, [&] { return check_config(config, samples, as_json); });
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was tested\n");
     return exit_interrupted;
   }
-  if (as_json) {
-    Json json;
-    write(described<EqualityResult>(), *result, json);
-    fmt::print("{}\n", json.dump(1));
-  } else {
-    fmt::print("{}", equality_text(*result));
-  }
+  print(*result, described<EqualityResult>(), as_json, equality_text);
   return result->different ? exit_failed_check : exit_ok;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include "experiments/cli/run_and_write.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 

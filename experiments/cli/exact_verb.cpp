@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/exact/exact_analysis.hpp"
 #include "experiments/support/machine.hpp"
@@ -33,13 +34,11 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const ThreadLimit limit(thread_option(*values));
-  const Json config = load_config(file, *values);
-  const ExactAnalysis analysis = in_file(
-      file, [&] { return analyse_exactly(read_config(config), values->count("no-simulation") == 0); });
+  const Config config = load_config(file, *values);
+  const ExactAnalysis analysis =
+      in_file(file, [&] { return analyse_exactly(config, values->count("no-simulation") == 0); });
   if (values->count("json") > 0) {
-    Json json;
-    write(described<ExactResult>(), analysis.result, json);
-    fmt::print("{}\n", json.dump(1));
+    print_json(analysis.result, described<ExactResult>());
     return exit_ok;
   }
   const ExactTimings& seconds = analysis.timings;

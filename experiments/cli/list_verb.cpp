@@ -12,8 +12,7 @@ int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab list [--markdown]",
       .about = "Lists every model, drafter, rule, gamma policy, schedule and experiment of configs.\n",
-      .examples = "  speclab list\n  speclab list --markdown > docs/reference.md\n",
-      .positional = ""};
+      .examples = "  speclab list\n  speclab list --markdown > docs/reference.md\n"};
   usage.options.add_options()("markdown", "the whole config format as a page");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/cost_options.hpp"
@@ -85,24 +86,10 @@ Drafter drafter_of(const std::string& text, const po::variables_map& values, con
           costs.pair, costs.from};
 }
 
-void print(const Json& result) { fmt::print("{}\n", result.dump(1)); }
-
-/// As JSON or as text.
-template <class T>
-void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
-  if (!as_json) {
-    fmt::print("{}", text_of(result));
-    return;
-  }
-  Json json;
-  write(type, result, json);
-  print(json);
-}
-
 int plan_config(const po::variables_map& values, const PlanSettings& settings, bool json) {
   const auto file = values["config"].as<std::string>();
   const ThreadLimit limit(thread_option(values));
-  const Json config = load_config(file, values);
+  const Config config = load_config(file, values);
   std::optional<double> c;
   if (values.count("c") > 0) c = checked_number(values, "c", 0, 1000);
   const InterruptGuard guard;
@@ -151,8 +138,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   speclab plan --config configs/austen_words.json
   speclab plan --config configs/paper/table2-4.json
   speclab plan --drafter small:0.7:0.02 --drafter large:0.8:0.11
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("alpha", po::value<double>(), "acceptance rate, 0 to 1")(
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
       "log", po::value<std::string>(), "acceptance as a server logged it")("config", po::value<std::string>(),
@@ -175,11 +161,11 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   if (!values) return exit_ok;
   const bool json = values->count("json") > 0;
   if (values->count("list-devices") > 0) {
-    json ? print(devices_json()) : fmt::print("{}", devices_text());
+    json ? print_json(devices_json()) : fmt::print("{}", devices_text());
     return exit_ok;
   }
   if (values->count("list-models") > 0) {
-    json ? print(models_json()) : fmt::print("{}", models_text());
+    json ? print_json(models_json()) : fmt::print("{}", models_text());
     return exit_ok;
   }
 

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/fields.hpp"
 #include "experiments/config/result_fields.hpp"
 
 namespace speclab {
@@ -14,13 +10,6 @@ namespace speclab {
 namespace {
 
 namespace po = boost::program_options;
-
-double checked(const char* name, double value, double most) {
-  if (!(value >= 0) || !(value <= most)) {
-    throw UsageError(fmt::format("--{} {}: expected a number >= 0 and <= {}", name, value, most));
-  }
-  return value;
-}
 
 /// Closed forms at one acceptance rate; a field is empty where there is no finite value.
 struct Prediction {
@@ -109,8 +98,7 @@ then left out (–) and "reason" says why.
 )",
       .examples = R"(  speclab predict --alpha 0.8 --c 0.05
   speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1")(
       "c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run")(
       "c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations")(
@@ -120,16 +108,12 @@ then left out (–) and "reason" says why.
   constexpr double largest_cost = 1000;
   constexpr int largest_gamma = 1000000;
   std::optional<int> gamma;
-  if (values->count("gamma") > 0) {
-    gamma = static_cast<int>(checked("gamma", (*values)["gamma"].as<int>(), largest_gamma));
-  }
-  const Prediction out = predict(checked("alpha", (*values)["alpha"].as<double>(), 1),
-                                 checked("c", (*values)["c"].as<double>(), largest_cost),
-                                 checked("c-hat", (*values)["c-hat"].as<double>(), largest_cost), gamma);
+  if (values->count("gamma") > 0) gamma = ranged_option(*values, "gamma", 0, largest_gamma);
+  const Prediction out =
+      predict(ranged_option(*values, "alpha", 0.0, 1.0), ranged_option(*values, "c", 0.0, largest_cost),
+              ranged_option(*values, "c-hat", 0.0, largest_cost), gamma);
   if (values->count("json") > 0) {
-    Json json;
-    write(prediction_type(), out, json);
-    fmt::print("{}\n", json.dump(1));
+    print_json(out, prediction_type());
   } else {
     print_for_people(out);
   }

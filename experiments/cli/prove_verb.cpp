@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/prove/proof_task.hpp"
@@ -112,22 +113,8 @@ ProofTask task_of_options(const Values& values) {
                                  task.target.front().size(), task.draft.front().size()));
   }
   constexpr int largest_gamma = 64;
-  if (values.count("gamma") > 0) task.gamma = values["gamma"].as<int>();
-  if (task.gamma < 0 || task.gamma > largest_gamma) {
-    throw UsageError(fmt::format("--gamma {}: expected 0 to {}", task.gamma, largest_gamma));
-  }
+  if (values.count("gamma") > 0) task.gamma = ranged_option(values, "gamma", 0, largest_gamma);
   return task;
-}
-
-template <class T>
-void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
-  if (!as_json) {
-    fmt::print("{}", text_of(result));
-    return;
-  }
-  Json json;
-  write(type, result, json);
-  fmt::print("{}\n", json.dump(1));
 }
 
 int prove_one(const Values& values) {
@@ -138,8 +125,8 @@ int prove_one(const Values& values) {
            {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
            "a config (use --set)");
     const auto file = values["config"].as<std::string>();
-    const Json config = load_config(file, values);
-    task = in_file(file, [&] { return proof_task(read_config(config)); });
+    const Config config = load_config(file, values);
+    task = in_file(file, [&] { return proof_task(config); });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
     task = task_of_options(values);
@@ -158,10 +145,8 @@ int prove_every(const Values& values) {
           "set", "max-branches"},
          "--all");
   constexpr int most_instances = 1000000;
-  const int instances = values.count("instances") > 0 ? values["instances"].as<int>() : 200;
-  if (instances < 1 || instances > most_instances) {
-    throw UsageError(fmt::format("--instances {}: expected 1 to {}", instances, most_instances));
-  }
+  const int instances =
+      values.count("instances") > 0 ? ranged_option(values, "instances", 1, most_instances) : 200;
   const std::int64_t seed = values.count("seed") > 0 ? values["seed"].as<std::int64_t>() : 1;
   if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
   const ThreadLimit limit(thread_option(values));

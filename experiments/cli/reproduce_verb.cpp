@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
@@ -14,6 +13,7 @@
 #include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -25,17 +25,12 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-struct Entry {
-  std::string name;
-  fs::path file;
-};
-
 /// The configs of a folder, tables before figures, each in the order of their numbers.
-std::vector<Entry> entries(const fs::path& folder) {
-  std::vector<Entry> all;
+std::vector<fs::path> configs_in(const fs::path& folder) {
+  std::vector<fs::path> all;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder, error)) {
-    if (file.path().extension() == ".json") all.push_back({file.path().stem().string(), file.path()});
+    if (file.path().extension() == ".json") all.push_back(file.path());
   }
   if (error || all.empty()) {
     throw UsageError(
@@ -43,22 +38,22 @@ std::vector<Entry> entries(const fs::path& folder) {
                     "that holds table1.json",
                     folder.string()));
   }
-  const auto rank = [](const Entry& entry) {
-    return std::pair(entry.name.starts_with("figure"), entry.name);
+  const auto rank = [](const fs::path& file) {
+    const std::string name = file.stem().string();
+    return std::pair(name.starts_with("figure"), name);
   };
-  std::sort(all.begin(), all.end(), [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
+  std::sort(all.begin(), all.end(), [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
   return all;
 }
 
 /// Those named by --only, a comma-separated list; all without it.
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::string& only) {
+std::vector<fs::path> chosen(const std::vector<fs::path>& all, const std::string& only) {
   if (only.empty()) return all;
   std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const Entry& entry : all) names.push_back(entry.name);
-  std::vector<Entry> picked;
-  std::istringstream words(only);
-  for (std::string word; std::getline(words, word, ',');) {
+  for (const fs::path& file : all) names.push_back(file.stem().string());
+  std::vector<fs::path> picked;
+  for (const std::string& word : split(only, ',')) {
+    if (word.empty()) continue;  // after a comma at the end
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end())
       throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
@@ -78,23 +73,23 @@ std::string summary_csv(const Table& table) {
 
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
-int reproduce(const Entry& entry, const po::variables_map& values, const fs::path& out, Page& page,
+int reproduce(const fs::path& file, const po::variables_map& values, const fs::path& out, Page& page,
               std::vector<std::vector<Cell>>& summary) {
+  const std::string name = file.stem().string();
   const bool quiet = values.count("quiet") > 0;
-  const RunResult run = in_file(entry.file.string(), [&] {
-    return run_watched(load_config(entry.file.string(), values), entry.name, quiet,
-                       earlier_result(out / entry.name));
+  const RunResult run = in_file(file.string(), [&] {
+    return run_watched(load_config(file.string(), values), name, quiet, earlier_result(out / name));
   });
-  write_data(out / entry.name, run);
-  Section section = result_section(run.result, run.timings, entry.name,
-                                   "speclab reproduce --only " + entry.name + set_arguments(values));
-  write_figures(out / entry.name, section);
+  write_data(out / name, run);
+  Section section = result_section(run.result, run.timings, name,
+                                   "speclab reproduce --only " + name + set_arguments(values));
+  write_figures(out / name, section);
   if (!quiet) {
     for (const Passage& passage : section.passages)
       fmt::print("{}\n", terminal(passage, writes_to_terminal()));
   }
   page.sections.push_back(std::move(section));
-  for (auto& row : summary_rows(run.result, entry.name)) summary.push_back(std::move(row));
+  for (auto& row : summary_rows(run.result, name)) summary.push_back(std::move(row));
   const Agreement found = agreement(run.result);
   return found.held < found.compared ? exit_failed_check : exit_ok;
 }
@@ -110,8 +105,7 @@ a config could not run.
 )",
       .examples = R"(  speclab reproduce
   speclab reproduce --only table1,figure3 --out out/some
-)",
-      .positional = ""};
+)"};
   usage.options.add_options()("only", po::value<std::string>()->default_value(""),
                               "comma-separated names; default all")(
       "out", po::value<std::string>()->default_value("out"), "folder for the report and the results")(
@@ -126,7 +120,7 @@ a config could not run.
   const ThreadLimit limit(thread_option(*values));
   const fs::path out = (*values)["out"].as<std::string>();
   const auto only = (*values)["only"].as<std::string>();
-  const std::vector<Entry> todo = chosen(entries((*values)["configs"].as<std::string>()), only);
+  const std::vector<fs::path> todo = chosen(configs_in((*values)["configs"].as<std::string>()), only);
   refuse_unwritable(out);
   const std::string command =
       (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + set_arguments(*values);
@@ -138,12 +132,13 @@ a config could not run.
             {}};
   std::vector<std::vector<Cell>> summary;
   int code = exit_ok;
-  for (const Entry& entry : todo) {
+  for (const fs::path& file : todo) {
     if (interrupted()) break;
     try {
-      code = std::max(code, reproduce(entry, *values, out, page, summary));
+      code = std::max(code, reproduce(file, *values, out, page, summary));
     } catch (const ConfigError& error) {
-      summary.push_back({text_cell(entry.name), {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
+      summary.push_back(
+          {text_cell(file.stem().string()), {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
       fmt::print(stderr, "error: {}\n", error.sentence());
       code = exit_bad_input;
     }

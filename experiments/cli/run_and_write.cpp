@@ -1,4 +1,4 @@
-#include "experiments/cli/run_and_write.hpp"
+#include "experiments/cli/verb.hpp"
 
 #include <fmt/format.h>
 
@@ -48,18 +48,17 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const std::filesystem::path folder = values.count("out") > 0
                                            ? std::filesystem::path(values["out"].as<std::string>())
                                            : std::filesystem::path("out") / name;
-  const Json config = load_config(file, values);
+  const Config config = with_sections(load_config(file, values));
   std::string command = fmt::format("speclab {} {}{}", verb, file, set_arguments(values));
   if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
   if (backend == Backend::cuda) command += " --backend cuda";
 
   const InterruptGuard guard;
   const RunResult run = in_file(file, [&] {
-    const Config checked = with_sections(read_config(config));
-    check(checked);
+    check(config);
     refuse_unwritable(folder);
     const std::optional<Result> earlier = force ? std::nullopt : earlier_result(folder);
-    if (earlier) refuse_foreign_result(folder, *earlier, checked);
+    if (earlier) refuse_foreign_result(folder, *earlier, config);
     return run_watched(config, name, quiet || as_json, earlier, backend);
   });
   write_data(folder, run);
@@ -69,7 +68,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   write_file_atomically(folder / "report.html", html(page));
 
   if (as_json) {
-    fmt::print("{}\n", result_json(run.result).dump(1));
+    print_json(result_json(run.result));
   } else if (!quiet) {
     print_section(section);
     for (const char* written : {"report.html", "result.json", "results.csv"})

@@ -1,4 +1,4 @@
-#include "experiments/cli/run_and_write.hpp"
+#include "experiments/cli/verb.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/schema.hpp"
+#include "experiments/config/reference.hpp"
 
 namespace speclab {
 
@@ -14,8 +14,7 @@ int run(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab schema",
       .about = "Prints the config format as JSON Schema (draft 2020-12), for editors and other tools.\n",
-      .examples = "  speclab schema > speclab.schema.json\n",
-      .positional = ""};
+      .examples = "  speclab schema > speclab.schema.json\n"};
   if (!parse(usage, arguments)) return exit_ok;
   fmt::print("{}\n", json_schema(families()).dump(2));
   return exit_ok;

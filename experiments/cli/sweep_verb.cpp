@@ -1,4 +1,5 @@
-#include "experiments/cli/run_and_write.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 
 namespace speclab {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/run/run_config.hpp"
@@ -27,7 +28,7 @@ of keys and kinds with their present ones.
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   std::vector<RenamedUse> uses;
-  const Json config = load_config(file, *values, uses);
+  const Config config = load_config(file, *values, &uses);
   const Workload workload = in_file(file, [&] { return measure_workload(config); });
   fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
              workload.cells == 1 ? "cell" : "cells", workload.steps);

@@ -26,17 +26,6 @@ Example:
 )");
 }
 
-/// The verb of the first words, and how many of them name it; null for none.
-std::pair<const Verb*, std::size_t> find_verb(const std::vector<std::string>& words) {
-  const std::string two = words.size() > 1 ? words[0] + " " + words[1] : "";
-  for (const auto& [name, count] : {std::pair<std::string, std::size_t>{two, 2}, {words[0], 1}}) {
-    for (const Verb& verb : verbs()) {
-      if (verb.name == name) return {&verb, count};
-    }
-  }
-  return {nullptr, 0};
-}
-
 int dispatch(std::vector<std::string> words) {
   if (!words.empty() && words[0] == "help") {
     words.erase(words.begin());
@@ -47,10 +36,11 @@ int dispatch(std::vector<std::string> words) {
     return words.empty() ? exit_bad_input : exit_ok;
   }
   if (words[0] == "--version") words[0] = "version";
-  const auto [verb, used] = find_verb(words);
-  if (verb != nullptr) return verb->run({words.begin() + static_cast<std::ptrdiff_t>(used), words.end()});
   std::vector<std::string> names;
-  for (const Verb& known : verbs()) names.emplace_back(known.name);
+  for (const Verb& verb : verbs()) {
+    if (verb.name == words[0]) return verb.run({words.begin() + 1, words.end()});
+    names.emplace_back(verb.name);
+  }
   throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
 }
 
@@ -131,25 +121,28 @@ std::string set_arguments(const po::variables_map& values) {
   return arguments;
 }
 
-Json load_config(const std::string& file, const po::variables_map& values) {
-  std::vector<RenamedUse> uses;
-  return load_config(file, values, uses);
-}
-
-Json load_config(const std::string& file, const po::variables_map& values, std::vector<RenamedUse>& uses) {
-  return in_file(file, [&] {
+Config load_config(const std::string& file, const po::variables_map& values, std::vector<RenamedUse>* uses) {
+  std::vector<RenamedUse> found;
+  const auto present = [&found](const std::string& path) {
+    const std::string now = with_present_names(path);
+    if (now != path) found.push_back({"--set", path, now});
+    return now;
+  };
+  Config config = in_file(file, [&] {
     Json document = parse_json(read_text(file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
-    document = with_present_names(document, uses);
+    document = with_present_names(document, found);
     if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
     if (values.count("set") > 0) {
-      for (const std::string& assignment : values["set"].as<std::vector<std::string>>()) {
-        apply_assignment(document, assignment,
-                         [](const std::string& path) { return with_present_names(path); });
-      }
+      for (const std::string& assignment : values["set"].as<std::vector<std::string>>())
+        apply_assignment(document, assignment, present);
     }
-    return with_present_names(document, uses);
+    return read_config(with_present_names(document, found));
   });
+  if (uses != nullptr) *uses = std::move(found);
+  return config;
 }
+
+void print_json(const Json& json) { fmt::print("{}\n", json.dump(1)); }
 
 }  // namespace speclab

@@ -1,19 +1,25 @@
 // A verb of the program: one file each, one line in all_verbs.cpp.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <boost/program_options.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/config/type.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/fields.hpp"
 
 namespace speclab {
+
+struct Config;
 
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
 
 struct Verb {
-  const char* name;  ///< one word, or two: "bench kernels" goes before "bench"
+  const char* name;  ///< one word
   const char* sentence;
   int (*run)(const std::vector<std::string>& arguments);
 };
@@ -30,7 +36,7 @@ struct Usage {
   std::string about;     ///< a raw string, printed as it stands
   std::string examples;  ///< indented lines
   boost::program_options::options_description options{"Options"};
-  std::string positional;  ///< name of the one positional option; empty for none
+  std::string positional = {};  ///< name of the one positional option; empty for none
   bool optional_positional = false;
 };
 
@@ -47,12 +53,42 @@ void add_run_options(boost::program_options::options_description& options);
 void add_backend_option(boost::program_options::options_description& options);
 /// --threads: 0 is all cores. Throws UsageError below 0.
 int thread_option(const boost::program_options::variables_map& values);
+/// The value of an option that is a number from `least` to `most`, else UsageError.
+template <class T = int>
+T ranged_option(const boost::program_options::variables_map& values, const char* name, T least, T most) {
+  const T value = values[name].as<T>();
+  if (value >= least && value <= most) return value;
+  throw UsageError(fmt::format("--{} {}: expected {} to {}", name, value, least, most));
+}
 /// The --set options as they were typed, each after a space: for the command that redraws a figure.
 std::string set_arguments(const boost::program_options::variables_map& values);
-/// The config of a file with --seed and --set applied, with present names, not yet checked. `uses` receives
-/// the former names that were replaced.
-Json load_config(const std::string& file, const boost::program_options::variables_map& values,
-                 std::vector<RenamedUse>& uses);
-Json load_config(const std::string& file, const boost::program_options::variables_map& values);
+/// The config of a file with --seed and --set applied. `uses` receives the former names that were replaced.
+Config load_config(const std::string& file, const boost::program_options::variables_map& values,
+                   std::vector<RenamedUse>* uses = nullptr);
+
+/// A document on standard output.
+void print_json(const Json& json);
+template <class T>
+void print_json(const T& result, const Typed<T>& type) {
+  Json json;
+  write(type, result, json);
+  print_json(json);
+}
+/// A result on standard output, as JSON or as text.
+template <class T>
+void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
+  if (as_json) return print_json(result, type);
+  fmt::print("{}", text_of(result));
+}
+
+/// Runs the config, writes its folder, prints its table: what run, sweep and compare have in common. `check`
+/// may refuse a config.
+int run_and_write(const boost::program_options::variables_map& values, const char* verb,
+                  void (*check)(const Config& config));
+
+/// `speclab bench kernels` and `speclab check kernels`, which have options of their own. `arguments` are
+/// those after "kernels".
+int bench_kernels_verb(const std::vector<std::string>& arguments);
+int check_kernels_verb(const std::vector<std::string>& arguments);
 
 }  // namespace speclab

@@ -10,8 +10,7 @@ namespace {
 int run(const std::vector<std::string>& arguments) {
   Usage usage{.line = "speclab version",
               .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
-              .examples = "  speclab version\n",
-              .positional = ""};
+              .examples = "  speclab version\n"};
   if (!parse(usage, arguments)) return exit_ok;
   fmt::print("{}", build_description());
   return exit_ok;

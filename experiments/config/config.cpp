@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
-#include "experiments/config/json_value.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -74,19 +73,6 @@ class PromptType final : public Type {
     out["oneOf"] = Json::array({Json{{"type", "string"}},
                                 Json{{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}});
   }
-};
-
-class AnyJsonType final : public Type {
- public:
-  void read(const Json& json, const std::string&, void* value) const override {
-    *static_cast<std::shared_ptr<const Json>*>(value) = std::make_shared<const Json>(json);
-  }
-  void write(const void* value, Json& json) const override {
-    const auto& held = *static_cast<const std::shared_ptr<const Json>*>(value);
-    if (held) json = *held;
-  }
-  std::string words() const override { return "any value"; }
-  void schema(Json&) const override {}
 };
 
 const Typed<ModelPair>& models_type() {
@@ -228,11 +214,7 @@ std::vector<Field> config_fields() {
 void check_printed(const CaseConfig& one, const std::string& path) {
   for (const auto& [metric, value] : one.printed) {
     const std::string here = fmt::format("{}/{}", path, metric);
-    if (!metric_named(metric)) {
-      std::vector<std::string> known;
-      for (const MetricInfo& info : metric_infos()) known.emplace_back(info.name);
-      throw ConfigError(here, fmt::format("unknown metric \"{}\"{}", metric, suggestion(metric, known)));
-    }
+    known_metric(metric, here);
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(number)) {
@@ -314,11 +296,6 @@ void rename_metric_keys(Json& values, const std::string& path, std::vector<Renam
 
 }  // namespace
 
-const Typed<std::shared_ptr<const Json>>& any_json() {
-  static const Typed<std::shared_ptr<const Json>> type{std::make_shared<const AnyJsonType>()};
-  return type;
-}
-
 Config::Config() : experiment(find_experiment("decode")) {
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
 }
@@ -385,6 +362,7 @@ std::string with_present_names(const std::string& pointer) {
 Config read_config(const Json& input) {
   Config config = read(config_type(), input, "");
   check_names(config);
+  config.input = std::make_shared<const Json>(input);
   return config;
 }
 

@@ -105,6 +105,8 @@ struct Config {
   std::optional<std::vector<Metric>> metrics;
   std::optional<InputRounding> input_rounding;
   std::optional<std::vector<FigureConfig>> figures;
+  /// What read_config read this from: cells set values in it by path. Null for configs made otherwise.
+  std::shared_ptr<const Json> input;
 
   /// The section of this key, or its defaults. T is the struct that the section's description was made for.
   template <class T>

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -73,12 +75,22 @@ class Family : public FamilyBase {
           if (fill) fill(*this);
         }) {}
 
-  /// Adds a kind, which must outlive the family. Throws std::logic_error for a name that is taken.
-  void add(const Entry& entry) { add_kind(entry); }
+  /// Adds a kind. Throws std::logic_error for a name that is taken.
+  void add(Entry entry) { add_kind(entries_.emplace_back(std::move(entry))); }
   const Entry* find_entry(std::string_view name) const { return static_cast<const Entry*>(find(name)); }
   const Entry& entry(std::size_t index) const { return static_cast<const Entry&>(*kinds()[index]); }
   std::size_t size() const { return kinds().size(); }
+
+ private:
+  std::deque<Entry> entries_;  ///< as they were added; a kind stays where it is
 };
+
+/// Earlier names of a kind, which keep working.
+template <std::derived_from<KindInfo> Entry>
+Entry formerly(Entry kind, std::vector<std::string> aliases) {
+  kind.aliases = std::move(aliases);
+  return kind;
+}
 
 /// A chosen kind with its parameters.
 struct SelectedKind {
@@ -87,6 +99,11 @@ struct SelectedKind {
   std::string path;                        ///< JSON pointer of the object in its config, for errors
 
   const std::string& name() const { return kind->name; }
+  /// The parameters as P, for which the kind's description was made.
+  template <class P>
+  const P& as() const {
+    return *static_cast<const P*>(parameters.get());
+  }
 };
 
 /// A chosen kind of a family, with the keys that all kinds of the family have (Entry::Common).
@@ -129,7 +146,7 @@ Entry kind_entry(std::string name, std::string sentence, std::vector<Field> fiel
   kind.name = std::move(name);
   kind.sentence = std::move(sentence);
   kind.make = [make](const SelectedKind& selected, const auto& request) {
-    return make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
+    return make(selected.as<P>(), selected.path, request);
   };
   return kind;
 }

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -111,6 +112,27 @@ struct MapAccess {
   const void* (*at)(const void* map, std::size_t index);
 };
 
+/// A key of a map, as text and back; enumerations as keys have their own of both.
+inline const std::string& key_text(const std::string& key) { return key; }
+inline void read_key(const std::string& text, std::string& key) { key = text; }
+
+template <class Map>
+MapAccess map_access() {
+  return {[](const void* map) { return static_cast<const Map*>(map)->size(); },
+          [](void* map) { static_cast<Map*>(map)->clear(); },
+          [](void* map, const std::string& key) -> void* {
+            auto& added = static_cast<Map*>(map)->emplace_back();
+            read_key(key, added.first);
+            return &added.second;
+          },
+          [](const void* map, std::size_t index) -> const std::string& {
+            return key_text((*static_cast<const Map*>(map))[index].first);
+          },
+          [](const void* map, std::size_t index) -> const void* {
+            return &(*static_cast<const Map*>(map))[index].second;
+          }};
+}
+
 /// What integers of any width can do.
 struct IntegerAccess {
   std::int64_t (*get)(const void* value);
@@ -128,6 +150,8 @@ TypePtr choice_type(std::vector<std::pair<std::string, std::int64_t>> choices, I
                     std::vector<std::pair<std::string, std::string>> aliases);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
 TypePtr map_type(TypePtr element, MapAccess access);
+TypePtr object_type(std::string name, std::string sentence, std::vector<Field> fields,
+                    std::shared_ptr<void> (*make)());
 
 }  // namespace detail
 
@@ -154,6 +178,8 @@ Typed<T> count() {
 
 Typed<bool> boolean();
 Typed<std::string> text();
+/// Any value, as it stands: what "cases" and "sweep" set by path.
+Typed<std::shared_ptr<const Json>> any_json();
 
 /// One of several names, each for one value of an enumeration. `aliases` are earlier names and present ones.
 template <class E>
@@ -176,38 +202,56 @@ Typed<std::vector<T>> list(const Typed<T>& element) {
 
 template <class T>
 Typed<OrderedMap<T>> map(const Typed<T>& element) {
-  using Map = OrderedMap<T>;
-  return {
-      detail::map_type(element.type, {[](const void* map) { return static_cast<const Map*>(map)->size(); },
-                                      [](void* map) { static_cast<Map*>(map)->clear(); },
-                                      [](void* map, const std::string& key) -> void* {
-                                        return &static_cast<Map*>(map)->emplace_back(key, T{}).second;
-                                      },
-                                      [](const void* map, std::size_t index) -> const std::string& {
-                                        return (*static_cast<const Map*>(map))[index].first;
-                                      },
-                                      [](const void* map, std::size_t index) -> const void* {
-                                        return &(*static_cast<const Map*>(map))[index].second;
-                                      }})};
+  return {detail::map_type(element.type, detail::map_access<OrderedMap<T>>())};
 }
+
+namespace detail {
+
+/// Finds a member in an object. One type for all members, so that a field costs the compiler little.
+class MemberAccess {
+ public:
+  template <class Value, class Base>
+  MemberAccess(Value Base::*member, void* (*find)(const MemberAccess&, void*)) : find_(find) {
+    static_assert(sizeof(member) <= sizeof(member_));
+    std::memcpy(member_, &member, sizeof(member));
+  }
+  void* operator()(void* object) const { return find_(*this, object); }
+
+  /// `*object.*member` of the member that this was made with.
+  template <class Object, class Value, class Base>
+  Value& of(void* object) const {
+    Value Base::*member;
+    std::memcpy(&member, member_, sizeof(member));
+    return static_cast<Object*>(object)->*member;
+  }
+
+ private:
+  void* (*find_)(const MemberAccess&, void*);
+  alignas(std::max_align_t) std::byte member_[16];
+};
+
+}  // namespace detail
 
 /// One key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a base
 /// class give the struct itself, field<Derived>("name", &Derived::name, ...).
 template <class S = void, class Value, class Base, class T>
 Field field(std::string name, Value Base::*member, const Typed<T>& type, std::string sentence) {
   using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
+  using Access = detail::MemberAccess;
   static_assert(std::is_same_v<typename detail::Held<Value>::Type, T>, "the description of another type");
   Field made{.name = std::move(name), .type = type.type, .sentence = std::move(sentence)};
   if constexpr (detail::Held<Value>::optional) {
-    made.at = [member](void* object) -> void* {
-      auto& held = static_cast<Object*>(object)->*member;
+    made.at = Access(member, [](const Access& access, void* object) -> void* {
+      Value& held = access.of<Object, Value, Base>(object);
       return held ? &*held : nullptr;
-    };
-    made.create = [member](void* object) -> void* {
-      return &(static_cast<Object*>(object)->*member).emplace();
-    };
+    });
+    made.create = Access(member, [](const Access& access, void* object) -> void* {
+      return &access.of<Object, Value, Base>(object).emplace();
+    });
   } else {
-    made.at = [member](void* object) -> void* { return &(static_cast<Object*>(object)->*member); };
+    made.at = Access(member, [](const Access& access, void* object) -> void* {
+      return &access.of<Object, Value, Base>(object);
+    });
   }
   return made;
 }
@@ -235,8 +279,8 @@ inline Field formerly(Field field, std::vector<std::string> aliases) {
 
 template <class T>
 Typed<T> object(std::string name, std::string sentence, std::vector<Field> fields) {
-  return {std::make_shared<const ObjectType>(std::move(name), std::move(sentence), std::move(fields),
-                                             [] { return std::make_shared<T>(); })};
+  return {detail::object_type(std::move(name), std::move(sentence), std::move(fields),
+                              []() -> std::shared_ptr<void> { return std::make_shared<T>(); })};
 }
 
 /// The fields of a base struct, as fields of S.

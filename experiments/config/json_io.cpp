@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -109,6 +110,10 @@ void apply_assignment(Json& document, const std::string& assignment,
   if (path[0] != '/') {
     std::replace(path.begin(), path.end(), '.', '/');
     path.insert(path.begin(), '/');
+  }
+  // "sweep./gamma": after the empty name stands a path that is itself a key.
+  if (const auto key = path.find("//"); key != std::string::npos) {
+    path = path.substr(0, key + 1) + boost::algorithm::replace_all_copy(path.substr(key + 1), "/", "~1");
   }
   path = present(path);
   const std::string text = assignment.substr(equals + 1);

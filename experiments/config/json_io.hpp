@@ -20,7 +20,8 @@ std::string read_text(const std::filesystem::path& file);
 /// `where` when the pointer is malformed or runs through something that is not an object or list.
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
-/// "path=value" of --set: the path with or without a leading slash, dots or slashes between names; the value
+/// "path=value" of --set: the path with or without a leading slash, dots or slashes between names, and a
+/// key that is itself a path after an empty one ("sweep./gamma"); the value
 /// as JSON, or as text when it is not JSON; null removes the key. `present` gives the path that a path stands
 /// for. Throws UsageError without "=".
 void apply_assignment(

@@ -46,7 +46,7 @@ const std::vector<MetricInfo>& metric_infos() {
   return all;
 }
 
-const char* metric_name(Metric metric) { return info(metric).name; }
+const std::string& metric_name(Metric metric) { return info(metric).name; }
 const char* metric_label(Metric metric) { return info(metric).label; }
 
 std::optional<Metric> metric_named(std::string_view name) {
@@ -56,20 +56,11 @@ std::optional<Metric> metric_named(std::string_view name) {
   return std::nullopt;
 }
 
-const std::string& metric_text(Metric metric) {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::string> all;
-    for (const MetricInfo& one : metric_infos()) all.emplace_back(one.name);
-    return all;
-  }();
-  return texts[static_cast<std::size_t>(metric)];
-}
-
-Metric known_metric(std::string_view name) {
+Metric known_metric(std::string_view name, const std::string& path) {
   if (const auto metric = metric_named(name)) return *metric;
   std::vector<std::string> known;
-  for (const MetricInfo& one : metric_infos()) known.emplace_back(one.name);
-  throw ConfigError("/", fmt::format("unknown metric \"{}\"{}", name, suggestion(std::string(name), known)));
+  for (const MetricInfo& one : metric_infos()) known.push_back(one.name);
+  throw ConfigError(path, fmt::format("unknown metric \"{}\"{}", name, suggestion(std::string(name), known)));
 }
 
 const Typed<Metric>& metric_type() {

@@ -37,21 +37,23 @@ enum class Metric {
 
 struct MetricInfo {
   Metric metric;
-  const char* name;      ///< as in configs and results
+  std::string name;      ///< as in configs and results
   const char* old_name;  ///< its former name, null when it never had another
   const char* label;     ///< as in tables and on axes
 };
 
 const std::vector<MetricInfo>& metric_infos();
-const char* metric_name(Metric metric);
+const std::string& metric_name(Metric metric);
 const char* metric_label(Metric metric);
 /// The metric of a present name.
 std::optional<Metric> metric_named(std::string_view name);
 
-/// The name of a metric as a lasting string, and the metric of a name that is known to be one (else
-/// ConfigError).
-const std::string& metric_text(Metric metric);
-Metric known_metric(std::string_view name);
+/// The metric of a name that is known to be one, else ConfigError at `path`.
+Metric known_metric(std::string_view name, const std::string& path = "/");
+
+/// Metrics as keys of maps.
+inline const std::string& key_text(Metric metric) { return metric_name(metric); }
+inline void read_key(const std::string& text, Metric& metric) { metric = known_metric(text); }
 
 /// A metric by name.
 const Typed<Metric>& metric_type();
@@ -78,19 +80,7 @@ std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
 /// An object with metrics as keys.
 template <class T>
 Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
-  using Map = ByMetric<T>;
-  return {detail::map_type(element.type,
-                           {[](const void* map) { return static_cast<const Map*>(map)->size(); },
-                            [](void* map) { static_cast<Map*>(map)->clear(); },
-                            [](void* map, const std::string& key) -> void* {
-                              return &static_cast<Map*>(map)->emplace_back(known_metric(key), T{}).second;
-                            },
-                            [](const void* map, std::size_t index) -> const std::string& {
-                              return metric_text((*static_cast<const Map*>(map))[index].first);
-                            },
-                            [](const void* map, std::size_t index) -> const void* {
-                              return &(*static_cast<const Map*>(map))[index].second;
-                            }})};
+  return {detail::map_type(element.type, detail::map_access<ByMetric<T>>())};
 }
 
 }  // namespace speclab

@@ -20,6 +20,11 @@ const Field* formerly_named(const std::vector<Field>& fields, const std::string&
 
 }  // namespace
 
+TypePtr detail::object_type(std::string name, std::string sentence, std::vector<Field> fields,
+                            std::shared_ptr<void> (*make)()) {
+  return std::make_shared<const ObjectType>(std::move(name), std::move(sentence), std::move(fields), make);
+}
+
 ObjectType::ObjectType(std::string name, std::string sentence, std::vector<Field> fields,
                        std::function<std::shared_ptr<void>()> make)
     : name_(std::move(name)),

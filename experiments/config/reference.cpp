@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config.hpp"
@@ -30,10 +31,10 @@ void list_fields(std::string& out, const ObjectType& object) {
 }
 
 /// A cell of a Markdown table.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-  return out;
+std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "|", "\\|"); }
+
+void former_names(std::string& out, const std::vector<std::string>& aliases) {
+  if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
 }
 
 void table_of(std::string& out, const ObjectType& object) {
@@ -42,7 +43,7 @@ void table_of(std::string& out, const ObjectType& object) {
   for (const Field& field : object.fields()) {
     std::string sentence = field.sentence;
     if (!field.unit.empty()) sentence += fmt::format(" Unit: {}.", field.unit);
-    if (!field.aliases.empty()) sentence += fmt::format(" Formerly `{}`.", fmt::join(field.aliases, "`, `"));
+    former_names(sentence, field.aliases);
     std::string value = default_text(object, field);
     if (!value.empty() && !field.required) value = "`" + value + "`";
     out += fmt::format("| `{}` | {} | {} | {} |\n", field.name, escaped(field.type->words()), escaped(value),
@@ -62,10 +63,6 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
     table_of(out, *inner);
     sections_of(out, *inner, seen);
   }
-}
-
-void former_names(std::string& out, const std::vector<std::string>& aliases) {
-  if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
 }
 
 }  // namespace
@@ -106,9 +103,8 @@ Former names of keys and kinds keep working; `speclab validate` lists those that
   for (const Experiment* experiment : experiments()) {
     std::string sentence = experiment->sentence();
     former_names(sentence, experiment->aliases());
-    std::string sections;
-    for (const std::string& key : experiment->sections())
-      sections += fmt::format("{}`{}`", sections.empty() ? "" : ", ", key);
+    const std::vector<std::string> keys = experiment->sections();
+    const std::string sections = keys.empty() ? "" : fmt::format("`{}`", fmt::join(keys, "`, `"));
     out += fmt::format("| `{}` | {} | {} |\n", experiment->name(), escaped(sentence), sections);
   }
   for (const FamilyBase* family : families) {
@@ -135,6 +131,14 @@ Former names of keys and kinds keep working; `speclab validate` lists those that
                        info.old_name != nullptr ? fmt::format("`{}`", info.old_name) : "");
   }
   return out;
+}
+
+Json json_schema(const std::vector<const FamilyBase*>& families) {
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "speclab experiment"}};
+  config_type().type->schema(schema);
+  Json& definitions = schema["$defs"] = Json::object();
+  for (const FamilyBase* family : families) definitions[family->schema_name()] = family->schema();
+  return schema;
 }
 
 }  // namespace speclab

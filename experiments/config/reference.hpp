@@ -1,4 +1,4 @@
-// The config format for people: what `speclab list` prints, and docs/reference.md.
+// The config format for people and editors: what `speclab list` and `speclab schema` print.
 #pragma once
 
 #include <string>
@@ -13,5 +13,8 @@ std::string list_text(const std::vector<const FamilyBase*>& families);
 
 /// The whole format in Markdown: keys, ranges, units, defaults and former names.
 std::string reference_markdown(const std::vector<const FamilyBase*>& families);
+
+/// The format as JSON Schema (draft 2020-12), with a definition for each family.
+Json json_schema(const std::vector<const FamilyBase*>& families);
 
 }  // namespace speclab

@@ -74,10 +74,11 @@ class ResultField {
   Field field_;
 };
 
-/// A field that is left out when it is empty, zero or false.
-template <class S, class Value, class... Type>
-ResultField<S> sparse(std::string name, Value S::*member, const Type&... type) {
-  Field field = ResultField<S>(std::move(name), member, type...);
+/// A field that is left out when it is empty, zero or false. For a member of a base give the struct itself.
+template <class S = void, class Value, class Base, class... Type>
+auto sparse(std::string name, Value Base::*member, const Type&... type) {
+  using Made = ResultField<std::conditional_t<std::is_void_v<S>, Base, S>>;
+  Field field = Made(std::move(name), member, type...);
   field.required = false;
   field.create = field.at;
   field.at = [at = field.create](void* object) -> void* {
@@ -88,7 +89,7 @@ ResultField<S> sparse(std::string name, Value S::*member, const Type&... type) {
       return *value == Value{} ? nullptr : value;
     }
   };
-  return field;
+  return Made(std::move(field));
 }
 
 /// `first` are fields before the others, such as those of a base (`inherited`).

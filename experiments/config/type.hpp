@@ -41,9 +41,9 @@ class Type {
 
   /// Replaces old names in `json` by new ones, in place. Values of a wrong form are left for `read` to
   /// refuse.
-  virtual void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const;
+  virtual void rename(Json& /*json*/, const std::string& /*path*/, std::vector<RenamedUse>& /*uses*/) const {}
   /// The type below one step of a JSON pointer, null when there is none. An old name of a key is replaced.
-  virtual const Type* below(std::string& step) const;
+  virtual const Type* below(std::string& /*step*/) const { return nullptr; }
 
   virtual const ObjectType* object() const { return nullptr; }
   virtual const FamilyBase* family() const { return nullptr; }

@@ -85,26 +85,33 @@ class IntegerType final : public Type {
   detail::IntegerAccess access_;
 };
 
-class BooleanType final : public Type {
+/// Truth values and text.
+template <class T>
+class PlainType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
-    if (!json.is_boolean()) reject(path, json, words());
-    *static_cast<bool*>(value) = json.get<bool>();
+    if (is_text ? !json.is_string() : !json.is_boolean()) reject(path, json, words());
+    *static_cast<T*>(value) = json.get<T>();
   }
-  void write(const void* value, Json& json) const override { json = *static_cast<const bool*>(value); }
-  std::string words() const override { return "true or false"; }
-  void schema(Json& out) const override { out["type"] = "boolean"; }
+  void write(const void* value, Json& json) const override { json = *static_cast<const T*>(value); }
+  std::string words() const override { return is_text ? "text" : "true or false"; }
+  void schema(Json& out) const override { out["type"] = is_text ? "string" : "boolean"; }
+
+ private:
+  static constexpr bool is_text = std::is_same_v<T, std::string>;
 };
 
-class TextType final : public Type {
+class AnyJsonType final : public Type {
  public:
-  void read(const Json& json, const std::string& path, void* value) const override {
-    if (!json.is_string()) reject(path, json, words());
-    *static_cast<std::string*>(value) = json.get<std::string>();
+  void read(const Json& json, const std::string&, void* value) const override {
+    *static_cast<std::shared_ptr<const Json>*>(value) = std::make_shared<const Json>(json);
   }
-  void write(const void* value, Json& json) const override { json = *static_cast<const std::string*>(value); }
-  std::string words() const override { return "text"; }
-  void schema(Json& out) const override { out["type"] = "string"; }
+  void write(const void* value, Json& json) const override {
+    const auto& held = *static_cast<const std::shared_ptr<const Json>*>(value);
+    if (held) json = *held;
+  }
+  std::string words() const override { return "any value"; }
+  void schema(Json&) const override {}
 };
 
 class ChoiceType final : public Type {
@@ -257,7 +264,19 @@ Typed<double> number_above(double least, double most) {
   return {std::make_shared<const NumberType>(Range{least, most, true})};
 }
 Typed<double> any_number() { return {std::make_shared<const AnyNumberType>()}; }
-Typed<bool> boolean() { return {std::make_shared<const BooleanType>()}; }
-Typed<std::string> text() { return {std::make_shared<const TextType>()}; }
+Typed<bool> boolean() { return {std::make_shared<const PlainType<bool>>()}; }
+Typed<std::string> text() { return {std::make_shared<const PlainType<std::string>>()}; }
+Typed<std::shared_ptr<const Json>> any_json() { return {std::make_shared<const AnyJsonType>()}; }
+
+void reject(const std::string& path, const Json& value, const std::string& wanted) {
+  throw ConfigError(path, fmt::format("{} is not {}", shown(value), wanted));
+}
+
+std::string shown(const Json& value) {
+  constexpr std::size_t longest = 60;
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return text;
+}
 
 }  // namespace speclab

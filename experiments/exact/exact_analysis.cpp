@@ -23,7 +23,7 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t most_classes = 8;
-/// Rounds settle differently from two starts when some P(N = n) differ by more than this.
+/// A chain settles differently from two starts when probabilities differ by more than this.
 constexpr double same_distribution = 1e-9;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -99,7 +99,7 @@ std::vector<double> start_distribution(const ContextChain& chain, const Simulati
 }
 
 SolutionResult solution_of(const StationaryDistribution& found) {
-  return {found.iterations, found.residual, found.damped, found.converged};
+  return {found.direct, found.iterations, found.residual, found.damped, found.converged};
 }
 
 RoundNumbers iid_values(double alpha, const Task& task) {
@@ -147,7 +147,7 @@ RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) 
 }
 
 /// Exact speedups of gamma = 0..max_gamma, each distribution found from the one before; that of the config's
-/// gamma is known.
+/// gamma is known. Ends before the first gamma whose distribution was not found.
 std::vector<double> search(const Task& task, const StationaryDistribution& known, std::vector<double> start,
                            int& iterations) {
   std::vector<double> speedups{1.0};
@@ -155,6 +155,7 @@ std::vector<double> search(const Task& task, const StationaryDistribution& known
     const bool is_known = gamma == task.config.gamma;
     StationaryDistribution found = is_known ? known : stationary_rounds(task.chain, gamma, std::move(start));
     if (!is_known) iterations += found.iterations;
+    if (!found.converged) break;
     const double tokens = round_statistics(task.chain, gamma, found.distribution).expected_tokens;
     speedups.push_back(tokens / (gamma * task.config.cost.c + 1));
     start = std::move(found.distribution);
@@ -243,9 +244,20 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   const auto inside = [&](std::int32_t x) { return std::binary_search(members.begin(), members.end(), x); };
   std::vector<double> anywhere = uniform_on(members, chain.size());
   if (const ClosedClass* own = plain_class(members, plain_classes)) {
-    const StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
+    StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
+    // What iteration cannot see in itself: a chain whose parts hardly ever meet settles within each.
+    if (!target.direct && target.converged) {
+      const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
+      target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
+    }
     out.plain_solution = solution_of(target);
-    out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
+    if (target.converged) {
+      out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
+    } else {
+      out.remarks.emplace_back(
+          "Plain decoding forgets where it started too slowly to be followed: alpha under the target's "
+          "distribution, and with it the i.i.d. column, is not known.");
+    }
     if (std::includes(members.begin(), members.end(), own->begin(), own->end())) {
       anywhere = target.distribution;
     }
@@ -255,19 +267,33 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
         "none: "
         "alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
   }
-  const StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
-  out.round_solution = solution_of(rounds);
+  StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
-  out.exact = exact_values(found, task.config.cost);
-  if (out.iid) out.exact.alpha = out.iid->alpha;
 
   // Rounds can have closed classes where single tokens have none: on a cycle whose length gamma + 1 divides,
   // say.
   const std::int32_t recurrent = inside(chain.starts.front()) ? chain.starts.front() : members.front();
   const StationaryDistribution other = stationary_rounds(chain, gamma, uniform_on({recurrent}, chain.size()));
   const RoundStatistics elsewhere = round_statistics(chain, gamma, other.distribution);
+  const bool one_distribution =
+      largest_difference(elsewhere.distribution, found.distribution) <= same_distribution;
+  // Iteration cannot tell such classes from parts of the chain that hardly ever meet.
+  if (!rounds.direct && !(one_distribution && other.converged)) rounds.converged = false;
+  out.round_solution = solution_of(rounds);
+  if (!rounds.converged) {
+    const TokenBounds bounds = expected_tokens_bounds(chain, gamma, members);
+    out.remarks.push_back(
+        fmt::format("Rounds of gamma = {} forget where they started too slowly to be followed, or never: "
+                    "there are no exact "
+                    "values. The long-run tokens per target step lie between {:.9g} and {:.9g}.",
+                    gamma, bounds.least, bounds.most));
+    timings.rounds_seconds += watch.lap();
+    return out;
+  }
+  out.exact = exact_values(found, task.config.cost);
+  if (out.iid) out.exact.alpha = out.iid->alpha;
   out.tokens_per_target_step_from_start = elsewhere.expected_tokens;
-  if (largest_difference(elsewhere.distribution, found.distribution) > same_distribution) {
+  if (!one_distribution) {
     out.remarks.push_back(fmt::format(
         "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary "
         "distribution and {:.9g} from the first recurrent context after the prompt. Exact values are the "
@@ -280,11 +306,17 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   const int best = best_of(out.speedup_by_gamma);
   out.exact.optimal_gamma = best;
   out.exact.best_speedup = out.speedup_by_gamma[static_cast<std::size_t>(best)];
-  if (out.iid) {
+  if (out.iid && static_cast<std::size_t>(*out.iid->optimal_gamma) < out.speedup_by_gamma.size()) {
     out.exact.speedup_at_iid_optimum =
         out.speedup_by_gamma[static_cast<std::size_t>(*out.iid->optimal_gamma)];
   }
-  if (best == task.max_gamma) {
+  const std::size_t searched = out.speedup_by_gamma.size() - 1;
+  if (searched < static_cast<std::size_t>(task.max_gamma)) {
+    out.remarks.push_back(fmt::format(
+        "The search for the best gamma ended at {}: rounds of {} forget where they started too slowly to be "
+        "followed.",
+        searched, searched + 1));
+  } else if (best == task.max_gamma) {
     out.remarks.push_back(
         fmt::format("The best gamma is the largest that was searched, /search/max_gamma = {}.", best));
   }
@@ -314,9 +346,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     out.simulated = simulated_values(task, only ? task.jobs : fresh, config, best);
   }
   timings.simulation_seconds += watch.lap();
-  if (!rounds.converged) {
-    out.remarks.emplace_back("Power iteration did not converge: read the residual before the exact column.");
-  }
   return out;
 }
 

@@ -8,7 +8,7 @@
 namespace speclab {
 
 SPECLAB_RESULT(FirstOrderFormula, "first_order", tokens_per_target_step, error_percent);
-SPECLAB_RESULT(SolutionResult, "solution", iterations, residual, damped, converged);
+SPECLAB_RESULT(SolutionResult, "solution", direct, iterations, residual, damped, converged);
 SPECLAB_RESULT(ChainResult, "chain", memory, contexts, transitions, transient_contexts, closed_classes,
                dense);
 

@@ -60,6 +60,7 @@ struct FirstOrderFormula {
 
 /// How a stationary distribution was found; see StationaryDistribution.
 struct SolutionResult {
+  bool direct = false;  ///< without iteration
   std::int32_t iterations = 0;
   double residual = 0;
   bool damped = false;
@@ -69,11 +70,12 @@ struct SolutionResult {
 /// One closed class of contexts, which decoding never leaves.
 struct ClassResult {
   std::uint64_t contexts = 0;
-  std::vector<Token> start;                      ///< where its simulation starts, of several classes
-  std::optional<RoundNumbers> iid;               ///< closed forms at the exact alpha
-  RoundNumbers exact;                            ///< of the chain over contexts
-  double tokens_per_target_step_from_start = 0;  ///< from one context, which may differ; see `remarks`
-  std::vector<double> speedup_by_gamma;          ///< exact, gamma = 0 ..
+  std::vector<Token> start;         ///< where its simulation starts, of several classes
+  std::optional<RoundNumbers> iid;  ///< closed forms at the exact alpha
+  RoundNumbers exact;               ///< of the chain over contexts
+  /// From one context, which may differ; see `remarks`. Like `exact`, empty where no distribution was found.
+  std::optional<double> tokens_per_target_step_from_start;
+  std::vector<double> speedup_by_gamma;  ///< exact, gamma = 0 ..
   std::optional<FirstOrderFormula> first_order;
   std::optional<RoundNumbers> iid_error_percent;
   std::optional<RoundIntervals> simulated;

@@ -94,6 +94,7 @@ Table class_table(const ClassResult& one, const std::string& caption) {
 }
 
 std::string iterations_text(const SolutionResult& solution) {
+  if (solution.direct) return fmt::format("solved directly, residual {:.1e}", solution.residual);
   return fmt::format("{} iterations{}, residual {:.1e}", solution.iterations,
                      solution.damped ? " (damped)" : "", solution.residual);
 }

@@ -129,12 +129,12 @@ const char* words(ChoiceVerdict verdict) {
   return "more is always better";
 }
 
-std::vector<ConfigCase> config_cases(const Json& input, std::optional<double> c, double confidence,
+std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> c, double confidence,
                                      const Control& control, bool& partial) {
   JobList jobs;
   std::vector<ConfigCase> cases;
   std::vector<const Job*> to_measure;
-  for (const CellSpec& cell : expand(without_gamma_axis(read_config(input)), input)) {
+  for (const CellSpec& cell : expand(without_gamma_axis(whole))) {
     const Config& config = cell.config;
     ConfigCase one{cell.label, {}, c.value_or(config.cost.c), config.gamma};
     if (config.input_rounding) {

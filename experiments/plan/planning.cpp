@@ -74,14 +74,14 @@ SpeedupCurve position_curve(const Drafter& drafter, const PlanSettings& settings
   return curve;
 }
 
-struct Choice {
+struct GammaChoice {
   int gamma = 0;
   std::string reason;
 };
 
 /// The smallest maximiser. Where the speedup grows on and on, the first gamma that comes within 1% of its
 /// limit (or of the largest gamma considered).
-Choice best_of(const SpeedupCurve& curve, const Drafter& drafter, const PlanSettings& settings) {
+GammaChoice best_of(const SpeedupCurve& curve, const Drafter& drafter, const PlanSettings& settings) {
   const auto top = std::max_element(curve.estimate.begin(), curve.estimate.end());
   const int last = static_cast<int>(curve.estimate.size()) - 1;
   const int gamma = static_cast<int>(top - curve.estimate.begin());
@@ -201,7 +201,7 @@ std::vector<std::string> advice(double gain, int gamma, bool by_positions,
   return sentences;
 }
 
-BestGamma best_gamma(const SpeedupCurve& curve, const Choice& choice) {
+BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
   const GammaRange near = near_best(curve.estimate, little_loss);
   return {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
           curve.by,     choice.reason,          {near.low, *near.high}};
@@ -230,7 +230,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const SpeedupCurve iid = iid_curve(drafter, settings);
   const bool by_positions = plan.log && rejected(plan.log->positions_alike);
   const SpeedupCurve curve = by_positions ? position_curve(drafter, settings) : iid;
-  const Choice choice = best_of(curve, drafter, settings);
+  const GammaChoice choice = best_of(curve, drafter, settings);
   const double best = curve.estimate[at(choice.gamma)];
 
   // Closed forms of alpha are those of i.i.d. acceptance, and of free verification.

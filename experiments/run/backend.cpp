@@ -26,8 +26,6 @@ std::optional<DeviceTimings> device_timings(Backend backend) {
   return DeviceTimings{
       .name = device->name,
       .compute_capability = fmt::format("{}.{}", device->capability / 10, device->capability % 10),
-      .multiprocessors = device->multiprocessors,
-      .memory_bytes = device->memory_bytes,
       .driver = device->driver,
       .runtime = device->runtime};
 }

@@ -96,15 +96,31 @@ std::vector<Axis> axes_of(const Config& config, std::size_t cases) {
   return axes;
 }
 
+/// The parts of a config that its cells do not have.
+constexpr std::array not_of_cells{"cases", "sweep", "figures", "metrics", "about", "source"};
+
+/// The config of one cell that sets nothing.
+Config only_cell(Config config) {
+  config.cases.reset();
+  config.sweep.reset();
+  config.figures.reset();
+  config.metrics.reset();
+  config.about.clear();
+  config.source.clear();
+  config.input.reset();
+  return config;
+}
+
 /// The config of one cell: `base` with the cell's values.
 Config cell_config(const Json& base, const Values& set, const Values& of_case, const std::string& set_path) {
   Json json = base;
   for (const auto& [path, value] : set)
     set_at(json, path, *value, contains(of_case, path) ? set_path : "/sweep");
   try {
-    return read_config(json);
+    Config config = read_config(json);
+    config.input.reset();  // a million cells are many copies
+    return config;
   } catch (const ConfigError& error) {
-    if (set.empty()) throw;
     throw ConfigError(error.path, fmt::format("{} (in the cell {})", error.what(), label_of(set)));
   }
 }
@@ -160,11 +176,11 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   return values;
 }
 
-std::vector<CellSpec> expand(const Config& config, const Json& input) {
+std::vector<CellSpec> expand(const Config& config) {
   const std::vector<CaseConfig> cases = config.cases.value_or(std::vector<CaseConfig>(1));
   const std::vector<Axis> axes = axes_of(config, cases.size());
-  Json base = input;
-  for (const char* key : {"cases", "sweep", "figures", "metrics", "about", "source"}) base.erase(key);
+  Json base = *config.input;
+  for (const char* key : not_of_cells) base.erase(key);
 
   std::vector<CellSpec> cells;
   for (std::size_t index = 0; index < cases.size(); ++index) {
@@ -176,12 +192,10 @@ std::vector<CellSpec> expand(const Config& config, const Json& input) {
       Values set = one.set;
       for (std::size_t axis = 0; axis < axes.size(); ++axis)
         set_value(set, axes[axis].path, axes[axis].values[at[axis]]);
-      cells.push_back({.label = one.label.empty() ? label_of(set) : one.label,
-                       .set = set,
-                       .printed = one.printed,
-                       .measured = one.measured,
-                       .note = one.note,
-                       .config = cell_config(base, set, one.set, set_path)});
+      CellSpec& cell = cells.emplace_back(
+          CellSpec{one, set.empty() ? only_cell(config) : cell_config(base, set, one.set, set_path)});
+      if (one.label.empty()) cell.label = label_of(set);
+      cell.set = std::move(set);
     } while (advance(at, axes));
   }
   return cells;

@@ -20,12 +20,7 @@ class JobList;
 struct Job;
 
 /// One cell of a config's grid: its own config, and what stands beside it in tables.
-struct CellSpec {
-  std::string label;
-  OrderedMap<std::shared_ptr<const Json>> set;
-  OrderedMap<std::string> printed;
-  OrderedMap<std::string> measured;
-  std::string note;
+struct CellSpec : CaseConfig {
   Config config;
 };
 

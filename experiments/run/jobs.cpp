@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
@@ -41,15 +42,7 @@ bool wants_fast(const Setup& setup) {
 }  // namespace
 
 const char* words(EngineUsed engine) {
-  switch (engine) {
-    case EngineUsed::plain:
-      return "plain";
-    case EngineUsed::fast:
-      return "fast";
-    case EngineUsed::iid:
-      return "iid";
-  }
-  return "";
+  return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
 }
 
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
-#include "experiments/config/json_value.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/run/experiment.hpp"
 
@@ -38,9 +37,9 @@ namespace {
 std::vector<ResultField<CellResult>> cell_fields() {
   return {{"label", &CellResult::label},
           {"set", &CellResult::set, map(any_json())},
-          sparse("printed", &CellResult::printed),
-          sparse("measured", &CellResult::measured),
-          sparse("note", &CellResult::note),
+          sparse<CellResult>("printed", &CellResult::printed),
+          sparse<CellResult>("measured", &CellResult::measured),
+          sparse<CellResult>("note", &CellResult::note),
           sparse("partial", &CellResult::partial),
           {"formula_alpha", &CellResult::formula_alpha,
            choice<AlphaSource>({{"given", AlphaSource::given},
@@ -90,15 +89,8 @@ Typed<Result> result_type(const Experiment& experiment) {
 }  // namespace
 
 const char* words(Reproduction verdict) {
-  switch (verdict) {
-    case Reproduction::reproduces:
-      return "reproduces";
-    case Reproduction::within_input_rounding:
-      return "within input rounding";
-    case Reproduction::does_not_reproduce:
-      return "does not reproduce";
-  }
-  return "";
+  return std::array{"reproduces", "within input rounding", "does not reproduce"}.at(
+      static_cast<std::size_t>(verdict));
 }
 
 Counts counts_of(const Tally& tally) {

@@ -49,12 +49,7 @@ struct EngineResult {
   std::optional<std::uint64_t> random_blocks = {}, residual_passes = {};
 };
 
-struct CellResult {
-  std::string label;
-  OrderedMap<std::shared_ptr<const Json>> set;  ///< what this cell sets, by JSON pointer
-  OrderedMap<std::string> printed;              ///< by metric
-  OrderedMap<std::string> measured;
-  std::string note;
+struct CellResult : CaseConfig {
   bool partial = false;  ///< interrupted; nothing below is then there
 
   std::optional<AlphaSource> formula_alpha;

@@ -56,7 +56,7 @@ std::vector<std::pair<std::string, std::string>> report_facts(const std::string&
   return facts;
 }
 
-RunResult run_watched(const Json& config, const std::string& title, bool quiet,
+RunResult run_watched(const Config& config, const std::string& title, bool quiet,
                       const std::optional<Result>& earlier, Backend backend) {
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Progress> progress;

@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> report_facts(const std::string&
 
 /// Runs a config with a progress line on the terminal, taking finished cells from `earlier` (see run_config),
 /// and adds the run's seconds and the machine to the timings.
-RunResult run_watched(const Json& config, const std::string& title, bool quiet,
+RunResult run_watched(const Config& config, const std::string& title, bool quiet,
                       const std::optional<Result>& earlier, Backend backend = Backend::cpu);
 
 }  // namespace speclab

@@ -49,28 +49,18 @@ bool resumes(const std::optional<Result>& earlier, const Grid& grid) {
          config_json(earlier->config) == config_json(grid.config);
 }
 
-CellResult described(const CellSpec& spec) {
-  CellResult result;
-  result.label = spec.label;
-  result.set = spec.set;
-  result.printed = spec.printed;
-  result.measured = spec.measured;
-  result.note = spec.note;
-  return result;
-}
-
 /// Fills `grid`, which stays where it is: cells refer to its specs and jobs.
-void prepare(Grid& grid, const Json& input, const std::optional<Result>& earlier) {
-  grid.config = with_sections(read_config(input));
+void prepare(Grid& grid, const Config& config, const std::optional<Result>& earlier) {
+  grid.config = with_sections(config);
   const Experiment& experiment = *grid.config.experiment;
-  grid.specs = experiment.cells(expand(grid.config, input));
+  grid.specs = experiment.cells(expand(grid.config));
   const bool resuming = resumes(earlier, grid);
   for (std::size_t i = 0; i < grid.specs.size(); ++i) {
     RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}});
     if (resuming && !earlier->cells[i].partial) {
       cell.result = earlier->cells[i];
     } else {
-      cell.result = described(grid.specs[i]);
+      static_cast<CaseConfig&>(cell.result) = grid.specs[i];
       cell.work = experiment.prepare(grid.specs[i], grid.jobs);
     }
   }
@@ -120,16 +110,16 @@ Config with_sections(Config config) {
   return config;
 }
 
-Workload measure_workload(const Json& input) {
+Workload measure_workload(const Config& config) {
   Grid grid;
-  prepare(grid, input, std::nullopt);
+  prepare(grid, config, std::nullopt);
   return {grid.cells.size(), grid.steps()};
 }
 
-RunResult run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
+RunResult run_config(const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
                      const std::optional<Result>& earlier, Backend backend) {
   Grid grid;
-  prepare(grid, input, earlier);
+  prepare(grid, config, earlier);
   if (backend != Backend::cpu) require_gpu_form(grid);
   const Control control = control_for(grid.steps());
   grid.jobs.run(control, backend);

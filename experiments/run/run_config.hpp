@@ -23,9 +23,8 @@ struct Workload {
   std::uint64_t steps = 0;  ///< rounds, tokens of acceptance measurements, steps of beam searches, sequences
 };
 
-/// Builds everything that the config names. Throws ConfigError for a config that cannot be run. `input` is
-/// JSON with present names.
-Workload measure_workload(const Json& input);
+/// Builds everything that the config names. Throws ConfigError for a config that cannot be run.
+Workload measure_workload(const Config& config);
 
 /// The config with the sections of its experiment written out, as results carry it.
 Config with_sections(Config config);
@@ -34,7 +33,7 @@ Config with_sections(Config config);
 /// are taken from it. `control_for(total)` is asked once the amount of work, in steps, is known. Throws
 /// ConfigError for a config that cannot be run, or not on this backend. The result is the same on all of
 /// them; timings name the device.
-RunResult run_config(const Json& input, const std::function<Control(std::uint64_t total)>& control_for,
+RunResult run_config(const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
                      const std::optional<Result>& earlier = std::nullopt, Backend backend = Backend::cpu);
 
 }  // namespace speclab

@@ -28,8 +28,6 @@ struct WalltimeRow {
 struct DeviceTimings {
   std::string name;
   std::string compute_capability;
-  std::int32_t multiprocessors = 0;
-  std::uint64_t memory_bytes = 0;
   std::string driver;
   std::string runtime;
 };

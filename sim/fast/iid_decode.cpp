@@ -89,7 +89,6 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simul
   std::atomic<bool> stopped{false};
   // Rounds have no memory, so that a trial may be cut anywhere.
   for_each_index(piece_count(cut), [&](std::size_t index) {
-    if (stopped) return;
     const Piece piece = piece_at(cut, index);
     Counter counter(thresholds, simulation.seed);
     for (std::uint64_t at = piece.begin; at < piece.end;) {
@@ -104,6 +103,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simul
     const std::scoped_lock lock(mutex);
     outcome.batches[piece.batch] += iid_tally(counter.lengths(), alpha);
     outcome.work.blocks += iid_blocks(piece, simulation.length);
+    return !stopped;
   });
   outcome.partial = stopped;
   return outcome;

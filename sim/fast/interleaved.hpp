@@ -191,11 +191,9 @@ class InterleavedStreams {
       const std::scoped_lock lock(mutex_);
       outcome_.batches[batches_[stream]] += tally;
     }
-    if (round(stream) == simulation_.length) return false;
-    if (stopped_ || control_.stop()) {
-      stopped_ = true;
-      return false;
-    }
+    // Asked at every end of a trial, too: trials can be many and shorter than a stretch.
+    if (!stopped_ && control_.stop()) stopped_ = true;
+    if (stopped_ || round(stream) == simulation_.length) return false;
     set_goal(stream);
     return true;
   }
@@ -251,13 +249,16 @@ Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const Simulation
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   // Few trials are shared out evenly; many come in several helpings a thread.
-  const auto threads = static_cast<std::uint32_t>(concurrency());
-  const std::uint32_t share = (simulation.trials + threads - 1) / threads;
-  const std::uint32_t helping = share > 4 * streams ? (share + 3) / 4 : share;
-  for_each_index((simulation.trials + helping - 1) / helping, [&](std::size_t index) {
-    const auto first = static_cast<std::uint32_t>(index) * helping;
+  const std::uint64_t trials = simulation.trials;  // in 64 bits: sums below can pass 2^32
+  const auto threads = static_cast<std::uint64_t>(concurrency());
+  const std::uint64_t share = (trials + threads - 1) / threads;
+  const std::uint64_t helping = share > 4 * streams ? (share + 3) / 4 : share;
+  for_each_index((trials + helping - 1) / helping, [&](std::size_t index) {
+    const std::uint64_t first = index * helping;
     InterleavedStreams<Steps> group(steps, rounds, simulation, control, streams, stopped, outcome, mutex);
-    group.run(first, first + std::min(helping, simulation.trials - first));
+    group.run(static_cast<std::uint32_t>(first),
+              static_cast<std::uint32_t>(std::min(first + helping, trials)));
+    return !stopped;
   });
   outcome.partial = stopped;
   return outcome;

@@ -17,7 +17,7 @@ ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Simu
   for_each_index(simulation.trials, [&](std::size_t index) {
     if (stopped || control.stop()) {
       stopped = true;
-      return;
+      return false;
     }
     const auto trial = static_cast<std::uint32_t>(index);
     const AcceptanceBits positions = bits(trial);
@@ -26,6 +26,7 @@ ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Simu
     runs.accepted[index] =
         std::accumulate(positions.begin(), positions.begin() + simulation.length, std::uint64_t{0});
     control.progress(std::uint64_t{simulation.length} * schedules.size());
+    return true;
   });
   if (stopped) runs = {};
   return runs;

@@ -17,7 +17,7 @@ inline Json present(const Json& config) {
 }
 
 inline RunResult run_of(const Json& config, const Control& control = {}) {
-  return run_config(present(config), [&](std::uint64_t) { return control; });
+  return run_config(read_config(present(config)), [&](std::uint64_t) { return control; });
 }
 
 inline std::string bytes_of(const Result& result) { return result_json(result).dump(1); }

@@ -32,7 +32,7 @@ const bool added = [] {
 
 Result run(const Json& config) {
   const auto quiet = [](std::uint64_t) { return Control{}; };
-  return run_config(config, quiet).result;
+  return run_config(read_config(config), quiet).result;
 }
 
 Json models() {

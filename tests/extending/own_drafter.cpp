@@ -27,13 +27,12 @@ struct Parameters {};
 
 }  // namespace
 
-const DrafterKind& repeat_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind repeat_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "repeat", "The context's last token, again. One run a round.", {},
       [](const Parameters&, const std::string&, const DrafterRequest& request) {
         return MadeDrafter{RepeatDrafter(request.text.vocabulary.size())};
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -11,12 +11,12 @@
 
 namespace speclab {
 
-const RuleKind& timid_rule();
-const RuleKind& resampling_rule();
-const ModelKind& two_peaks_model();
-const DrafterKind& repeat_drafter();
-const PolicyKind& alternating_policy();
-const ScheduleKind& overlapped_schedule();
+RuleKind timid_rule();
+RuleKind resampling_rule();
+ModelKind two_peaks_model();
+DrafterKind repeat_drafter();
+PolicyKind alternating_policy();
+ScheduleKind overlapped_schedule();
 const Experiment& whole_rounds_experiment();
 Verb guarantee_verb();
 

@@ -13,8 +13,8 @@ struct Parameters {
 
 }  // namespace
 
-const ModelKind& two_peaks_model() {
-  static const ModelKind kind = kind_entry<ModelKind, Parameters>(
+ModelKind two_peaks_model() {
+  return kind_entry<ModelKind, Parameters>(
       "two-peaks", "The first two tokens share a part of the probability; the others share the rest.",
       {integer_field("vocab", &Parameters::vocab, 3, 1000, "Vocabulary size."),
        field("share", &Parameters::share, number(0, 1), "Probability of the first two tokens together.")},
@@ -23,7 +23,6 @@ const ModelKind& two_peaks_model() {
         row[0] = row[1] = own.share / 2;
         return BuiltModel{TableModel(own.vocab, 0, std::move(row))};
       });
-  return kind;
 }
 
 }  // namespace speclab

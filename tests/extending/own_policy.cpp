@@ -30,15 +30,14 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& alternating_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind alternating_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "alternating", "Short and long rounds in turn.",
       {integer_field("less", &Parameters::less, 0, 64, "Tokens of a short round."),
        integer_field("more", &Parameters::more, 1, 64, "Tokens of a long round.")},
       [](const Parameters& own, const std::string&, const PolicyRequest&) {
         return AlternatingPolicy(own.less, own.more);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -52,8 +52,8 @@ struct ResamplingRule : TokenRule {
 
 }  // namespace
 
-const RuleKind& timid_rule() {
-  static const RuleKind kind = rule_kind<TimidParameters>(
+RuleKind timid_rule() {
+  return rule_kind<TimidParameters>(
       "timid", "Accept with boldness * min(1, p/q), else sample norm(p - boldness min(p, q)). Lossless.",
       ExpectedLossless::always,
       {field("boldness", &TimidParameters::boldness, number(0, 1), "Factor of Algorithm 1's acceptance.")},
@@ -62,14 +62,12 @@ const RuleKind& timid_rule() {
         rule.boldness = parameters.boldness;
         return rule;
       });
-  return kind;
 }
 
-const RuleKind& resampling_rule() {
-  static const RuleKind kind = plain_rule_kind<ResamplingRule>(
-      "resampling", "Claims to be lossless, and samples the target after a rejection.",
-      ExpectedLossless::always);
-  return kind;
+RuleKind resampling_rule() {
+  return plain_rule_kind<ResamplingRule>("resampling",
+                                         "Claims to be lossless, and samples the target after a rejection.",
+                                         ExpectedLossless::always);
 }
 
 }  // namespace speclab

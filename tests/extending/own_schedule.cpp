@@ -30,8 +30,8 @@ struct Parameters {
 
 }  // namespace
 
-const ScheduleKind& overlapped_schedule() {
-  static const ScheduleKind kind = kind_entry<ScheduleKind, Parameters>(
+ScheduleKind overlapped_schedule() {
+  return kind_entry<ScheduleKind, Parameters>(
       "overlapped", "Drafting and verification on two devices at the same time.",
       {own_gamma_field<Parameters>()},
       [](const Parameters& own, const std::string&, const ScheduleRequest& request) {
@@ -43,7 +43,6 @@ const ScheduleKind& overlapped_schedule() {
                               return expected_tokens(alpha, gamma) / schedule.round_time();
                             }};
       });
-  return kind;
 }
 
 }  // namespace speclab

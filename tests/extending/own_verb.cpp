@@ -11,8 +11,7 @@ namespace {
 int run(const std::vector<std::string>& arguments) {
   Usage usage{.line = "guarantee --alpha A --c C",
               .about = "The speedup (1 + alpha) / (1 + c) that gamma = 1 reaches (Corollary 3.9).\n",
-              .examples = "  guarantee --alpha 0.8 --c 0.05\n",
-              .positional = ""};
+              .examples = "  guarantee --alpha 0.8 --c 0.05\n"};
   namespace po = boost::program_options;
   usage.options.add_options()("alpha", po::value<double>()->required(), "acceptance rate")(
       "c", po::value<double>()->required(), "time of a draft run");

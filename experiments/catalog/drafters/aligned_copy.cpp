@@ -22,8 +22,8 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 
 }  // namespace
 
-const DrafterKind& aligned_copy_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind aligned_copy_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "aligned-copy",
       "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
       {integer_field<Parameters>(
@@ -35,7 +35,6 @@ const DrafterKind& aligned_copy_drafter() {
                          choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
                          "Which match in the prompt.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -19,7 +19,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_DRAFTER(name) const DrafterKind& name##_drafter();
+#define SPECLAB_DECLARE_DRAFTER(name) DrafterKind name##_drafter();
 SPECLAB_DRAFTERS(SPECLAB_DECLARE_DRAFTER)
 
 Family<DrafterKind>& drafter_family() {

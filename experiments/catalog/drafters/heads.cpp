@@ -20,8 +20,8 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 
 }  // namespace
 
-const DrafterKind& heads_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind heads_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "heads",
       "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the "
       "others. One run a round.",
@@ -30,7 +30,6 @@ const DrafterKind& heads_drafter() {
        field("temperature", &Parameters::temperature, number(0, 100),
              "Of every head; 0 is blockwise parallel decoding's argmax.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

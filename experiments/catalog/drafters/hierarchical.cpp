@@ -39,8 +39,8 @@ MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRe
 
 }  // namespace
 
-const DrafterKind& hierarchical_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind hierarchical_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "hierarchical",
       "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
       {required(field("middle", &Parameters::middle, kind_of(model_family()), "The middle model.")),
@@ -48,7 +48,6 @@ const DrafterKind& hierarchical_drafter() {
        integer_field("gamma", &Parameters::gamma, 1, most_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -21,15 +21,14 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 
 }  // namespace
 
-const DrafterKind& lookahead_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind lookahead_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "lookahead",
       "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run a round.",
       {integer_field("window", &Parameters::window, 1, 64, "Columns of guesses."),
        integer_field("ngram", &Parameters::ngram, 2, 16, "Tokens of an n-gram."),
        integer_field("candidates", &Parameters::candidates, 1, 1024, "N-grams kept for each first token.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -14,8 +14,8 @@ MadeDrafter make(const LookupOptions& own, const std::string& path, const Drafte
 
 }  // namespace
 
-const DrafterKind& lookup_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, LookupOptions>(
+DrafterKind lookup_drafter() {
+  return kind_entry<DrafterKind, LookupOptions>(
       "lookup",
       "Prompt lookup: what followed the longest earlier match of the context's end. One run a round.",
       {integer_field("min_match", &LookupOptions::min_match, 1, 64, "Shortest match."),
@@ -26,7 +26,6 @@ const DrafterKind& lookup_drafter() {
              choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
              "Which of the matches of one length.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -18,13 +18,12 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 
 }  // namespace
 
-const DrafterKind& model_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind model_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "model", "A model, run once for each token.",
       {required(field("model", &Parameters::model, kind_of(model_family()),
                       "The model; \"base\": \"target\" in a mixture is the task's target."))},
       make);
-  return kind;
 }
 
 }  // namespace speclab

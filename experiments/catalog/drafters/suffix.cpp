@@ -22,8 +22,8 @@ MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRe
 
 }  // namespace
 
-const DrafterKind& suffix_drafter() {
-  static const DrafterKind kind = kind_entry<DrafterKind, Parameters>(
+DrafterKind suffix_drafter() {
+  return kind_entry<DrafterKind, Parameters>(
       "suffix",
       "Suffix automaton of prompt and generated text: the most frequent continuation of the longest match. "
       "One run a round.",
@@ -38,7 +38,6 @@ const DrafterKind& suffix_drafter() {
        field<Parameters>("spread", &Parameters::spread, boolean(),
                          "Draw tokens from the estimated distribution instead of taking the most probable.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

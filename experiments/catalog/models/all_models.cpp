@@ -20,7 +20,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_MODEL(name) const ModelKind& name##_model();
+#define SPECLAB_DECLARE_MODEL(name) ModelKind name##_model();
 SPECLAB_MODELS(SPECLAB_DECLARE_MODEL)
 
 const Typed<Adjustment>& sampling_type() {
@@ -30,7 +30,7 @@ const Typed<Adjustment>& sampling_type() {
       "2.2).",
       {field("temperature", &Adjustment::temperature, number(0, 100),
              "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
-       with_unit(integer_field("top_k", &Adjustment::top_k, 0, most_vocab,
+       with_unit(integer_field("top_k", &Adjustment::top_k, 0, most_model_vocab,
                                "Keep the k most probable tokens; 0 keeps all."),
                  "tokens"),
        field("top_p", &Adjustment::top_p, number_above(0, 1),
@@ -39,19 +39,13 @@ const Typed<Adjustment>& sampling_type() {
 }
 
 Family<ModelKind>& model_family() {
-  static Family<ModelKind> family(
-      "model", "Models",
+  static const auto common =
       object<ModelKind::Common>("model", "Keys of every model.",
                                 {field("sampling", &ModelKind::Common::sampling, sampling_type(),
-                                       "Sampling options of this model; without it the config's own.")})
-          .type);
-  // Models with models as parameters refer to the family while it is being filled.
-  static bool filled = false;
-  if (!filled) {
-    filled = true;
-#define SPECLAB_ADD_MODEL(name) family.add(name##_model());
-    SPECLAB_MODELS(SPECLAB_ADD_MODEL)
-  }
+                                       "Sampling options of this model; without it the config's own.")});
+#define SPECLAB_ADD_MODEL(name) all.add(name##_model());
+  static Family<ModelKind> family("model", "Models", common.type,
+                                  [](Family<ModelKind>& all) { SPECLAB_MODELS(SPECLAB_ADD_MODEL) });
   return family;
 }
 

@@ -34,15 +34,14 @@ BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, 
 
 }  // namespace
 
-const ModelKind& arpa_model() {
-  static const ModelKind kind = kind_entry<ModelKind, ArpaParameters>(
+ModelKind arpa_model() {
+  return kind_entry<ModelKind, ArpaParameters>(
       "arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
       {required(field("file", &ArpaParameters::file, text(), "Path of the file.")),
        with_unit(integer_field("order", &ArpaParameters::order, 1, max_ngram_order,
                                "Longer n-grams than this are left out."),
                  "tokens")},
       make_arpa);
-  return kind;
 }
 
 }  // namespace speclab

@@ -11,8 +11,8 @@ struct CachedParameters : CacheOptions {
 
 }  // namespace
 
-const ModelKind& cached_model() {
-  static const ModelKind kind = kind_entry<ModelKind, CachedParameters>(
+ModelKind cached_model() {
+  return kind_entry<ModelKind, CachedParameters>(
       "cached",
       "Another model with a cache and a pointer: (1-u)*base + u*pointer, where u grows with the length m of "
       "the longest earlier match of the context's end.",
@@ -36,7 +36,6 @@ const ModelKind& cached_model() {
         BuiltModel base = request.factory.unadjusted(parameters.base, request);
         return BuiltModel{CachedModel(std::move(base.model), parameters), std::move(base.vocabulary)};
       });
-  return kind;
 }
 
 }  // namespace speclab

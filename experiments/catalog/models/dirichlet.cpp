@@ -13,8 +13,8 @@ struct DirichletParameters {
 
 }  // namespace
 
-const ModelKind& dirichlet_model() {
-  static const ModelKind kind = kind_entry<ModelKind, DirichletParameters>(
+ModelKind dirichlet_model() {
+  return kind_entry<ModelKind, DirichletParameters>(
       "dirichlet", "I.i.d. tokens; the row is drawn from a symmetric Dirichlet distribution.",
       {vocab_field<DirichletParameters>(),
        field("concentration", &DirichletParameters::concentration, number_above(0, 1e6),
@@ -25,7 +25,6 @@ const ModelKind& dirichlet_model() {
         return BuiltModel{
             TableModel(vocab, 0, dirichlet_rows(vocab, 1, parameters.concentration, parameters.seed))};
       });
-  return kind;
 }
 
 }  // namespace speclab

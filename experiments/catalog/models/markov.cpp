@@ -13,8 +13,8 @@ struct MarkovParameters {
 
 }  // namespace
 
-const ModelKind& markov_model() {
-  static const ModelKind kind = kind_entry<ModelKind, MarkovParameters>(
+ModelKind markov_model() {
+  return kind_entry<ModelKind, MarkovParameters>(
       "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
       {required(with_unit(integer_field("vocab", &MarkovParameters::vocab, 1, 8192,
                                         "Vocabulary size; vocab^2 probabilities are stored."),
@@ -28,7 +28,6 @@ const ModelKind& markov_model() {
                                      dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab),
                                                     parameters.concentration, parameters.seed))};
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -100,7 +100,7 @@ std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
 
 std::optional<ExactRows> exact_mixture(const SelectedKind& selected, std::size_t vocab,
                                        const std::optional<ExactRows>& target) {
-  const auto& parameters = *static_cast<const MixtureParameters*>(selected.parameters.get());
+  const auto& parameters = selected.as<MixtureParameters>();
   if (!parameters.epsilon) return std::nullopt;
   const auto base = parameters.base.model ? exact_part(*parameters.base.model, vocab, target) : target;
   const auto other = exact_part(parameters.other, vocab, target);
@@ -119,26 +119,23 @@ std::optional<ExactRows> exact_mixture(const SelectedKind& selected, std::size_t
 
 }  // namespace
 
-const ModelKind& mixture_model() {
-  static const ModelKind kind = [] {
-    const Typed<ModelConfig> model = kind_of(model_family());
-    const Typed<MixtureBase> base{std::make_shared<const MixtureBaseType>(model.type)};
-    ModelKind made = kind_entry<ModelKind, MixtureParameters>(
-        "mixture",
-        "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base "
-        "exactly, in every context of stored rows.",
-        {field("base", &MixtureParameters::base, base, "The model to mix with: \"target\", or a model."),
-         required(field("other", &MixtureParameters::other, model, "The model mixed in.")),
-         field("epsilon", &MixtureParameters::epsilon, number(0, 1), "Weight of \"other\"."),
-         field("alpha", &MixtureParameters::alpha, number(0, 1), "Overlap with the base.")},
-        make_mixture);
-    made.exact_rows = exact_mixture;
-    made.needs_target = [](const SelectedKind& selected) {
-      return !static_cast<const MixtureParameters*>(selected.parameters.get())->base.model;
-    };
-    return made;
-  }();
-  return kind;
+ModelKind mixture_model() {
+  const Typed<ModelConfig> model = kind_of(model_family());
+  const Typed<MixtureBase> base{std::make_shared<const MixtureBaseType>(model.type)};
+  ModelKind made = kind_entry<ModelKind, MixtureParameters>(
+      "mixture",
+      "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base "
+      "exactly, in every context of stored rows.",
+      {field("base", &MixtureParameters::base, base, "The model to mix with: \"target\", or a model."),
+       required(field("other", &MixtureParameters::other, model, "The model mixed in.")),
+       field("epsilon", &MixtureParameters::epsilon, number(0, 1), "Weight of \"other\"."),
+       field("alpha", &MixtureParameters::alpha, number(0, 1), "Overlap with the base.")},
+      make_mixture);
+  made.exact_rows = exact_mixture;
+  made.needs_target = [](const SelectedKind& selected) {
+    return !selected.as<MixtureParameters>().base.model;
+  };
+  return made;
 }
 
 }  // namespace speclab

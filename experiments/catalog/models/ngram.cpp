@@ -11,8 +11,8 @@ struct NgramParameters {
 
 }  // namespace
 
-const ModelKind& ngram_model() {
-  static const ModelKind kind = kind_entry<ModelKind, NgramParameters>(
+ModelKind ngram_model() {
+  return kind_entry<ModelKind, NgramParameters>(
       "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
       {required(with_unit(integer_field("order", &NgramParameters::order, 1, max_ngram_order,
                                         "Length of the longest n-gram."),
@@ -21,7 +21,6 @@ const ModelKind& ngram_model() {
       [](const NgramParameters& parameters, const std::string&, const ModelRequest& request) {
         return trained_ngram(request, parameters.order, parameters.part);
       });
-  return kind;
 }
 
 }  // namespace speclab

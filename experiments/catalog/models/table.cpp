@@ -25,7 +25,7 @@ struct TableParameters {
 };
 
 const Typed<Rows>& rows_type() {
-  static const auto type = list(list(number(0, 1e300), 1, most_vocab), 1, most_vocab);
+  static const auto type = list(list(number(0, 1e300), 1, most_model_vocab), 1, most_model_vocab);
   return type;
 }
 
@@ -78,7 +78,7 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
 
 std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
                                      const std::optional<ExactRows>&) {
-  const auto& parameters = *static_cast<const TableParameters*>(selected.parameters.get());
+  const auto& parameters = selected.as<TableParameters>();
   if (!parameters.rows) return std::nullopt;
   ExactRows rows;
   for (const auto& row : *parameters.rows) {
@@ -91,18 +91,15 @@ std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
 
 }  // namespace
 
-const ModelKind& table_model() {
-  static const ModelKind kind = [] {
-    ModelKind made = kind_entry<ModelKind, TableParameters>(
-        "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
-        {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
-         field("file", &TableParameters::file, text(),
-               "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
-        make_table);
-    made.exact_rows = exact_table;
-    return made;
-  }();
-  return kind;
+ModelKind table_model() {
+  ModelKind made = kind_entry<ModelKind, TableParameters>(
+      "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
+      {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
+       field("file", &TableParameters::file, text(),
+             "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
+      make_table);
+  made.exact_rows = exact_table;
+  return made;
 }
 
 }  // namespace speclab

@@ -8,6 +8,14 @@
 
 namespace speclab {
 
+namespace {
+
+struct Parameters {
+  CorpusPart part = CorpusPart::all;
+};
+
+}  // namespace
+
 BuiltModel trained_ngram(const ModelRequest& request, int order, CorpusPart part) {
   const std::shared_ptr<const CorpusText> text = request.factory.text(request);
   const std::string key =
@@ -19,6 +27,14 @@ BuiltModel trained_ngram(const ModelRequest& request, int order, CorpusPart part
     return train_kneser_ney(tokens, text->vocabulary.size(), order);
   });
   return {Model(model), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
+}
+
+ModelKind ngram_of_order(std::string name, std::string sentence, int order) {
+  return kind_entry<ModelKind, Parameters>(
+      std::move(name), std::move(sentence), {part_field<Parameters>()},
+      [order](const Parameters& own, const std::string&, const ModelRequest& request) {
+        return trained_ngram(request, order, own.part);
+      });
 }
 
 }  // namespace speclab

@@ -24,4 +24,7 @@ Field part_field() {
 /// a corpus, and ModelError for one that is too short.
 BuiltModel trained_ngram(const ModelRequest& request, int order, CorpusPart part);
 
+/// The kind of such models of one order.
+ModelKind ngram_of_order(std::string name, std::string sentence, int order);
+
 }  // namespace speclab

@@ -25,8 +25,8 @@ BuiltModel make_translation(const TranslationParameters& parameters, const std::
 
 }  // namespace
 
-const ModelKind& translation_model() {
-  static const ModelKind kind = kind_entry<ModelKind, TranslationParameters>(
+ModelKind translation_model() {
+  return kind_entry<ModelKind, TranslationParameters>(
       "translation",
       "N-gram of translations, lifted towards words that translate the source (IBM Model 1). Contexts are "
       "source words, \"<sep>\", words of the translation. Needs a corpus with a \"translation\".",
@@ -40,7 +40,6 @@ const ModelKind& translation_model() {
        field<TranslationParameters>("coverage", &TranslationParameters::coverage, number(0, 1000),
                                     "How much less a source word counts for each word that translated it.")},
       make_translation);
-  return kind;
 }
 
 }  // namespace speclab

@@ -11,25 +11,22 @@ struct UniformParameters {
 
 }  // namespace
 
-const ModelKind& uniform_model() {
-  static const ModelKind kind = [] {
-    ModelKind made = kind_entry<ModelKind, UniformParameters>(
-        "uniform",
-        "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
-        {vocab_field<UniformParameters>()},
-        [](const UniformParameters& parameters, const std::string& path, const ModelRequest& request) {
-          const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
-          return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
-        });
-    made.aliases = {"random"};
-    made.exact_rows = [](const SelectedKind&, std::size_t vocab, const std::optional<ExactRows>&) {
-      ExactRows rows(1, std::vector<Rational>(vocab, Rational(1)));
-      normalise_exactly(rows);
-      return std::optional<ExactRows>(std::move(rows));
-    };
-    return made;
-  }();
-  return kind;
+ModelKind uniform_model() {
+  ModelKind made = kind_entry<ModelKind, UniformParameters>(
+      "uniform",
+      "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
+      {vocab_field<UniformParameters>()},
+      [](const UniformParameters& parameters, const std::string& path, const ModelRequest& request) {
+        const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+        return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
+      });
+  made.aliases = {"random"};
+  made.exact_rows = [](const SelectedKind&, std::size_t vocab, const std::optional<ExactRows>&) {
+    ExactRows rows(1, std::vector<Rational>(vocab, Rational(1)));
+    normalise_exactly(rows);
+    return std::optional<ExactRows>(std::move(rows));
+  };
+  return made;
 }
 
 }  // namespace speclab

@@ -2,21 +2,6 @@
 
 namespace speclab {
 
-namespace {
-
-struct UnigramParameters {
-  CorpusPart part = CorpusPart::all;
-};
-
-}  // namespace
-
-const ModelKind& unigram_model() {
-  static const ModelKind kind = kind_entry<ModelKind, UnigramParameters>(
-      "unigram", "The n-gram of order 1.", {part_field<UnigramParameters>()},
-      [](const UnigramParameters& parameters, const std::string&, const ModelRequest& request) {
-        return trained_ngram(request, 1, parameters.part);
-      });
-  return kind;
-}
+ModelKind unigram_model() { return ngram_of_order("unigram", "The n-gram of order 1.", 1); }
 
 }  // namespace speclab

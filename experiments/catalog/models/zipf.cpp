@@ -13,8 +13,8 @@ struct ZipfParameters {
 
 }  // namespace
 
-const ModelKind& zipf_model() {
-  static const ModelKind kind = kind_entry<ModelKind, ZipfParameters>(
+ModelKind zipf_model() {
+  return kind_entry<ModelKind, ZipfParameters>(
       "zipf", "I.i.d. tokens with probability proportional to 1/rank^exponent.",
       {vocab_field<ZipfParameters>(),
        field("exponent", &ZipfParameters::exponent, number(0, 20), "Zipf exponent."),
@@ -23,7 +23,6 @@ const ModelKind& zipf_model() {
         const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
         return BuiltModel{TableModel(vocab, 0, zipf_row(vocab, parameters.exponent, parameters.reversed))};
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -14,20 +14,17 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& adaedl_policy() {
-  static const PolicyKind kind = [] {
-    PolicyKind made = kind_entry<PolicyKind, Parameters>(
-        "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
-        {with_unit(field("kappa", &Parameters::kappa, number(0, 100), "Factor of the entropy."), "1/nat"),
-         field("least", &Parameters::least, number(0, 1), "Drafting stops below this bound."),
-         most_field<Parameters>()},
-        [](const Parameters& own, const std::string&, const PolicyRequest&) {
-          return AdaEdlPolicy(own.kappa, own.least, own.most);
-        });
-    made.aliases = {"entropy"};
-    return made;
-  }();
-  return kind;
+PolicyKind adaedl_policy() {
+  return formerly(
+      kind_entry<PolicyKind, Parameters>(
+          "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
+          {with_unit(field("kappa", &Parameters::kappa, number(0, 100), "Factor of the entropy."), "1/nat"),
+           field("least", &Parameters::least, number(0, 1), "Drafting stops below this bound."),
+           most_field<Parameters>()},
+          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+            return AdaEdlPolicy(own.kappa, own.least, own.most);
+          }),
+      {"entropy"});
 }
 
 }  // namespace speclab

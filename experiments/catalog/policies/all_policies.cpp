@@ -15,7 +15,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_POLICY(name) const PolicyKind& name##_policy();
+#define SPECLAB_DECLARE_POLICY(name) PolicyKind name##_policy();
 SPECLAB_POLICIES(SPECLAB_DECLARE_POLICY)
 
 Family<PolicyKind>& policy_family() {

@@ -13,8 +13,8 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& bandit_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind bandit_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "bandit", "Upper confidence bounds: every gamma is an arm whose reward is tokens per time.",
       {field("width", &Parameters::width, number(0, 100),
              "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
@@ -22,7 +22,6 @@ const PolicyKind& bandit_policy() {
       [](const Parameters& own, const std::string&, const PolicyRequest& request) {
         return BanditPolicy(request.round_times(own.most), own.most, own.width);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -14,8 +14,8 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& confidence_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind confidence_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "confidence", "Goes on while the draft gives a token enough probability.",
       {field("threshold", &Parameters::threshold, number(0, 1), "Drafting stops below this probability."),
        field("of", &Parameters::of,
@@ -25,7 +25,6 @@ const PolicyKind& confidence_policy() {
       [](const Parameters& own, const std::string&, const PolicyRequest&) {
         return ConfidencePolicy(own.threshold, own.of, own.most);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -12,12 +12,11 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& fixed_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind fixed_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "fixed", "The same number of drafted tokens every round.",
       {required(integer_field("gamma", &Parameters::gamma, 0, most_tokens_drafted, "Tokens."))},
       [](const Parameters& own, const std::string&, const PolicyRequest&) { return FixedPolicy(own.gamma); });
-  return kind;
 }
 
 }  // namespace speclab

@@ -12,15 +12,14 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& goodput_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind goodput_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "goodput",
       "The gamma with the most expected tokens per time, from the acceptance rates by position so far.",
       {most_field<Parameters>()},
       [](const Parameters& own, const std::string&, const PolicyRequest& request) {
         return GoodputPolicy(request.round_times(own.most), own.most);
       });
-  return kind;
 }
 
 }  // namespace speclab

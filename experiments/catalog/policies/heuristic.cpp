@@ -13,15 +13,14 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& heuristic_policy() {
-  static const PolicyKind kind = kind_entry<PolicyKind, Parameters>(
+PolicyKind heuristic_policy() {
+  return kind_entry<PolicyKind, Parameters>(
       "heuristic", "Two more after a round that accepted everything, else one fewer (Hugging Face).",
       {integer_field("start", &Parameters::start, 1, most_tokens_drafted, "Tokens in the first round."),
        most_field<Parameters>()},
       [](const Parameters& own, const std::string&, const PolicyRequest&) {
         return HeuristicPolicy(own.start, own.most);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -13,20 +13,17 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& specdec_pp_policy() {
-  static const PolicyKind kind = [] {
-    PolicyKind made = kind_entry<PolicyKind, Parameters>(
-        "specdec++",
-        "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
-        {field("risk", &Parameters::risk, number(0, 1), "Drafting stops above this probability."),
-         most_field<Parameters>()},
-        [](const Parameters& own, const std::string&, const PolicyRequest&) {
-          return SpecDecPpPolicy(own.risk, own.most);
-        });
-    made.aliases = {"product"};
-    return made;
-  }();
-  return kind;
+PolicyKind specdec_pp_policy() {
+  return formerly(
+      kind_entry<PolicyKind, Parameters>(
+          "specdec++",
+          "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
+          {field("risk", &Parameters::risk, number(0, 1), "Drafting stops above this probability."),
+           most_field<Parameters>()},
+          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+            return SpecDecPpPolicy(own.risk, own.most);
+          }),
+      {"product"});
 }
 
 }  // namespace speclab

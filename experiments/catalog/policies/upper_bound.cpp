@@ -12,19 +12,17 @@ struct Parameters {
 
 }  // namespace
 
-const PolicyKind& upper_bound_policy() {
-  static const PolicyKind kind = [] {
-    PolicyKind made = kind_entry<PolicyKind, Parameters>(
-        "upper-bound",
-        "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real "
-        "policy knows.",
-        {most_field<Parameters>()}, [](const Parameters& own, const std::string&, const PolicyRequest&) {
-          return UpperBoundPolicy(own.most);
-        });
-    made.aliases = {"oracle"};
-    return made;
-  }();
-  return kind;
+PolicyKind upper_bound_policy() {
+  return formerly(
+      kind_entry<PolicyKind, Parameters>(
+          "upper-bound",
+          "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real "
+          "policy knows.",
+          {most_field<Parameters>()},
+          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+            return UpperBoundPolicy(own.most);
+          }),
+      {"oracle"});
 }
 
 }  // namespace speclab

@@ -26,6 +26,7 @@
   ENTRY(fault_shared_noise)      \
   ENTRY(fault_unwritten_bonus)   \
   ENTRY(fault_draft_bonus)       \
+  ENTRY(fault_ensemble_bonus)    \
   ENTRY(fault_closed_comparison) \
   ENTRY(fault_late_context)      \
   ENTRY(fault_block_prefix)      \
@@ -34,7 +35,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_RULE(name) const RuleKind& name##_rule();
+#define SPECLAB_DECLARE_RULE(name) RuleKind name##_rule();
 SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 
 Family<RuleKind>& rule_family() {

@@ -1,5 +1,4 @@
 #include "core/rules/cascade.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
@@ -12,15 +11,14 @@ struct Slack {
 
 }  // namespace
 
-const RuleKind& cascade_rule() {
-  static const RuleKind kind = rule_kind<Slack>(
+RuleKind cascade_rule() {
+  return rule_kind<Slack>(
       "cascade", "Speculative cascade: the draft is accepted where p(x) >= (1-slack) max p. Lossy.",
       ExpectedLossless::never,
       {field("slack", &Slack::slack, number(0, 1), "How far below the target's best a token may be.")},
       [](const Slack& parameters, const std::string&, const RuleRequest&) {
         return CascadeRule(parameters.slack);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
 #include "core/rules/faults.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
@@ -10,7 +9,9 @@ struct Levels {
   std::int32_t levels = 1 << 24;
 };
 
-RuleKind make_kind() {
+}  // namespace
+
+RuleKind fault_closed_comparison_rule() {
   RuleKind kind = planted_fault(rule_kind<Levels>(
       "fault-closed-comparison", "Planted fault: accepts at u <= p/q with uniforms that can be 0.",
       ExpectedLossless::never,
@@ -19,13 +20,6 @@ RuleKind make_kind() {
         return ClosedComparisonFault(parameters.levels);
       }));
   kind.aliases = {"fault-closed-coin"};
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& fault_closed_comparison_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

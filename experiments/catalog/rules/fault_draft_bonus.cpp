@@ -1,14 +1,12 @@
 #include "core/rules/faults.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
 
-const RuleKind& fault_draft_bonus_rule() {
-  static const RuleKind kind = planted_fault(plain_rule_kind<DraftBonusFault>(
+RuleKind fault_draft_bonus_rule() {
+  return planted_fault(plain_rule_kind<DraftBonusFault>(
       "fault-draft-bonus", "Planted fault: the bonus comes from the draft's last row.",
       ExpectedLossless::never));
-  return kind;
 }
 
 }  // namespace speclab

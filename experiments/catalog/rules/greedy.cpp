@@ -1,14 +1,12 @@
 #include "core/rules/greedy.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
 
-const RuleKind& greedy_rule() {
-  static const RuleKind kind = plain_rule_kind<GreedyRule>(
+RuleKind greedy_rule() {
+  return plain_rule_kind<GreedyRule>(
       "greedy", "Accept iff the token is the target's argmax. Lossless at temperature 0.",
       ExpectedLossless::at_temperature_zero);
-  return kind;
 }
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
 #include "core/rules/lenience.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
@@ -26,7 +25,9 @@ SurveyedRule half(const char* residual, Residual reading) {
   return surveyed;
 }
 
-RuleKind make_kind() {
+}  // namespace
+
+RuleKind lenient_rule() {
   RuleKind kind = rule_kind<Lenience>(
       "lenient", "A.5 at temperature > 0: accept with min(1, p/(l q)). Lossy for l < 1.",
       ExpectedLossless::never,
@@ -37,18 +38,11 @@ RuleKind make_kind() {
       });
   // At l = 1 two of the residuals make it token verification.
   kind.lossless_by_parameters = [](const SelectedKind& selected) {
-    const auto& parameters = *static_cast<const Lenience*>(selected.parameters.get());
+    const auto& parameters = selected.as<Lenience>();
     return parameters.lenience == 1 && parameters.residual != Residual::target;
   };
   kind.surveyed = {half("target_minus_draft", Residual::target_minus_draft),
                    half("literal", Residual::literal), half("target", Residual::target)};
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& lenient_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

@@ -1,5 +1,4 @@
 #include "core/rules/lenience.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
@@ -10,7 +9,9 @@ struct Lenience {
   double lenience = 1;
 };
 
-RuleKind make_kind() {
+}  // namespace
+
+RuleKind lenient_greedy_rule() {
   RuleKind kind = rule_kind<Lenience>(
       "lenient-greedy",
       "A.5 at temperature 0, over the target's unadjusted row: accept iff p(x) >= l max p. Lossy.",
@@ -19,13 +20,6 @@ RuleKind make_kind() {
         return GreedyLenienceRule{parameters.lenience};
       });
   kind.surveyed = {surveyed_rule("lenient-greedy l=0.5", Lenience{0.5})};
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& lenient_greedy_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

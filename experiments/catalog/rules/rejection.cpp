@@ -1,14 +1,12 @@
 #include "core/rules/rejection.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
 
-const RuleKind& rejection_rule() {
-  static const RuleKind kind = plain_rule_kind<RejectionRule>(
+RuleKind rejection_rule() {
+  return plain_rule_kind<RejectionRule>(
       "rejection", "A.2: accept with p/(M q), M = max p/q, else sample p afresh. Lossless.",
       ExpectedLossless::always);
-  return kind;
 }
 
 }  // namespace speclab

@@ -16,8 +16,8 @@ struct LogitRange {
 
 }  // namespace
 
-const RuleKind& sigmoid_rule() {
-  static const RuleKind kind = rule_kind<LogitRange>(
+RuleKind sigmoid_rule() {
+  return rule_kind<LogitRange>(
       "sigmoid",
       "Algorithm 1 on sigmoids of scaled logits instead of probabilities (Wagner et al. 2024). Lossy.",
       ExpectedLossless::never,
@@ -30,7 +30,6 @@ const RuleKind& sigmoid_rule() {
         }
         return SigmoidRule(range.alpha, range.beta);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -14,7 +14,9 @@ struct Branching {
   std::optional<std::vector<std::int32_t>> branching;
 };
 
-RuleKind make_kind() {
+}  // namespace
+
+RuleKind traversal_rule() {
   RuleKind kind = rule_kind<Branching>(
       "traversal", "Traversal verification of a draft tree, from the leaves to the root. Lossless.",
       ExpectedLossless::always,
@@ -22,18 +24,10 @@ RuleKind make_kind() {
        field("branching", &Branching::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
              "Children of a node at each depth, instead of \"drafts\" at every one.")},
       [](const Branching& parameters, const std::string& path, const RuleRequest& request) {
-        return TraversalRule(tree_of(branching_of(parameters.branching ? &*parameters.branching : nullptr,
-                                                  parameters.drafts, request.gamma, path),
-                                     path));
+        return TraversalRule(
+            tree_of(branching_of(parameters.branching, parameters.drafts, request.gamma, path), path));
       });
   kind.depends_on_gamma = true;
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& traversal_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

@@ -30,9 +30,7 @@ struct TreeParameters {
   std::optional<double> node_cost;
 };
 
-const TreeParameters& parameters_of(const SelectedKind& selected) {
-  return *static_cast<const TreeParameters*>(selected.parameters.get());
-}
+const TreeParameters& parameters_of(const SelectedKind& selected) { return selected.as<TreeParameters>(); }
 
 DraftTree optimal_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
   if (!parameters.rank_acceptance) {
@@ -51,9 +49,7 @@ DraftTree optimal_tree_of(const TreeParameters& parameters, std::int32_t gamma, 
 
 DraftTree static_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
   if (parameters.growth == Growth::optimal) return optimal_tree_of(parameters, gamma, path);
-  return tree_of(
-      branching_of(parameters.branching ? &*parameters.branching : nullptr, parameters.drafts, gamma, path),
-      path);
+  return tree_of(branching_of(parameters.branching, parameters.drafts, gamma, path), path);
 }
 
 /// Acceptance by rank where the config leaves it out, and the size of the tree where its cost is given. The
@@ -103,7 +99,9 @@ std::vector<Field> tree_fields() {
                 "up to \"nodes\" that is fastest.")};
 }
 
-RuleKind make_kind() {
+}  // namespace
+
+RuleKind tree_rule() {
   RuleKind kind;
   kind.name = "tree";
   kind.sentence =
@@ -126,13 +124,6 @@ RuleKind make_kind() {
                                                                  .nodes = 4,
                                                                  .rank_acceptance = std::nullopt,
                                                                  .node_cost = std::nullopt})};
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& tree_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

@@ -24,11 +24,9 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
   return branching_tree(branching);
 }
 
-std::vector<std::int32_t> branching_of(const std::vector<std::int32_t>* branching, std::int32_t drafts,
-                                       std::int32_t gamma, const std::string& path) {
-  if (branching == nullptr) {
-    return std::vector<std::int32_t>(static_cast<std::size_t>(gamma), drafts);
-  }
+std::vector<std::int32_t> branching_of(const std::optional<std::vector<std::int32_t>>& branching,
+                                       std::int32_t drafts, std::int32_t gamma, const std::string& path) {
+  if (!branching) return std::vector<std::int32_t>(static_cast<std::size_t>(gamma), drafts);
   if (branching->size() != static_cast<std::size_t>(gamma)) {
     throw ConfigError(path + "/branching",
                       fmt::format("has {} depths, and gamma is {}; give one number for each drafted position",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
 
 /// `branching` where it is given (ConfigError below `path` unless it has gamma depths), else `drafts` at
 /// every depth.
-std::vector<std::int32_t> branching_of(const std::vector<std::int32_t>* branching, std::int32_t drafts,
-                                       std::int32_t gamma, const std::string& path);
+std::vector<std::int32_t> branching_of(const std::optional<std::vector<std::int32_t>>& branching,
+                                       std::int32_t drafts, std::int32_t gamma, const std::string& path);
 
 }  // namespace speclab

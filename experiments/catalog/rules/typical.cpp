@@ -1,5 +1,4 @@
 #include "core/rules/typical.hpp"
-
 #include "experiments/catalog/rules/rule_entry.hpp"
 
 namespace speclab {
@@ -13,8 +12,8 @@ struct Thresholds {
 
 }  // namespace
 
-const RuleKind& typical_rule() {
-  static const RuleKind kind = rule_kind<Thresholds>(
+RuleKind typical_rule() {
+  return rule_kind<Thresholds>(
       "typical", "Typical acceptance: accept iff p(x) > min(epsilon, delta exp(-H(p))). Lossy.",
       ExpectedLossless::never,
       {field("epsilon", &Thresholds::epsilon, number(0, 1), "Hard threshold."),
@@ -22,7 +21,6 @@ const RuleKind& typical_rule() {
       [](const Thresholds& parameters, const std::string&, const RuleRequest&) {
         return TypicalRule(parameters.epsilon, parameters.delta);
       });
-  return kind;
 }
 
 }  // namespace speclab

@@ -4,9 +4,7 @@
 
 namespace speclab {
 
-namespace {
-
-RuleKind make_kind() {
+RuleKind without_replacement_rule() {
   RuleKind kind = rule_kind<SeveralDrafts>(
       "without-replacement", "Recursive rejection over paths that begin with different tokens. Lossless.",
       ExpectedLossless::always, {drafted_paths_field()},
@@ -17,13 +15,6 @@ RuleKind make_kind() {
         return TreeRule(tree_of(branching, path));
       });
   kind.depends_on_gamma = true;
-  return kind;
-}
-
-}  // namespace
-
-const RuleKind& without_replacement_rule() {
-  static const RuleKind kind = make_kind();
   return kind;
 }
 

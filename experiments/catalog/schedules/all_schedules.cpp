@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_SCHEDULE(name) const ScheduleKind& name##_schedule();
+#define SPECLAB_DECLARE_SCHEDULE(name) ScheduleKind name##_schedule();
 SPECLAB_SCHEDULES(SPECLAB_DECLARE_SCHEDULE)
 
 Family<ScheduleKind>& schedule_family() {

@@ -55,9 +55,9 @@ MadeSchedule make(const BatchedParameters& own, const std::string& path, const S
 
 }  // namespace
 
-const ScheduleKind& batched_schedule() {
+ScheduleKind batched_schedule() {
   using P = BatchedParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "batched", "Sequences decoded in lockstep, compared with plain decoding of the same batch.",
       {integer_field("sequences", &P::sequences, 1, 1024, "Sequences that are decoded at the same time."),
        own_gamma_field<P>(), own_c_field<P>(),
@@ -69,7 +69,6 @@ const ScheduleKind& batched_schedule() {
              "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "
              "/ saturation).")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

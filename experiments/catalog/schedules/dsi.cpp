@@ -42,9 +42,9 @@ MadeSchedule make(const DsiParameters& own, const std::string& path, const Sched
 
 }  // namespace
 
-const ScheduleKind& dsi_schedule() {
+ScheduleKind dsi_schedule() {
   using P = DsiParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "dsi",
       "Distributed speculative inference (Timor et al. 2024): the draft never waits, several target servers "
       "run at the same time.",
@@ -52,7 +52,6 @@ const ScheduleKind& dsi_schedule() {
        integer_field("lookahead", &P::lookahead, 1, 64, "Drafted tokens between two verifications."),
        own_c_field<P>()},
       make);
-  return kind;
 }
 
 }  // namespace speclab

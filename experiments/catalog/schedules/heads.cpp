@@ -23,13 +23,12 @@ MadeSchedule make(const HeadsParameters& own, const std::string&, const Schedule
 
 }  // namespace
 
-const ScheduleKind& heads_schedule() {
+ScheduleKind heads_schedule() {
   using P = HeadsParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "heads",
       "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
       {own_gamma_field<P>(), own_c_field<P>()}, make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -63,14 +63,13 @@ const Typed<LevelParameters>& level_type() {
 
 }  // namespace
 
-const ScheduleKind& hierarchical_schedule() {
+ScheduleKind hierarchical_schedule() {
   using P = HierarchicalParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "hierarchical", "A draft that is itself decoded speculatively, to any depth.",
       {required(field("levels", &P::levels, list(level_type(), 1, 4),
                       "The models from the one that drafts for the target down."))},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -45,16 +45,15 @@ MadeSchedule make(const PearlParameters& own, const std::string& path, const Sch
 
 }  // namespace
 
-const ScheduleKind& pearl_schedule() {
+ScheduleKind pearl_schedule() {
   using P = PearlParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "pearl", "PEARL (Liu et al. 2024): drafting and verification in lockstep, at the same time.",
       {own_gamma_field<P>(), own_c_field<P>(),
        field("next_row", &P::next_row, boolean(),
              "Use the target's last row of a step for the first of the next drafted tokens, as "
              "the authors' program does.")},
       make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -13,10 +13,8 @@ MadeSchedule make(const PlainParameters&, const std::string&, const ScheduleRequ
 
 }  // namespace
 
-const ScheduleKind& plain_schedule() {
-  static const ScheduleKind kind =
-      kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make);
-  return kind;
+ScheduleKind plain_schedule() {
+  return kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make);
 }
 
 }  // namespace speclab

@@ -23,12 +23,11 @@ MadeSchedule make(const SpeculativeParameters& own, const std::string&, const Sc
 
 }  // namespace
 
-const ScheduleKind& speculative_schedule() {
+ScheduleKind speculative_schedule() {
   using P = SpeculativeParameters;
-  static const ScheduleKind kind = kind_entry<ScheduleKind, P>(
+  return kind_entry<ScheduleKind, P>(
       "speculative", "Rounds of gamma drafted tokens and a target run: Theorem 3.8 of Leviathan et al. 2023.",
       {own_gamma_field<P>(), own_c_field<P>()}, make);
-  return kind;
 }
 
 }  // namespace speclab

@@ -34,22 +34,19 @@ MadeSchedule make(const FunctionParameters& own, const std::string&, const Sched
 
 }  // namespace
 
-const ScheduleKind& speculative_function_execution_schedule() {
+ScheduleKind speculative_function_execution_schedule() {
   using P = FunctionParameters;
-  static const ScheduleKind kind = [] {
-    ScheduleKind made = kind_entry<ScheduleKind, P>(
-        "speculative_function_execution",
-        "g(f(x)) with the output of f speculated while f computes; a position is a call.",
-        {field("t_f", &P::t_f, number_above(0, 1000), "Time of f."),
-         field("t_g", &P::t_g, number_above(0, 1000), "Time of g."),
-         field("t_q", &P::t_q, number(0, 1000), "Time of the approximation that speculates the output of f."),
-         field("interrupts", &P::interrupts, boolean(),
-               "Whether a run of g on a wrong output is stopped when f is done.")},
-        make);
-    made.aliases = {"two_functions"};
-    return made;
-  }();
-  return kind;
+  return formerly(kind_entry<ScheduleKind, P>(
+                      "speculative_function_execution",
+                      "g(f(x)) with the output of f speculated while f computes; a position is a call.",
+                      {field("t_f", &P::t_f, number_above(0, 1000), "Time of f."),
+                       field("t_g", &P::t_g, number_above(0, 1000), "Time of g."),
+                       field("t_q", &P::t_q, number(0, 1000),
+                             "Time of the approximation that speculates the output of f."),
+                       field("interrupts", &P::interrupts, boolean(),
+                             "Whether a run of g on a wrong output is stopped when f is done.")},
+                      make),
+                  {"two_functions"});
 }
 
 }  // namespace speclab

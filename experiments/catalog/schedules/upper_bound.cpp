@@ -25,20 +25,17 @@ MadeSchedule make(const UpperBoundParameters& own, const std::string&, const Sch
 
 }  // namespace
 
-const ScheduleKind& upper_bound_schedule() {
+ScheduleKind upper_bound_schedule() {
   using P = UpperBoundParameters;
-  static const ScheduleKind kind = [] {
-    ScheduleKind made = kind_entry<ScheduleKind, P>(
-        "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
-        {integer_field("most", &P::most, 1, 1000, "Most tokens drafted in a round."),
-         formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
-                  {"charged"}),
-         own_c_field<P>()},
-        make);
-    made.aliases = {"oracle"};
-    return made;
-  }();
-  return kind;
+  return formerly(
+      kind_entry<ScheduleKind, P>(
+          "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
+          {integer_field("most", &P::most, 1, 1000, "Most tokens drafted in a round."),
+           formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
+                    {"charged"}),
+           own_c_field<P>()},
+          make),
+      {"oracle"});
 }
 
 }  // namespace speclab

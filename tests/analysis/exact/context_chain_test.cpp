@@ -1,5 +1,6 @@
 #include "analysis/exact/context_chain.hpp"
 
+#include "analysis/exact/direct_stationary.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 
 #include <doctest/doctest.h>
@@ -323,7 +324,7 @@ TEST_CASE("without memory the chain is Eq. 1 and its variance") {
   const double alpha = mean_acceptance(chain, std::vector<double>{1});
   for (const int gamma : {0, 1, 5, 12}) {
     const StationaryDistribution stationary = rounds_from_start(chain, gamma);
-    CHECK(stationary.iterations == 1);
+    CHECK(stationary.direct);
     const RoundStatistics found = round_statistics(chain, gamma, stationary.distribution);
     CHECK(found.expected_tokens == doctest::Approx(expected_tokens(alpha, gamma)).epsilon(1e-14));
     CHECK(found.variance == doctest::Approx(tokens_variance(alpha, gamma)).epsilon(1e-13));
@@ -356,8 +357,8 @@ TEST_CASE("a periodic chain settles") {
   const ContextChain chain = chain_of(target, draft);
   const StationaryDistribution plain = stationary_plain(chain, point(chain, 0));
   CHECK(plain.converged);
-  CHECK(plain.damped);
-  CHECK(plain.distribution[0] == doctest::Approx(0.5).epsilon(1e-10));
+  CHECK(plain.direct);
+  CHECK(plain.distribution[0] == doctest::Approx(0.5).epsilon(1e-14));
   const StationaryDistribution rounds = rounds_from_start(chain, 2);
   CHECK(rounds.converged);
   CHECK(largest_difference(after_round(chain, 2, rounds.distribution), rounds.distribution) < rounding);
@@ -367,6 +368,43 @@ TEST_CASE("a periodic chain settles") {
   const StationaryDistribution from_zero = stationary_rounds(perfect, 1, point(perfect, 0));
   CHECK(from_zero.converged);
   CHECK(from_zero.distribution[0] == doctest::Approx(1).epsilon(rounding));
+}
+
+TEST_CASE("a periodic chain that is too large for the direct solution settles by iteration") {
+  constexpr std::int32_t vocab = most_direct_states + 2;
+  std::vector<double> cycle(static_cast<std::size_t>(vocab) * vocab);
+  for (std::int32_t i = 0; i < vocab; ++i) {
+    // Even ids go to the two next odd ones, odd ids to the next even one: period 2.
+    const auto row = static_cast<std::size_t>(i) * vocab;
+    cycle[row + static_cast<std::size_t>((i + 1) % vocab)] = 0.5;
+    cycle[row + static_cast<std::size_t>((i * 7 + 3) % vocab % 2 == i % 2 ? (i + 3) % vocab
+                                                                          : (i * 7 + 3) % vocab)] += 0.5;
+  }
+  const TableModel model(vocab, 1, cycle);
+  const ContextChain chain = chain_of(model, model);
+  const StationaryDistribution plain = stationary_plain(chain, point(chain, 0));
+  CHECK_FALSE(plain.direct);
+  CHECK(plain.damped);
+  CHECK(plain.converged);
+  CHECK(plain.error < 1e-9);
+  CHECK(largest_difference(after_token(chain, plain.distribution), plain.distribution) < 1e-12);
+}
+
+TEST_CASE("bounds of the long-run tokens hold them, and meet where rounds forget their start") {
+  const TableModel target(3, 1, {0.2, 0.5, 0.3, 0.6, 0.2, 0.2, 0.1, 0.1, 0.8});
+  const TableModel draft(3, 1, {0.3, 0.4, 0.3, 0.2, 0.6, 0.2, 0.3, 0.3, 0.4});
+  const ContextChain chain = chain_of(target, draft);
+  const double exact = round_statistics(chain, 3, rounds_from_start(chain, 3).distribution).expected_tokens;
+  const TokenBounds bounds = expected_tokens_bounds(chain, 3, {0, 1, 2});
+  CHECK(bounds.least <= exact + 1e-12);
+  CHECK(bounds.most >= exact - 1e-12);
+  CHECK(bounds.most - bounds.least < 1e-12);
+  // Parts that never meet: the bounds are those of the two parts.
+  const TableModel apart(2, 1, {1, 0, 0, 1});
+  const TableModel half(2, 1, {0.5, 0.5, 0, 1});
+  const TokenBounds wide = expected_tokens_bounds(chain_of(apart, half), 1, {0, 1});
+  CHECK(wide.least == doctest::Approx(1.5));
+  CHECK(wide.most == doctest::Approx(2));
 }
 
 TEST_CASE("closed classes are found, and transient contexts belong to none") {

@@ -3,10 +3,10 @@
 // breaks it.
 #include <doctest/doctest.h>
 
-#include <boost/multiprecision/cpp_int.hpp>
 #include <string>
 #include <vector>
 
+#include "analysis/exact/rational.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "core/rules/all_rules.hpp"
 #include "sim/drafters/hierarchical.hpp"
@@ -23,7 +23,7 @@ using namespace speclab;
 
 namespace {
 
-using Q = boost::multiprecision::cpp_rational;
+using Q = Rational;
 using Table = ExactTable<Q>;
 
 const Table target({{Q(1, 5), Q(4, 5)}, {Q(5, 7), Q(2, 7)}});

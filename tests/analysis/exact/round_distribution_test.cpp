@@ -1,9 +1,9 @@
 #include "analysis/exact/round_distribution.hpp"
+#include "analysis/exact/rational.hpp"
 #include "core/rules/all_rules.hpp"
 
 #include <doctest/doctest.h>
 
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +11,6 @@
 #include "core/distribution/divergence.hpp"
 
 using namespace speclab;
-using Rational = boost::multiprecision::cpp_rational;
 
 namespace {
 

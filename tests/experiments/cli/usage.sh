@@ -34,6 +34,11 @@ expect 2 validate "$first" --set gamma
 says err "expected path=value"
 expect 2 validate "$first" --set gama=3
 says err '/gama: unknown key "gama" in config; did you mean "gamma"?'
+expect 2 validate "$first" --set 'sweep./gama=[1,2]'
+says err '/gama: unknown key "gama" in config; did you mean "gamma"? (in the cell gama = 1)'
+expect 0 validate "$first" --set 'sweep./gamma=[1,2]' --set verifier.kind=block
+says out "valid: 2 cells,"
+says out '--set: "/verifier/kind" is now called "/rule/kind"'
 expect 2 validate "$first" --set title.x=3
 says err "/title/x"
 expect 2 validate "$first" --set gamma=

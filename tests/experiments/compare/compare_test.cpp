@@ -172,7 +172,7 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   const Json config = config_on(text);
   const Json whole = result_json(run(config));
   std::uint64_t done = 0;
-  const Result part = run_config(config, [&](std::uint64_t total) {
+  const Result part = run_config(read_config(config), [&](std::uint64_t total) {
                         return Control{.stop = [&done, total] { return done > total / 2; },
                                        .progress = [&done](std::uint64_t steps) { done += steps; }};
                       }).result;
@@ -180,7 +180,7 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(part.cells.front().own != nullptr);
   CHECK(part.cells.back().partial);
   const Result resumed = run_config(
-                             config, [](std::uint64_t) { return Control{}; }, part)
+                             read_config(config), [](std::uint64_t) { return Control{}; }, part)
                              .result;
   CHECK(result_json(resumed).dump() == whole.dump());
 }

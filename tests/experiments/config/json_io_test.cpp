@@ -92,8 +92,10 @@ TEST_CASE("--set takes dots or slashes, and JSON or text") {
   apply_assignment(config, "about=a = b");
   apply_assignment(config, "simulation.prompt=[1, 2]");
   apply_assignment(config, "source=");
+  apply_assignment(config, "sweep./models/draft.alpha=[0.5]");
   CHECK(config == parse_json(R"({"gamma": 3, "models": {"draft": {"alpha": 0.9, "kind": "mixture"}},
-                                 "title": "5", "about": "a = b", "simulation": {"prompt": [1, 2]}, "source": ""})"));
+                                 "title": "5", "about": "a = b", "simulation": {"prompt": [1, 2]}, "source": "",
+                                 "sweep": {"/models/draft/alpha": [0.5]}})"));
   apply_assignment(config, "models.draft.alpha=null");
   apply_assignment(config, "/sweep=null");
   CHECK(config["models"] == parse_json(R"({"draft": {"kind": "mixture"}})"));

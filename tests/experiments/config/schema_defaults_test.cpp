@@ -1,5 +1,5 @@
 // The JSON schema: the defaults it states are ones that a config may have.
-#include "experiments/config/schema.hpp"
+#include "experiments/config/reference.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/config/schema.hpp"
+#include "experiments/config/reference.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,14 @@
 #include "experiments/exact/exact_analysis.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "analysis/theory/theorems.hpp"
 #include "tests/experiments/config_error_of.hpp"
@@ -72,6 +75,52 @@ TEST_CASE("an i.i.d. pair: the exact column is Eq. 1, and no error is left") {
   CHECK(exact.optimal_gamma == one.iid->optimal_gamma);
   CHECK(*exact.tokens_per_target_step_of_simulation ==
         doctest::Approx(*exact.tokens_per_target_step).epsilon(1e-13));
+}
+
+TEST_CASE("a chain whose parts hardly ever meet is solved when it is small, and refused when it is large") {
+  // Context 0 lasts twice as long as context 1, in which the draft is worse: by hand alpha is
+  // (2 * 0.9 + 0.5) / 3 = 23/30, whatever e is.
+  for (const char* e : {"1e-5", "1e-13"}) {
+    const double small = std::stod(e);
+    const std::string rows = fmt::format(
+        R"({{"models": {{"target": {{"kind": "table", "rows": [[{0:.17g}, {1:.17g}], [{2:.17g}, {3:.17g}]]}},
+            "draft": {{"kind": "table", "rows": [[0.9, 0.1], [0.5, 0.5]]}}}}}})",
+        1 - small, small, 2 * small, 1 - 2 * small);
+    const ClassResult one = only_class(exact_of(rows));
+    REQUIRE(one.exact.alpha);
+    CHECK(*one.exact.alpha == doctest::Approx(23.0 / 30).epsilon(3 * small + 1e-12));
+    CHECK(one.round_solution.direct);
+    CHECK(one.round_solution.converged);
+  }
+
+  // 100 states of either kind.
+  constexpr int states = 200;
+  const double e = 1e-13;
+  std::string target;
+  std::string draft;
+  for (int x = 0; x < states; ++x) {
+    std::vector<double> row(states);
+    const int part = x / 100;
+    for (int y = 0; y < 100; ++y) row[static_cast<std::size_t>(100 * part + (x * 31 + y * y) % 100)] += 0.01;
+    for (double& value : row) value *= 1 - (part + 1) * e;
+    row[static_cast<std::size_t>((x + 100) % states)] += (part + 1) * e;
+    std::vector<double> drafted(states, part == 0 ? 0.001 : 0.009);
+    for (int y = 0; y < 100; ++y) drafted[static_cast<std::size_t>(y)] = part == 0 ? 0.009 : 0.001;
+    target += fmt::format("{}[{:.17g}]", x == 0 ? "" : ", ", fmt::join(row, ", "));
+    draft += fmt::format("{}[{:.17g}]", x == 0 ? "" : ", ",
+                         fmt::join(part == 0 ? drafted : std::vector<double>(states, 0.005), ", "));
+  }
+  const ClassResult large =
+      only_class(exact_of(fmt::format(R"({{"models": {{"target": {{"kind": "table", "rows": [{}]}},
+                                    "draft": {{"kind": "table", "rows": [{}]}}}}}})",
+                                      target, draft)));
+  CHECK_FALSE(large.round_solution.converged);
+  CHECK_FALSE(large.iid);
+  CHECK_FALSE(large.exact.tokens_per_target_step);
+  CHECK_FALSE(large.tokens_per_target_step_from_start);
+  CHECK(large.speedup_by_gamma.empty());
+  CHECK(remarks(large, "too slowly"));
+  CHECK(remarks(large, "lie between"));
 }
 
 TEST_CASE("the search gives for each gamma what an analysis at that gamma gives") {

@@ -80,7 +80,7 @@ std::vector<ConfigCase> cases_of(const std::string& file, double confidence = 0.
   std::vector<RenamedUse> uses;
   const Json config =
       with_present_names(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file)), uses);
-  return config_cases(config, std::nullopt, confidence, {}, partial);
+  return config_cases(read_config(config), std::nullopt, confidence, {}, partial);
 }
 
 }  // namespace
@@ -296,7 +296,7 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   CHECK(plan.log->positions.size() == 8);
   config["rule"] = {{"kind", "block"}};
   bool partial = false;
-  CHECK_THROWS_AS(config_cases(config, std::nullopt, 0.95, {}, partial), ConfigError);
+  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}, partial), ConfigError);
 }
 
 TEST_CASE("a sweep over gamma is one case, other axes are rows") {
@@ -304,14 +304,14 @@ TEST_CASE("a sweep over gamma is one case, other axes are rows") {
       R"({"title": "t", "experiment": "predict", "alpha": 0.5, "cost": {"c": 0.1},
           "sweep": {"/gamma": [1, 2, 3], "/alpha": [0.5, 0.7]}})");
   bool partial = false;
-  const auto cases = config_cases(config, 0.02, 0.95, {}, partial);
+  const auto cases = config_cases(read_config(config), 0.02, 0.95, {}, partial);
   CHECK(cases.size() == 2);
   CHECK(cases[1].acceptance.alpha.estimate == 0.7);
   CHECK(cases[1].c == 0.02);
   config["sweep"].erase("/alpha");
-  CHECK(config_cases(config, std::nullopt, 0.95, {}, partial).size() == 1);
+  CHECK(config_cases(read_config(config), std::nullopt, 0.95, {}, partial).size() == 1);
   config.erase("alpha");
-  CHECK_THROWS_AS(config_cases(config, std::nullopt, 0.95, {}, partial), ConfigError);
+  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}, partial), ConfigError);
 }
 
 TEST_CASE("a plan on a device: costs, batches, memory") {

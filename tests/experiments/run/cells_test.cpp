@@ -18,7 +18,7 @@ std::string values(const std::string& axis) { return Json(axis_values(parse_json
 
 std::vector<CellSpec> cells(const std::string& text) {
   const Json input = parse_json(text);
-  return expand(read_config(input), input);
+  return expand(read_config(input));
 }
 
 std::string set_values(const CellSpec& cell) {

@@ -110,7 +110,7 @@ TEST_CASE("a planted fault is caught by the agreement of a decode") {
 
 TEST_CASE("cells that differ in cost alone share one simulation") {
   const Json config = config_of(R"({"sweep": {"/cost/c": [0, 0.05, 0.2]}})");
-  const Workload work = measure_workload(config);
+  const Workload work = measure_workload(read_config(config));
   CHECK(work.cells == 3);
   CHECK(work.steps == 64000);
   const Result result = run(config);
@@ -121,8 +121,9 @@ TEST_CASE("cells that differ in cost alone share one simulation") {
     }
   }
   CHECK(estimate(result.cells[0], Metric::speedup) > estimate(result.cells[2], Metric::speedup));
-  CHECK(measure_workload(config_of(R"({"sweep": {"/gamma": [1, 2, 3]}})")).steps == 3 * 64000);
-  CHECK(measure_workload(config_of(R"({"sweep": {"/models/draft/alpha": [0.6, 0.7]}})")).steps == 2 * 64000);
+  CHECK(measure_workload(read_config(config_of(R"({"sweep": {"/gamma": [1, 2, 3]}})"))).steps == 3 * 64000);
+  CHECK(measure_workload(read_config(config_of(R"({"sweep": {"/models/draft/alpha": [0.6, 0.7]}})"))).steps ==
+        2 * 64000);
 }
 
 TEST_CASE("optimal_gamma: the simulated optimum agrees with the formula's") {
@@ -145,7 +146,7 @@ TEST_CASE("batches that do not divide the rounds are estimates all the same") {
 TEST_CASE("stopped from the start: partial, and no numbers") {
   for (const char* experiment : {"decode", "acceptance", "optimal_gamma"}) {
     const Json config = config_of(std::string(R"({"experiment": ")") + experiment + "\"}");
-    const RunResult stopped = run_config(config, [](std::uint64_t) {
+    const RunResult stopped = run_config(read_config(config), [](std::uint64_t) {
       Control control;
       control.stop = [] { return true; };
       return control;
@@ -160,7 +161,7 @@ TEST_CASE("an interrupted run goes on where it stopped, to the same bytes") {
   const Json config = config_of(R"({"sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8]}})");
   const Result complete = run(config);
   std::atomic<std::uint64_t> done{0};
-  const Result part = run_config(config, [&](std::uint64_t total) {
+  const Result part = run_config(read_config(config), [&](std::uint64_t total) {
                         Control control;
                         control.progress = [&](std::uint64_t steps) { done += steps; };
                         control.stop = [&done, total] { return done > total / 2; };
@@ -173,24 +174,25 @@ TEST_CASE("an interrupted run goes on where it stopped, to the same bytes") {
     left = total;
     return Control{};
   };
-  run_config(config, count_work);
+  run_config(read_config(config), count_work);
   const std::uint64_t whole = left;
   // Through text, as from a file.
-  const Result resumed = run_config(config, count_work, read_result(Json::parse(bytes_of(part)))).result;
+  const Result resumed =
+      run_config(read_config(config), count_work, read_result(Json::parse(bytes_of(part)))).result;
   CHECK(bytes_of(resumed) == bytes_of(complete));
   CHECK(left > 0);
   CHECK(left < whole);
 
   // Results of another config are of no use to this one.
   const Json other = config_of(R"({"seed": 99, "sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8]}})");
-  CHECK(bytes_of(run_config(other, count_work, part).result) == bytes_of(run(other)));
+  CHECK(bytes_of(run_config(read_config(other), count_work, part).result) == bytes_of(run(other)));
   CHECK(left == whole);
 }
 
 TEST_CASE("progress adds up to the announced total") {
   std::atomic<std::uint64_t> done{0};
   std::uint64_t announced = 0;
-  run_config(config_of(R"({"sweep": {"/gamma": [1, 2]}})"), [&](std::uint64_t total) {
+  run_config(read_config(config_of(R"({"sweep": {"/gamma": [1, 2]}})")), [&](std::uint64_t total) {
     announced = total;
     Control control;
     control.progress = [&](std::uint64_t more) { done += more; };

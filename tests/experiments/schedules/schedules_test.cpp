@@ -180,7 +180,7 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   const auto& traces = first_of(result).traces;
   REQUIRE(traces);
   CHECK(traces->size() == 15);
-  const auto files = schedules_files(result);
+  const auto files = schedules_experiment().files(result);
   REQUIRE(files.size() == 1);
   CHECK(files[0].first == "trace.json");
   const Json trace = Json::parse(files[0].second);
@@ -215,11 +215,11 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   std::size_t recorded = 0;
   for (const ScheduleTrace& each : *traces) recorded += each.runs.size();
   CHECK(runs == recorded);
-  CHECK(schedules_files(run_of(independent()).result).empty());
+  CHECK(schedules_experiment().files(run_of(independent()).result).empty());
 }
 
 TEST_CASE("tables, figures and CSV") {
-  const Experiment& experiment = *find_experiment("schedules");
+  const Experiment& experiment = schedules_experiment();
   const Result result = run_of(independent(R"({"schedules": {"trace_tokens": 8}})")).result;
   const std::vector<Table> tables = experiment.tables(result, {}, "result");
   REQUIRE(tables.size() == 1);
@@ -277,7 +277,8 @@ TEST_CASE("a config without a list compares the usual schedules") {
 
 TEST_CASE("what does not fit is refused by its path") {
   const auto path_of = [](const std::string& more) {
-    const std::string sentence = config_error_of([&] { measure_workload(present(independent(more))); });
+    const std::string sentence =
+        config_error_of([&] { measure_workload(read_config(present(independent(more)))); });
     return sentence.substr(0, sentence.find(": "));
   };
   CHECK(path_of(R"({"alpha": null})") == "/alpha");

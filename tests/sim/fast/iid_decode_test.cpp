@@ -80,3 +80,18 @@ TEST_CASE("it stops when asked") {
   CHECK(found.partial);
   CHECK(found.total().rounds == told);
 }
+
+TEST_CASE("a run of 4e15 rounds stops without looking at those that are left") {
+  SimulationSize simulation;
+  simulation.trials = 4000000000;
+  simulation.length = 1000000;
+  std::atomic<std::uint64_t> told{0};
+  std::atomic<std::uint64_t> asked{0};
+  Control control;
+  control.progress = [&](std::uint64_t rounds) { told += rounds; };
+  control.stop = [&] { return ++asked > 3; };
+  const Outcome found = decode_iid(0.5, 3, simulation, control);
+  CHECK(found.partial);
+  CHECK(found.total().rounds == told);
+  CHECK(asked < 100);
+}

@@ -165,7 +165,27 @@ TEST_CASE("what is asked to stop stops, with whole rounds") {
   CHECK(found.total().overlap_contexts == found.total().emitted);
 }
 
-TEST_CASE("what has no quick form says why") {
+TEST_CASE(
+    "as many trials as 32 bits count, shorter than the stretch between two looks: it runs, and stops when "
+    "asked") {
+  const Model target(random_table(6, 0, 1));
+  const FastPair pair(target, target, AnyRule(TokenRule{}));
+  for (const std::uint32_t trials : {4294967295U, 4000000000U}) {
+    SimulationSize simulation;
+    simulation.trials = trials;
+    simulation.length = 1;
+    std::atomic<std::uint64_t> told{0};
+    Control control;
+    control.progress = [&](std::uint64_t rounds) { told += rounds; };
+    control.stop = [&] { return told > 1000; };
+    const Outcome found = pair.decode(3, simulation, control);
+    CHECK(found.partial);
+    CHECK(found.total().rounds == told);
+    CHECK(told < 100000);
+  }
+}
+
+TEST_CASE("what has no fast form says why") {
   const Model table(random_table(4, 1, 1));
   CHECK(fast_unsupported_reason(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
   CHECK(fast_unsupported_reason(table, Model(MixtureModel{table, table, 0.5}), AnyRule(TokenRule{}))

@@ -1,0 +1,112 @@
+#include "experiments/check/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Branches of one round, at most: about a second.
+constexpr double most_branches = 1e6;
+constexpr double same = 1e-9;  // total variation up to which distributions count as one
+constexpr std::size_t most_shown = 6;
+
+using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
+
+SequenceCounts counted(std::span<const Token> samples, std::size_t length) {
+  SequenceCounts counts;
+  for (; !samples.empty(); samples = samples.subspan(length)) {
+    ++counts[{samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(length)}];
+  }
+  return counts;
+}
+
+LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& distribution,
+                     const SequenceCounts& counts) {
+  LikelihoodFit fit{.name = std::move(name)};
+  for (const auto& [tokens, count] : counts) {
+    const auto found = distribution.find(tokens);
+    if (found == distribution.end() || !(found->second > 0)) {
+      fit.impossible += count;
+    } else {
+      fit.log_likelihood += static_cast<double>(count) * std::log(found->second);
+    }
+  }
+  return fit;
+}
+
+/// The distribution under a rule with its default parameters; none for rules that need other ones or too many
+/// branches.
+std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& kind, const Setup& setup,
+                                                               int gamma, std::size_t length) {
+  try {
+    const RulePrograms rule = make_rule(selected(kind), gamma);
+    const auto vocab = static_cast<std::size_t>(setup.target.vocab());
+    if (rule.enumerated->branch_bound(gamma, vocab, vocab) > most_branches) return std::nullopt;
+    return sequence_distribution<double>(setup.target, setup.draft, rule.enumerated, gamma,
+                                         setup.simulation.prompt(0), length);
+  } catch (const ConfigError&) {
+    return std::nullopt;  // its parameters have to be given, or measured
+  }
+}
+
+}  // namespace
+
+std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
+                                    const Control& control) {
+  const std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
+  if (!target) return {};
+  const auto length = static_cast<std::size_t>(tokens);
+  const SequenceCounts counts = counted(samples, length);
+  std::vector<SequenceDistribution<double>> seen{*target};
+  std::vector<LikelihoodFit> fits{fit_of("target", *target, counts)};
+  for (std::size_t i = 0; i < rule_family().size(); ++i) {
+    if (control.stop()) return {};
+    const RuleKind& kind = rule_family().entry(i);
+    auto distribution = distribution_under(kind, setup, gamma, length);
+    if (!distribution) continue;
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) {
+      return distribution_distance(*distribution, other) < same;
+    });
+    if (known) continue;
+    fits.push_back(fit_of(kind.name, *distribution, counts));
+    seen.push_back(std::move(*distribution));
+  }
+  std::stable_sort(fits.begin(), fits.end(), [](const LikelihoodFit& a, const LikelihoodFit& b) {
+    if (a.impossible != b.impossible) return a.impossible < b.impossible;
+    return a.log_likelihood > b.log_likelihood;
+  });
+  return fits;
+}
+
+std::string diagnosis_text(const std::vector<LikelihoodFit>& fits) {
+  if (fits.empty()) {
+    return "No diagnosis: the target's distribution can be computed for one prompt and at most 100,000 "
+           "sequences.\n";
+  }
+  const auto target =
+      std::find_if(fits.begin(), fits.end(), [](const auto& fit) { return fit.name == "target"; });
+  std::string out =
+      "Log-likelihood of the sequences, less the target's, by the rule or planted fault that emits them:\n";
+  for (std::size_t i = 0; i < std::min(fits.size(), most_shown); ++i) {
+    const LikelihoodFit& fit = fits[i];
+    out += fmt::format("  {:<26} {:>+14.1f}", fit.name, fit.log_likelihood - target->log_likelihood);
+    if (fit.impossible > 0) out += fmt::format("  and {} sequences that it cannot emit", fit.impossible);
+    out += '\n';
+  }
+  if (fits.front().name != "target") {
+    out += fmt::format("The sequences are most like those of {}.\n", fits.front().name);
+  }
+  return out;
+}
+
+}  // namespace speclab

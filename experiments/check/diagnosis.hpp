@@ -1,0 +1,26 @@
+// Which rule, or which planted fault, would have emitted given sequences?
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/token.hpp"
+#include "experiments/check/equality_test.hpp"
+#include "sim/control.hpp"
+
+namespace speclab {
+
+/// The exact distributions of the first tokens under plain decoding of the target and under every rule and
+/// planted fault that can be enumerated with this pair and gamma: fewest impossible sequences first, then by
+/// likelihood. Rules with one and the same distribution, as all lossless ones have with the target, stand as
+/// one, under the name of the first. Empty where the target's distribution cannot be computed, or when
+/// `control` ended it early.
+std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
+                                    const Control& control);
+
+/// Sentences for people.
+std::string diagnosis_text(const std::vector<LikelihoodFit>& fits);
+
+}  // namespace speclab

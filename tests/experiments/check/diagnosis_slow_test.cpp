@@ -1,0 +1,79 @@
+// Sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
+#include "experiments/check/diagnosis.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/sequences.hpp"
+#include "tests/experiments/rule_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr int gamma = 2;
+constexpr int tokens = 3;
+
+/// The pair of mutants_slow_test.cpp.
+Setup setup_for(const std::string& rule) {
+  ModelFactory factory;
+  return build_setup(
+      read_config({{"title", "diagnosis"},
+                   {"seed", 23},
+                   {"models",
+                    {{"target", {{"kind", "table"}, {"rows", {{5, 3, 2}, {1, 4, 5}, {0, 6, 4}}}}},
+                     {"draft", {{"kind", "table"}, {"rows", {{1, 3, 6}, {4, 4, 2}, {3, 3, 4}}}}}}},
+                   {"rule", {{"kind", rule}}},
+                   {"gamma", gamma}}),
+      factory);
+}
+
+std::vector<LikelihoodFit> diagnosis_of(const std::string& rule) {
+  const Setup setup = setup_for(rule);
+  SimulationSize simulation = setup.simulation;
+  simulation.trials = 100000;
+  const std::vector<Token> samples = speculative_sequences(setup.target, setup.draft, setup.rule.sampled,
+                                                           gamma, simulation, tokens, Control{});
+  return diagnose(setup, gamma, tokens, samples, Control{});
+}
+
+}  // namespace
+
+TEST_CASE("planted faults are named") {
+  int named = 0;
+  int planted = 0;
+  for (const std::string& rule : rule_family().names()) {
+    // A comparison that is wrong by 2^-24 shows in no sample of this size.
+    if (!rule.starts_with("fault-") || rule == "fault-closed-comparison") continue;
+    CAPTURE(rule);
+    ++planted;
+    const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
+    REQUIRE(!fits.empty());
+    CHECK(fits.front().name != "target");
+    named += fits.front().name == rule ? 1 : 0;
+  }
+  CHECK(planted == 10);
+  CHECK(named >= 9);
+}
+
+TEST_CASE("sequences of lossless rules are the target's") {
+  for (const char* rule : {"token", "block", "gumbel", "tree"}) {
+    CAPTURE(rule);
+    const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
+    REQUIRE(!fits.empty());
+    // Nearly lossless rules may fit by chance, but not by much: twice the gain is chi-squared.
+    const auto target =
+        std::find_if(fits.begin(), fits.end(), [](const auto& fit) { return fit.name == "target"; });
+    REQUIRE(target != fits.end());
+    CHECK(fits.front().log_likelihood - target->log_likelihood < 15);
+    CHECK(target->impossible == 0);
+  }
+}
+
+TEST_CASE("without an exact distribution there is no diagnosis") {
+  const Setup setup = setup_for("token");
+  CHECK(diagnose(setup, gamma, 12, std::vector<Token>(12), Control{}).empty());
+}
