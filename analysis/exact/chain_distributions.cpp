@@ -62,7 +62,12 @@ using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 
 Square dense(const Transitions& rows) {
   Square sum = Square::Zero(rows.contexts, rows.contexts);  // a sparse column may occur more than once
-  return with_matrix(rows, [&](const auto& matrix) -> Square { return sum += matrix; });
+  for (std::int32_t x = 0; x < rows.contexts; ++x) {
+    for (std::size_t k = rows.row_begin(x); k < rows.row_end(x); ++k) {
+      sum(x, rows.column_at(x, k)) += rows.probabilities[k];
+    }
+  }
+  return sum;
 }
 
 template <class Step>
@@ -138,7 +143,8 @@ StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, s
         const Square accepted = dense(chain.accepted);
         const Square corrected = dense(chain.corrected);
         Square round = dense(chain.bonus);
-        for (int i = 0; i < gamma; ++i) round = corrected + accepted * round;
+        for (int i = 0; i < gamma; ++i)
+          round = corrected + Square(accepted * round);  // Eigen would overwrite round before it is read
         return round;
       });
 }

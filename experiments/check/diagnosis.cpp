@@ -9,6 +9,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/config/config_error.hpp"
 
 namespace speclab {
@@ -85,28 +86,36 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
     if (a.impossible != b.impossible) return a.impossible < b.impossible;
     return a.log_likelihood > b.log_likelihood;
   });
+  const auto best = std::find_if(seen.begin(), seen.end(), [&](const auto& distribution) {
+    const LikelihoodFit fit = fit_of("", distribution, counts);
+    return fit.impossible == fits.front().impossible && fit.log_likelihood == fits.front().log_likelihood;
+  });
+  fits.front().adjusted_p = ExactSequenceTests(*best, setup.target.vocab(), length, samples.size() / length)
+                                .test(samples)
+                                .adjusted_p();
   return fits;
 }
 
-std::string diagnosis_text(const std::vector<LikelihoodFit>& fits) {
+std::string diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   if (fits.empty()) {
-    return "No diagnosis: the target's distribution can be computed for one prompt and at most 100,000 "
-           "sequences.\n";
+    return "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 "
+           "sequences\n";
   }
-  const auto target =
-      std::find_if(fits.begin(), fits.end(), [](const auto& fit) { return fit.name == "target"; });
   std::string out =
-      "Log-likelihood of the sequences, less the target's, by the rule or planted fault that emits them:\n";
-  for (std::size_t i = 0; i < std::min(fits.size(), most_shown); ++i) {
+      fmt::format("{:<26}{:>16}  sequences that it cannot emit\n", "like those of", "log-likelihood");
+  for (std::size_t i = 0; i < fits.size(); ++i) {
     const LikelihoodFit& fit = fits[i];
-    out += fmt::format("  {:<26} {:>+14.1f}", fit.name, fit.log_likelihood - target->log_likelihood);
-    if (fit.impossible > 0) out += fmt::format("  and {} sequences that it cannot emit", fit.impossible);
-    out += '\n';
+    if (i < most_shown || fit.name == "target") {
+      out += fmt::format("{:<26}{:>16.1f}  {}\n", fit.name, fit.log_likelihood, fit.impossible);
+    }
   }
-  if (fits.front().name != "target") {
-    out += fmt::format("The sequences are most like those of {}.\n", fits.front().name);
+  const LikelihoodFit& best = fits.front();
+  if (best.adjusted_p.value_or(0) <= level) {
+    return out + fmt::format("diagnosis none of these: the likeliest, {}, is refuted by the tests, too\n",
+                             best.name);
   }
-  return out;
+  return out + fmt::format("diagnosis {}: the tests find no difference from it (p = {:.2g})\n", best.name,
+                           *best.adjusted_p);
 }
 
 }  // namespace speclab

@@ -20,7 +20,7 @@ namespace speclab {
 std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
                                     const Control& control);
 
-/// Sentences for people.
-std::string diagnosis_text(const std::vector<LikelihoodFit>& fits);
+/// A table for people, and which of them the tests of `speclab check` do not refute at this level.
+std::string diagnosis_text(const std::vector<LikelihoodFit>& fits, double level);
 
 }  // namespace speclab

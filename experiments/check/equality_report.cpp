@@ -21,7 +21,7 @@ const Typed<EqualityReference>& described() {
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
                pearson_p, adjusted_p);
 
-SPECLAB_RESULT(LikelihoodFit, "fit", name, log_likelihood, impossible);
+SPECLAB_RESULT(LikelihoodFit, "fit", name, log_likelihood, impossible, adjusted_p);
 
 template <>
 const Typed<EqualityResult>& described() {
@@ -94,10 +94,9 @@ const SectionKind& check_section() {
 
 std::string equality_text(const EqualityResult& result) {
   const bool exact = result.reference == EqualityReference::exact_distribution;
-  std::string text =
-      fmt::format("null      the first {} tokens of speculative decoding have {}\n", result.tokens,
-                  exact ? "the target's distribution, known exactly from its rows"
-                        : "the distribution of plain decoding, seen in a second sample");
+  std::string text = fmt::format("null      the first {} tokens have {}\n", result.tokens,
+                                 exact ? "the target's distribution, known exactly from its rows"
+                                       : "the distribution of plain decoding, seen in a second sample");
   text += fmt::format("samples   {} sequences{}, {} cells ({} pooled){}\n", result.samples_each,
                       exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
@@ -119,12 +118,11 @@ std::string equality_text(const EqualityResult& result) {
     text += fmt::format(";\n          0.01 takes about {:.0f} samples{}", std::ceil(samples / unit) * unit,
                         exact ? "" : " each");
   }
-  text +=
-      fmt::format("\nverdict   {} (level {:g})\n",
-                  result.different ? "DIFFERENT: speculative decoding does not have the target's distribution"
-                                   : "equal: no difference found",
-                  result.level);
-  if (result.diagnosis) text += diagnosis_text(*result.diagnosis);
+  text += fmt::format("\nverdict   {} (level {:g})\n",
+                      result.different ? "DIFFERENT: the tokens do not have the target's distribution"
+                                       : "equal: no difference found",
+                      result.level);
+  if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
   return text;
 }
 

@@ -42,9 +42,10 @@ struct PositionEquality {
 
 /// How likely the sequences are under one distribution of theirs.
 struct LikelihoodFit {
-  std::string name;              ///< "target", or the rule with its default parameters
-  double log_likelihood = 0;     ///< in nats, over the sequences that are possible
-  std::uint64_t impossible = 0;  ///< sequences of probability 0
+  std::string name;                       ///< "target", or the rule with its default parameters
+  double log_likelihood = 0;              ///< in nats, over the sequences that are possible
+  std::uint64_t impossible = 0;           ///< sequences of probability 0
+  std::optional<double> adjusted_p = {};  ///< of the first fit: the tests of the sequences against it
 };
 
 /// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as

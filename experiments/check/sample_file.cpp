@@ -28,16 +28,17 @@ class Samples {
 
   void add(std::int64_t token, const std::string& where) {
     if (token < 0 || token >= vocab_) {
-      throw ConfigError(
-          "", fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab_));
+      throw UsageError(
+          fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab_));
     }
     tokens_.push_back(static_cast<Token>(token));
   }
   void require_length(std::size_t found, const std::string& where) const {
     if (found < length_) {
-      throw ConfigError("", fmt::format("{}: {} tokens; the test needs the first {} of every sequence "
-                                        "(/check/tokens)",
-                                        where, found, length_));
+      throw UsageError(
+          fmt::format("{}: {} tokens; the test needs the first {} of every sequence "
+                      "(/check/tokens)",
+                      where, found, length_));
     }
   }
   std::vector<Token> take() && { return std::move(tokens_); }
@@ -64,15 +65,14 @@ void read_json_line(const TextLine& line, Samples& samples) {
     tokens = found != json.end() ? &*found : nullptr;
   }
   if (tokens == nullptr || !tokens->is_array()) {
-    throw ConfigError(
-        "", fmt::format("{}: not a list of token ids, such as [4, 0, 2] or {{\"tokens\": [4, 0, 2]}}",
-                        line.where));
+    throw UsageError(fmt::format(
+        "{}: not a list of token ids, such as [4, 0, 2] or {{\"tokens\": [4, 0, 2]}}", line.where));
   }
   samples.require_length(tokens->size(), line.where);
   for (std::size_t i = 0; i < samples.length(); ++i) {
     const Json& token = (*tokens)[i];
     if (!token.is_number_integer()) {
-      throw ConfigError("", fmt::format("{}: {} is not a token id", line.where, token.dump().substr(0, 40)));
+      throw UsageError(fmt::format("{}: {} is not a token id", line.where, token.dump().substr(0, 40)));
     }
     samples.add(token.get<std::int64_t>(), line.where);
   }
@@ -89,8 +89,8 @@ std::int64_t integer_at(const char* bytes, std::size_t size, bool is_signed) {
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 void read_npy(std::string_view data, const std::string& name, Samples& samples) {
   const auto unusable = [&](const std::string& why) {
-    return ConfigError(
-        "", fmt::format("{}: {}; save a two-dimensional array of integers by numpy.save", name, why));
+    return UsageError(
+        fmt::format("{}: {}; save a two-dimensional array of integers by numpy.save", name, why));
   };
   if (data.substr(0, 6) != "\x93NUMPY" || data.size() < 12) throw unusable("not an .npy file");
   const std::size_t size_bytes = data[6] == 1 ? 2 : 4;
@@ -129,7 +129,7 @@ std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t l
     for (const TextLine& line : lines_of(text, file.string())) read_json_line(line, samples);
   }
   std::vector<Token> tokens = std::move(samples).take();
-  if (tokens.empty()) throw ConfigError("", fmt::format("{}: no sequences", file.string()));
+  if (tokens.empty()) throw UsageError(fmt::format("{}: no sequences", file.string()));
   return tokens;
 }
 

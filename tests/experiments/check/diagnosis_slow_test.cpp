@@ -14,7 +14,7 @@ using namespace speclab;
 
 namespace {
 
-constexpr int gamma = 2;
+constexpr int drafted = 2;
 constexpr int tokens = 3;
 
 /// The pair of mutants_slow_test.cpp.
@@ -27,7 +27,7 @@ Setup setup_for(const std::string& rule) {
                     {{"target", {{"kind", "table"}, {"rows", {{5, 3, 2}, {1, 4, 5}, {0, 6, 4}}}}},
                      {"draft", {{"kind", "table"}, {"rows", {{1, 3, 6}, {4, 4, 2}, {3, 3, 4}}}}}}},
                    {"rule", {{"kind", rule}}},
-                   {"gamma", gamma}}),
+                   {"gamma", drafted}}),
       factory);
 }
 
@@ -36,8 +36,8 @@ std::vector<LikelihoodFit> diagnosis_of(const std::string& rule) {
   SimulationSize simulation = setup.simulation;
   simulation.trials = 100000;
   const std::vector<Token> samples = speculative_sequences(setup.target, setup.draft, setup.rule.sampled,
-                                                           gamma, simulation, tokens, Control{});
-  return diagnose(setup, gamma, tokens, samples, Control{});
+                                                           drafted, simulation, tokens, Control{});
+  return diagnose(setup, drafted, tokens, samples, Control{});
 }
 
 }  // namespace
@@ -75,5 +75,5 @@ TEST_CASE("sequences of lossless rules are the target's") {
 
 TEST_CASE("without an exact distribution there is no diagnosis") {
   const Setup setup = setup_for("token");
-  CHECK(diagnose(setup, gamma, 12, std::vector<Token>(12), Control{}).empty());
+  CHECK(diagnose(setup, drafted, 12, std::vector<Token>(12), Control{}).empty());
 }

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "experiments/schedules/schedules.hpp"
+#include "experiments/run/experiment.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
@@ -180,7 +180,7 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   const auto& traces = first_of(result).traces;
   REQUIRE(traces);
   CHECK(traces->size() == 15);
-  const auto files = schedules_experiment().files(result);
+  const auto files = find_experiment("schedules")->files(result);
   REQUIRE(files.size() == 1);
   CHECK(files[0].first == "trace.json");
   const Json trace = Json::parse(files[0].second);
@@ -215,11 +215,11 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   std::size_t recorded = 0;
   for (const ScheduleTrace& each : *traces) recorded += each.runs.size();
   CHECK(runs == recorded);
-  CHECK(schedules_experiment().files(run_of(independent()).result).empty());
+  CHECK(find_experiment("schedules")->files(run_of(independent()).result).empty());
 }
 
 TEST_CASE("tables, figures and CSV") {
-  const Experiment& experiment = schedules_experiment();
+  const Experiment& experiment = *find_experiment("schedules");
   const Result result = run_of(independent(R"({"schedules": {"trace_tokens": 8}})")).result;
   const std::vector<Table> tables = experiment.tables(result, {}, "result");
   REQUIRE(tables.size() == 1);
