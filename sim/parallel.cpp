@@ -1,5 +1,6 @@
 #include "sim/parallel.hpp"
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -14,10 +15,15 @@ int concurrency() { return tbb::this_task_arena::max_concurrency(); }
 
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
   tbb::task_group_context context;
+  // A range is looked through index by index: oneTBB itself asks for an end between ranges only, and a range
+  // can be most of a long loop.
   tbb::parallel_for(
-      std::size_t{0}, count,
-      [&](std::size_t index) {
-        if (!call(body, index)) context.cancel_group_execution();
+      tbb::blocked_range<std::size_t>(0, count),
+      [&](const tbb::blocked_range<std::size_t>& range) {
+        for (std::size_t i = range.begin(); i != range.end() && !context.is_group_execution_cancelled();
+             ++i) {
+          if (!call(body, i)) context.cancel_group_execution();
+        }
       },
       context);
 }
