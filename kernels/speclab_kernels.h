@@ -79,7 +79,7 @@ typedef struct speclab_address {
 /* A batch of requests, each with up to gamma drafted tokens. Fill with zeros first, then set struct_size and
  * what is needed. All pointers are to memory of the current device. */
 typedef struct speclab_verify_batch {
-  size_t struct_size;     /* sizeof(speclab_verify_batch) */
+  size_t struct_size;     /* sizeof(speclab_verify_batch); never more than 4096 */
   int32_t implementation; /* 0: fused, exact; speclab_implementation_name tells the others */
   int32_t requests;
   int32_t gamma; /* 0 to 64 */

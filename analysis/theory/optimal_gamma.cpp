@@ -36,13 +36,13 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   int low = 0;  // Invariant: the maximiser lies in (low - 1, high].
   int high = 1;
   while (one_more_helps(alpha, high, c)) {
-    if (high > largest_gamma / 2) {
+    if (high == largest_gamma) {
       return {{},
-              speedup_bound_drafting_free(alpha),
-              "The best gamma lies beyond 10^9; the speedup given is the bound 1 / (1 - alpha)."};
+              speedup_bound_drafting_paid(alpha, c),
+              "The best gamma lies beyond 10^9; the speedup given is the bound 1 / (1 - alpha + c alpha)."};
     }
     low = high + 1;
-    high *= 2;
+    high = high > largest_gamma / 2 ? largest_gamma : 2 * high;
   }
   while (low < high) {
     const int middle = low + (high - low) / 2;

@@ -166,7 +166,9 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
 
 int dsi_servers(double c, int lookahead) {
   assert(c > 0 && lookahead >= 1);
-  return static_cast<int>(std::ceil(1 / (lookahead * c) - 1e-9));
+  const double servers = std::ceil(1 / (lookahead * c) - 1e-9);
+  constexpr int most = std::numeric_limits<int>::max();
+  return servers < most ? static_cast<int>(servers) : most;
 }
 
 double pearl_speedup(double alpha, int gamma, double c) {

@@ -48,7 +48,8 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 /// alpha)) time; also empty when that is beyond 10^8 runs.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers);
 
-/// How many servers it takes that no run waits: one starts every `lookahead` c and lasts 1.
+/// How many servers it takes that no run waits: one starts every `lookahead` c and lasts 1. The largest int
+/// where they are more.
 int dsi_servers(double c, int lookahead);
 
 /// PEARL, of sim/schedules/pearl.hpp, without `next_row`, as usually given: 1 / (1 - alpha) tokens from one

@@ -96,10 +96,11 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
   write("probabilities", probabilities);
 }
 
-/// Why the script cannot run; empty when it can.
+/// Why the script cannot run; empty when it can. -I keeps Python from importing what lies in the working
+/// folder.
 std::optional<std::string> unsupported_reason(const fs::path& script) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
-  const auto python = run_child_process({"python3", "-c", "import numpy"});
+  const auto python = run_child_process({"python3", "-I", "-c", "import numpy"});
   if (!python) return "python3 is not installed";
   if (python->status != 0) return "NumPy is not installed (on Debian: apt install python3-numpy)";
   return std::nullopt;
@@ -133,15 +134,15 @@ void write_bigrams(const fs::path& folder, const NgramModel& target, const Ngram
 
 NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds) {
   NumpyRow row{.name = "NumPy: " + shape.name, .skipped = {}, .measured = {}};
-  const fs::path script = data_file("scripts/numpy_reference.py");
+  const fs::path script = program_file("scripts/numpy_reference.py");
   row.skipped = unsupported_reason(script);
   if (row.skipped) return row;
   const TemporaryFolder folder;
   write_bigrams(folder.path(), *pair.target.ngram(), *pair.draft.ngram());
-  const auto python = run_child_process(
-      {"python3", script.string(), folder.path().string(), "--rounds", fmt::format("{}", rounds), "--gamma",
-       fmt::format("{}", bench_gamma), "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
-      "", {"OPENBLAS_NUM_THREADS=1"});
+  const auto python = run_child_process({"python3", "-I", script.string(), folder.path().string(), "--rounds",
+                                         fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma),
+                                         "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
+                                        "", {"OPENBLAS_NUM_THREADS=1"});
   if (interrupted()) return row;  // the script ends by Ctrl-C as well
   if (!python || python->status != 0) {
     throw std::runtime_error(

@@ -122,6 +122,11 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
                                             const Control& control) {
   require_power(settings);
+  // The samples of either decoder, and the order in which each is counted.
+  const double of_one = static_cast<double>(settings.samples) *
+                        (settings.tokens * static_cast<double>(sizeof(Token)) + sizeof(std::size_t));
+  require_memory(of_one * (has_exact_distribution(setup, settings.tokens) ? 1 : 2), "/check/samples",
+                 fmt::format("{} samples of {} tokens", settings.samples, settings.tokens));
   SimulationSize simulation = setup.simulation;
   simulation.trials = settings.samples;
   const std::vector<Token> samples =

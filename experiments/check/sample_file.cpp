@@ -19,8 +19,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int deepest = 3;  // {"tokens": [id]}
-
 /// Adds tokens one by one, checked.
 class Samples {
  public:
@@ -51,14 +49,7 @@ class Samples {
 };
 
 void read_json_line(const TextLine& line, Samples& samples) {
-  // Deep nesting would be read by recursion.
-  int depth = 0;
-  for (const char c : line.text) {
-    if ((c == '[' || c == '{') && ++depth > deepest) depth = deepest + 1;
-    if (c == ']' || c == '}') --depth;
-    if (depth > deepest) break;
-  }
-  const Json json = depth > deepest ? Json() : Json::parse(line.text, nullptr, false);
+  const Json json = json_line(line.text);
   const Json* tokens = &json;
   if (json.is_object()) {
     const auto found = json.find("tokens");

@@ -65,8 +65,8 @@ Acceptance given_acceptance(double alpha, double standard_error, double confiden
   return {around(alpha, standard_error, confidence), "given"};
 }
 
-Acceptance logged_acceptance(const std::string& file, double confidence) {
-  AcceptanceFile log = read_acceptance(file);
+Acceptance logged_acceptance(const std::string& file, const std::string& model, double confidence) {
+  AcceptanceFile log = read_acceptance(file, model);
   const Interval alpha =
       *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
   return {alpha, "log (maximum likelihood)", std::move(log)};
@@ -141,8 +141,9 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
 )"};
   usage.options.add_options()("alpha", po::value<double>(), "acceptance rate, 0 to 1")(
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
-      "log", po::value<std::string>(), "acceptance as a server logged it")("config", po::value<std::string>(),
-                                                                           "config of models or cases")(
+      "log", po::value<std::string>(), "acceptance as a server logged it")(
+      "model", po::value<std::string>()->default_value(""), "the model_name, of a log of several")(
+      "config", po::value<std::string>(), "config of models or cases")(
       "drafter", po::value<std::vector<std::string>>()->composing(), "name:alpha:c, or name:alpha:model")(
       "batch", po::value<double>()->default_value(1, "1"), "sequences decoded together")(
       "context", po::value<double>()->default_value(1024, "1024"), "tokens before the new ones")(
@@ -156,7 +157,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   add_cost_options(usage.options);
   add_config_options(usage.options);
   usage.options.add_options()("list-devices", "the devices known, with their sources")(
-      "list-models", "the models known, with their sources")("json", "print JSON");
+      "list-models", "the models known, with their sources")(
+      "list-options", "the servers' options that are printed, with their sources")("json", "print JSON");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const bool json = values->count("json") > 0;
@@ -169,11 +171,18 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
     return exit_ok;
   }
 
+  if (values->count("list-options") > 0) {
+    json ? print_json(options_json()) : fmt::print("{}", options_text());
+    return exit_ok;
+  }
+
   const PlanSettings settings = settings_of(*values);
   if (values->count("alpha") + values->count("log") + values->count("config") + values->count("drafter") !=
       1) {
     throw UsageError("give one of --alpha, --log, --config and --drafter: where acceptance is known from");
   }
+  const auto model = (*values)["model"].as<std::string>();
+  if (!model.empty() && values->count("log") == 0) throw UsageError("--model goes with --log");
   if (values->count("config") == 0 && values->count("seed") + values->count("set") > 0) {
     throw UsageError("--seed and --set change a config; there is none");
   }
@@ -194,7 +203,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   const KnownCosts costs = costs_of(*values, "", settings.at);
   const Acceptance acceptance =
       values->count("log") > 0
-          ? logged_acceptance((*values)["log"].as<std::string>(), settings.confidence)
+          ? logged_acceptance((*values)["log"].as<std::string>(), model, settings.confidence)
           : given_acceptance((*values)["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
   print(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), described<DrafterPlan>(),
         json, plan_text);

@@ -119,6 +119,9 @@ ProofTask task_of_options(const Values& values) {
 
 int prove_one(const Values& values) {
   const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
+  refuse(values, {"instances"}, "one proof");
+  const double limit =
+      values.count("max-branches") > 0 ? values["max-branches"].as<double>() : branch_limit(arithmetic);
   ProofTask task;
   if (values.count("config") > 0) {
     refuse(values,
@@ -126,14 +129,16 @@ int prove_one(const Values& values) {
            "a config (use --set)");
     const auto file = values["config"].as<std::string>();
     const Config config = load_config(file, values);
-    task = in_file(file, [&] { return proof_task(config); });
+    task = in_file(file, [&] {
+      const ProofTask found = proof_task(config);
+      check_branches(found, limit);
+      return found;
+    });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
     task = task_of_options(values);
+    check_branches(task, limit);
   }
-  refuse(values, {"instances"}, "one proof");
-  check_branches(task, values.count("max-branches") > 0 ? values["max-branches"].as<double>()
-                                                        : branch_limit(arithmetic));
   const Proof proof = prove(task, arithmetic);
   print(proof, described<Proof>(), values.count("json") > 0, proof_text);
   return proof.lossless ? exit_ok : exit_failed_check;

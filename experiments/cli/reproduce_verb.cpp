@@ -10,6 +10,7 @@
 #include "experiments/presentation/metric_tables.hpp"
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/report/cells.hpp"
+#include "experiments/report/markup.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv.hpp"
@@ -17,6 +18,7 @@
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -30,7 +32,16 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder, error)) {
-    if (file.path().extension() == ".json") all.push_back(file.path());
+    if (file.path().extension() != ".json") continue;
+    const std::string name = file.path().stem().string();
+    if (!is_markup_id(name)) {
+      throw UsageError(
+          fmt::format("--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, "
+                      "then letters, "
+                      "digits, '-' and '_'",
+                      folder.string(), name));
+    }
+    all.push_back(file.path());
   }
   if (error || all.empty()) {
     throw UsageError(
@@ -71,6 +82,15 @@ std::string summary_csv(const Table& table) {
   return csv(table.columns, rows);
 }
 
+/// What was typed, for these names only.
+std::string command(const po::variables_map& values, const std::string& only) {
+  std::string typed = "speclab reproduce";
+  if (!only.empty()) typed += " --only " + shell_word(only);
+  if (!values["configs"].defaulted())
+    typed += " --configs " + shell_word(values["configs"].as<std::string>());
+  return typed + set_arguments(values);
+}
+
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
 int reproduce(const fs::path& file, const po::variables_map& values, const fs::path& out, Page& page,
@@ -81,8 +101,7 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
     return run_watched(load_config(file.string(), values), name, quiet, earlier_result(out / name));
   });
   write_data(out / name, run);
-  Section section = result_section(run.result, run.timings, name,
-                                   "speclab reproduce --only " + name + set_arguments(values));
+  Section section = result_section(run.result, run.timings, name, command(values, name));
   write_figures(out / name, section);
   if (!quiet) {
     for (const Passage& passage : section.passages)
@@ -122,13 +141,11 @@ a config could not run.
   const auto only = (*values)["only"].as<std::string>();
   const std::vector<fs::path> todo = chosen(configs_in((*values)["configs"].as<std::string>()), only);
   refuse_unwritable(out);
-  const std::string command =
-      (only.empty() ? "speclab reproduce" : "speclab reproduce --only " + only) + set_arguments(*values);
 
   const InterruptGuard guard;
   Page page{"speclab: the paper's tables and figures",
             "Leviathan, Kalman and Matias 2023, simulated and computed",
-            report_facts(command),
+            report_facts(command(*values, only)),
             {}};
   std::vector<std::vector<Cell>> summary;
   int code = exit_ok;

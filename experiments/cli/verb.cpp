@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -44,18 +47,39 @@ int dispatch(std::vector<std::string> words) {
   throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
 }
 
+/// What --set changed of what is decoded, as it was typed; empty when nothing, and when it names the title
+/// itself. The size of a run and how it is shown are no part of a title.
+std::string changes_of(const std::vector<std::string>& assignments) {
+  static const std::set<std::string> elsewhere{"about",      "source",       "seed",    "simulation",
+                                               "confidence", "simultaneous", "engine",  "sweep",
+                                               "cases",      "metrics",      "figures", "input_rounding"};
+  std::string changed;
+  for (const std::string& assignment : assignments) {
+    const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
+    const std::string section = path.substr(0, path.find_first_of("./="));
+    if (section == "title") return "";
+    if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
+  }
+  return changed;
+}
+
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
+  std::string message;
   try {
     return dispatch(words);
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "error: {}\n", error.sentence());
+    message = error.sentence();
   } catch (const po::error& error) {
-    fmt::print(stderr, "error: {} (see speclab {} --help)\n", error.what(), words[0]);
+    message = fmt::format("{} (see speclab {} --help)", error.what(), words[0]);
+  } catch (const std::bad_alloc&) {
+    message =
+        "out of memory: make what was asked for smaller (fewer cells, trials, samples, tokens or threads)";
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    message = error.what();
   }
+  fmt::print(stderr, "error: {}\n", printable(message));
   return exit_bad_input;
 }
 
@@ -109,15 +133,20 @@ void add_backend_option(po::options_description& options) {
 }
 
 int thread_option(const po::variables_map& values) {
+  // Each takes a stack and tables of its own.
+  constexpr int most = 4096;
   const int threads = values["threads"].as<int>();
-  if (threads < 0) throw UsageError(fmt::format("--threads {}: expected 0 (all cores) or more", threads));
+  if (threads < 0 || threads > most) {
+    throw UsageError(fmt::format("--threads {}: expected 0 (all cores) to {}", threads, most));
+  }
   return threads;
 }
 
 std::string set_arguments(const po::variables_map& values) {
   std::string arguments;
   if (values.count("set") == 0) return arguments;
-  for (const auto& set : values["set"].as<std::vector<std::string>>()) arguments += " --set " + set;
+  for (const auto& set : values["set"].as<std::vector<std::string>>())
+    arguments += " --set " + shell_word(set);
   return arguments;
 }
 
@@ -134,8 +163,15 @@ Config load_config(const std::string& file, const po::variables_map& values, std
     document = with_present_names(document, found);
     if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
     if (values.count("set") > 0) {
-      for (const std::string& assignment : values["set"].as<std::vector<std::string>>())
-        apply_assignment(document, assignment, present);
+      const auto& assignments = values["set"].as<std::vector<std::string>>();
+      for (const std::string& assignment : assignments) apply_assignment(document, assignment, present);
+      // A title describes the config as it was written.
+      const std::string changed = changes_of(assignments);
+      if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
+        constexpr std::size_t longest = 200;
+        document["title"] =
+            fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
+      }
     }
     return read_config(with_present_names(document, found));
   });

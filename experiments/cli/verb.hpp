@@ -51,7 +51,7 @@ void add_config_options(boost::program_options::options_description& options);
 void add_run_options(boost::program_options::options_description& options);
 /// --backend, of verbs that can run on a GPU.
 void add_backend_option(boost::program_options::options_description& options);
-/// --threads: 0 is all cores. Throws UsageError below 0.
+/// --threads: 0 is all cores. Throws UsageError below 0 and above 4096.
 int thread_option(const boost::program_options::variables_map& values);
 /// The value of an option that is a number from `least` to `most`, else UsageError.
 template <class T = int>
@@ -62,7 +62,7 @@ T ranged_option(const boost::program_options::variables_map& values, const char*
 }
 /// The --set options as they were typed, each after a space: for the command that redraws a figure.
 std::string set_arguments(const boost::program_options::variables_map& values);
-/// The config of a file with --seed and --set applied. `uses` receives the former names that were replaced.
+/// The config of a file with --seed and --set applied; its title says what --set changed. `uses` receives the former names that were replaced.
 Config load_config(const std::string& file, const boost::program_options::variables_map& values,
                    std::vector<RenamedUse>* uses = nullptr);
 

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <numeric>
 
+#include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
+
 namespace speclab {
 
 namespace {
@@ -30,14 +33,32 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+ConfigError::ConfigError(const std::string& json_path, const std::string& problem)
+    : std::runtime_error(printable(problem)), path(json_path.empty() ? "/" : printable(json_path)) {}
+
+UsageError::UsageError(const std::string& problem) : std::runtime_error(printable(problem)) {}
+
 std::string ConfigError::sentence() const {
   return file.empty() ? fmt::format("{}: {}", path, what()) : fmt::format("{}: {}: {}", file, path, what());
 }
 
+void require_memory(double bytes, const std::string& path, const std::string& what) {
+  constexpr double giga = 1e9;
+  const std::optional<double> available = available_memory();
+  if (!available || bytes <= *available) return;
+  throw ConfigError(path,
+                    fmt::format("{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; "
+                                "make it smaller",
+                                what, bytes / giga, *available / giga));
+}
+
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  // Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
+  constexpr std::size_t longest_compared = 100;
   std::string nearest;
   std::size_t least = std::max<std::size_t>(word.size() / 3, 2) + 1;
   for (const std::string& candidate : known) {
+    if (word.size() > longest_compared) break;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < least) {
       least = distance;

@@ -1,4 +1,6 @@
-// What is wrong with an input, said once: file, JSON path, value, remedy.
+// What is wrong with an input, said once: file, JSON path, value, remedy. Values are other people's text:
+// both errors hold their message as a terminal may show it (experiments/support/printable.hpp), and whole,
+// where std::exception::what() would end at a NUL.
 #pragma once
 
 #include <stdexcept>
@@ -9,8 +11,7 @@ namespace speclab {
 
 struct ConfigError : std::runtime_error {
   /// `path` is a JSON pointer ("/models/target/kind"; "/" for the whole document).
-  ConfigError(const std::string& json_path, const std::string& problem)
-      : std::runtime_error(problem), path(json_path.empty() ? "/" : json_path) {}
+  ConfigError(const std::string& json_path, const std::string& problem);
   std::string path;
   std::string file;  ///< set by `in_file`
 
@@ -31,8 +32,12 @@ auto in_file(const std::string& file, const Work& work) {
 
 /// Bad usage of the program itself: exit code 2.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit UsageError(const std::string& problem);
 };
+
+/// Throws ConfigError at `path` when so many bytes are more than can be taken; `what` says for what, and what
+/// to make smaller ("5e+07 samples of 64 tokens").
+void require_memory(double bytes, const std::string& path, const std::string& what);
 
 /// "; did you mean "x"?" when a known name is near, else "; known: a, b, c".
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);

@@ -5,8 +5,10 @@ namespace speclab {
 const Typed<CorpusConfig>& corpus_type() {
   static const auto type = object<CorpusConfig>(
       "corpus", "Text that n-gram models are trained on.",
-      {required(field("file", &CorpusConfig::file, text(),
-                      "Path of a text file, relative to the working directory.")),
+      {required(field(
+           "file", &CorpusConfig::file, text(),
+           "Path of a text file, relative to the working directory: UTF-8, or anything when its tokens are "
+           "bytes.")),
        formerly(field("tokenization", &CorpusConfig::tokenization,
                       choice<Tokenization>({{"bytes", Tokenization::bytes},
                                             {"words", Tokenization::words},

@@ -6,12 +6,13 @@
 #include <boost/algorithm/string/replace.hpp>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "experiments/config/config_error.hpp"
+#include "sim/text/utf8.hpp"
 
 namespace speclab {
 
@@ -34,8 +35,56 @@ std::string reason(const std::string& what) {
   return what;
 }
 
-/// Far beyond what a config needs, and few enough to walk a document recursively.
+/// Far beyond what a config needs, and few enough to walk a document recursively: to copy, print or end one.
 constexpr int deepest = 100;
+
+/// Reads without building, and stops where a document is nested too deep. (nlohmann's parser with a callback
+/// would do both at once, but looks through the whole list at the end of each of its objects.)
+class Watcher final : public nlohmann::json_sax<Json> {
+ public:
+  bool too_deep() const { return too_deep_; }
+  const std::optional<std::string>& repeated() const { return repeated_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override {
+    open_.emplace_back();
+    return enter();
+  }
+  bool key(string_t& name) override {
+    if (!open_.back().insert(name).second && !repeated_) repeated_ = name;
+    return true;
+  }
+  bool end_object() override {
+    open_.pop_back();
+    --depth_;
+    return true;
+  }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  bool enter() {
+    too_deep_ = ++depth_ > deepest;
+    return !too_deep_;
+  }
+
+  std::vector<std::set<std::string>> open_;
+  std::optional<std::string> repeated_;
+  int depth_ = 0;
+  bool too_deep_ = false;
+};
 
 /// nlohmann would fill a list with nulls up to any index.
 void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
@@ -52,31 +101,29 @@ void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const 
 }  // namespace
 
 Json parse_json(const std::string& text) {
-  std::vector<std::set<std::string>> open;
-  std::string repeated;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > deepest) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second &&
-        repeated.empty()) {
-      repeated = parsed.get<std::string>();
-    }
-    return true;
-  };
+  Watcher watcher;
+  Json::sax_parse(text, &watcher);
+  if (watcher.too_deep()) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
   Json document;
   try {
-    document = Json::parse(text, watch);
+    document = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw ConfigError(
         "/", fmt::format("not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what())));
   } catch (const Json::out_of_range& error) {
     throw ConfigError("/", fmt::format("not JSON: {}", reason(error.what())));
   }
-  if (!repeated.empty()) {
-    throw ConfigError("/", fmt::format("key \"{}\" stands twice in one object; keep one", repeated));
+  if (watcher.repeated()) {
+    throw ConfigError("/",
+                      fmt::format("key \"{}\" stands twice in one object; keep one", *watcher.repeated()));
   }
   return document;
+}
+
+Json json_line(const std::string& text) {
+  Watcher watcher;
+  if (!Json::sax_parse(text, &watcher)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -84,12 +131,27 @@ std::string read_text(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw ConfigError("/", fmt::format("cannot be read: {}", std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  // Far beyond any log or result; a device such as /dev/zero has no end.
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  constexpr std::size_t block = std::size_t{1} << 20U;
+  std::string text;
+  while (stream) {
+    const std::size_t size = text.size();
+    if (size > most)
+      throw ConfigError("/", fmt::format("has more than {} bytes, the most that is read", most));
+    text.resize(size + block);
+    stream.read(text.data() + size, static_cast<std::streamsize>(block));
+    text.resize(size + static_cast<std::size_t>(stream.gcount()));
+  }
+  return text;
 }
 
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where) {
   try {
     const Json::json_pointer parsed(pointer);
+    if (std::count(pointer.begin(), pointer.end(), '/') > deepest) {
+      throw ConfigError(where, fmt::format("\"{}\" is a path of more than {} parts", pointer, deepest));
+    }
     refuse_gaps(document, parsed, where);
     document[parsed] = value;
   } catch (const Json::exception& error) {
@@ -117,6 +179,10 @@ void apply_assignment(Json& document, const std::string& assignment,
   }
   path = present(path);
   const std::string text = assignment.substr(equals + 1);
+  if (const auto byte = first_not_utf8(text)) {
+    throw UsageError(
+        fmt::format("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1));
+  }
   if (text == "null") {
     // Setting first refuses what is not a path, as for any other value.
     set_at(document, path, nullptr, path);

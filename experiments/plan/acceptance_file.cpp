@@ -15,6 +15,7 @@
 #include "experiments/config/fields.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -106,7 +107,7 @@ AcceptanceFile read_rounds_csv(const std::vector<TextLine>& lines) {
 AcceptanceFile read_json_lines(const std::vector<TextLine>& lines) {
   AcceptanceFile log;
   for (const TextLine& line : lines) {
-    const Json value = Json::parse(line.text, nullptr, false);
+    const Json value = json_line(line.text);
     if (value.is_array() && value.size() == 2) {
       add_round(log, line, value[0].dump(), value[1].dump());
     } else if (value.is_object() && value.contains("drafted") && value.contains("accepted")) {
@@ -163,19 +164,32 @@ AcceptanceFile read_totals_csv(const std::vector<TextLine>& lines) {
 /// The metric's name, its labels and its value, of a Prometheus sample.
 struct Sample {
   std::string name;
-  std::string labels;
+  std::map<std::string, std::string> labels;
   std::string value;
 };
 
-Sample sample_of(const std::string& line) {
-  const auto brace = line.find('{');
-  const auto close = line.find('}');
-  if (brace != std::string::npos && close != std::string::npos) {
-    return {line.substr(0, brace), line.substr(brace + 1, close - brace - 1),
-            trimmed(line.substr(close + 1))};
+/// name{label="value",...} value. Values of labels may hold any character; \\, \" and \n stand for themselves
+/// (prometheus.io/docs/instrumenting/exposition_formats).
+Sample sample_of(const TextLine& line) {
+  const std::string& text = line.text;
+  Sample sample;
+  std::size_t at = text.find_first_of("{ \t");
+  sample.name = text.substr(0, at);
+  if (at != std::string::npos && text[at] == '{') {
+    for (++at; at < text.size() && text[at] != '}';) {
+      const auto equals = text.find("=\"", at);
+      if (equals == std::string::npos) refuse(line, "\"{}\" is not name{{label=\"value\"}} value", text);
+      std::string& value = sample.labels[trimmed(text.substr(at, equals - at))];
+      for (at = equals + 2; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\' && ++at == text.size()) break;
+        value += text[at];
+      }
+      at = text.find_first_not_of(", \t", at + 1);
+    }
+    if (at < text.size()) ++at;
   }
-  const auto blank = line.find(' ');
-  return {line.substr(0, blank), "", blank == std::string::npos ? "" : trimmed(line.substr(blank))};
+  if (at < text.size()) sample.value = trimmed(text.substr(at));
+  return sample;
 }
 
 /// Counters are printed as floating-point numbers.
@@ -189,50 +203,92 @@ std::uint64_t counter_of(const TextLine& line, const std::string& word) {
   return static_cast<std::uint64_t>(value);
 }
 
-AcceptanceFile read_prometheus(const std::vector<TextLine>& lines, const std::string& file) {
-  constexpr std::string_view drafts = "vllm:spec_decode_num_drafts";
-  constexpr std::string_view per_position = "vllm:spec_decode_num_accepted_tokens_per_pos";
-  const auto is = [](const Sample& sample, std::string_view name) {
-    return sample.name == name || sample.name == std::string(name) + "_total";
-  };
+/// What one model's counters say, summed over engines.
+struct ModelCounters {
   std::uint64_t rounds = 0;
   std::map<std::uint64_t, std::uint64_t> by_position;
-  for (const TextLine& line : lines) {
-    if (line.text[0] == '#') continue;
-    const Sample sample = sample_of(line.text);
-    if (is(sample, drafts)) rounds += counter_of(line, sample.value);
-    if (!is(sample, per_position)) continue;
-    constexpr std::string_view label = "position=\"";
-    const auto at = sample.labels.find(label);
-    if (at == std::string::npos) refuse(line, "no label \"position\"");
-    const auto from = at + label.size();
-    const std::string position = sample.labels.substr(from, sample.labels.find('"', from) - from);
-    by_position[count_of(line, position, "position")] += counter_of(line, sample.value);
-  }
+};
+
+constexpr std::string_view drafts_metric = "vllm:spec_decode_num_drafts";
+constexpr std::string_view per_position_metric = "vllm:spec_decode_num_accepted_tokens_per_pos";
+
+AcceptanceFile totals_of(const ModelCounters& counters, const std::string& where) {
   std::vector<std::uint64_t> accepted;
-  for (const auto& [position, count] : by_position) {
+  for (const auto& [position, count] : counters.by_position) {
     if (position != accepted.size()) {
-      throw UsageError(fmt::format("{}: {} has no position {}", file, per_position, accepted.size()));
+      throw UsageError(fmt::format("{}: {} has no position {}", where, per_position_metric, accepted.size()));
     }
     accepted.push_back(count);
   }
-  if (rounds == 0 || accepted.empty()) {
-    throw UsageError(fmt::format("{}: needs samples of {} and {}", file, drafts, per_position));
+  if (counters.rounds == 0 || accepted.empty()) {
+    throw UsageError(
+        fmt::format("{}: needs samples of {} and {}", where, drafts_metric, per_position_metric));
   }
-  return from_totals(file, rounds, accepted);
+  return from_totals(where, counters.rounds, accepted);
+}
+
+/// Of the model named, or of the only one. Acceptance differs between models, so several are never summed.
+AcceptanceFile read_prometheus(const std::vector<TextLine>& lines, const std::string& file,
+                               const std::string& model) {
+  const auto is = [](const Sample& sample, std::string_view name) {
+    return sample.name == name || sample.name == std::string(name) + "_total";
+  };
+  std::map<std::string, ModelCounters> models;
+  for (const TextLine& line : lines) {
+    if (line.text[0] == '#') continue;
+    const Sample sample = sample_of(line);
+    const bool position_sample = is(sample, per_position_metric);
+    if (!position_sample && !is(sample, drafts_metric)) continue;
+    const auto label = [&](const char* name) {
+      const auto found = sample.labels.find(name);
+      return found == sample.labels.end() ? std::string() : found->second;
+    };
+    ModelCounters& counters = models[label("model_name")];
+    if (!position_sample) {
+      counters.rounds += counter_of(line, sample.value);
+      continue;
+    }
+    if (sample.labels.count("position") == 0) refuse(line, "no label \"position\"");
+    counters.by_position[count_of(line, label("position"), "position")] += counter_of(line, sample.value);
+  }
+  if (!model.empty()) {
+    const auto found = models.find(model);
+    if (found != models.end()) return totals_of(found->second, file);
+    std::vector<std::string> names;
+    for (const auto& [name, counters] : models) names.push_back(name);
+    throw UsageError(
+        fmt::format("--model {}: {} has no such model_name{}", model, file, suggestion(model, names)));
+  }
+  if (models.size() <= 1) return totals_of(models.empty() ? ModelCounters{} : models.begin()->second, file);
+  std::string each;
+  for (const auto& [name, counters] : models) {
+    const PositionCounts counts =
+        totals_of(counters, fmt::format("{}, model_name \"{}\"", file, name)).counts;
+    each += fmt::format(
+        "\n  --model {}: {} rounds, {:.4g} of {} examined tokens accepted", shell_word(name), counts.rounds,
+        static_cast<double>(counts.total_accepted()) / static_cast<double>(counts.total_examined()),
+        counts.total_examined());
+  }
+  throw UsageError(fmt::format("{}: counters of {} models, whose acceptance is not one number; choose one:{}",
+                               file, models.size(), each));
 }
 
 }  // namespace
 
-AcceptanceFile read_acceptance(const std::string& file) {
+AcceptanceFile read_acceptance(const std::string& file, const std::string& model) {
   const std::vector<TextLine> lines = lines_of(in_file(file, [&] { return read_text(file); }), file);
   if (lines.empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
   const std::string& first = lines[0].text;
   AcceptanceFile log;
+  const bool prometheus = first[0] == '#' || first.starts_with("vllm:");
+  if (!model.empty() && !prometheus) {
+    throw UsageError(
+        fmt::format("--model {}: {} is not a page of vLLM's /metrics, which names models", model, file));
+  }
   if (first[0] == '{' || first[0] == '[') {
     log = read_json_lines(lines);
-  } else if (first[0] == '#' || first.starts_with("vllm:")) {
-    log = read_prometheus(lines, file);
+  } else if (prometheus) {
+    log = read_prometheus(lines, file, model);
   } else if (first.find("position") != std::string::npos) {
     log = read_totals_csv(lines);
   } else {

@@ -18,9 +18,10 @@ struct AcceptanceFile {
 ///   rounds, JSON lines  {"drafted": 5, "accepted": 3} or [5, 3] a line
 ///   totals, CSV         header "position,drafted,accepted": how many rounds drafted and kept each position
 ///   totals, Prometheus  vLLM's /metrics: vllm:spec_decode_num_drafts and
-///                       vllm:spec_decode_num_accepted_tokens_per_pos, summed over engines and models
+///                       vllm:spec_decode_num_accepted_tokens_per_pos, summed over engines,
+///                       of the model_name `model`; UsageError when there are several and none is named
 /// Throws UsageError naming file, line and value for what cannot be so, and for a file without rounds. Totals
 /// must be of rounds of one length: with several, acceptance at a position cannot be told from length.
-AcceptanceFile read_acceptance(const std::string& file);
+AcceptanceFile read_acceptance(const std::string& file, const std::string& model = "");
 
 }  // namespace speclab

@@ -38,7 +38,8 @@ SPECLAB_RESULT(PlainAndSpeculative, "per token", plain, speculative);
 SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_ms, verify_ms,
                plain_tokens_per_second, speculative_tokens_per_second, compute_bound, intensity, balance,
                memory, bytes_per_token, joules_per_token);
-SPECLAB_RESULT(ServerSetting, "server", server, checked, lines);
+SPECLAB_RESULT(ServerSetting::OlderForm, "older form", versions, lines);
+SPECLAB_RESULT(ServerSetting, "server", server, checked, check, lines, older, notes);
 SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, alpha, costs, best, asked, gammas, bounds, advice, log,
                batches, batch_limit, device, settings);
 SPECLAB_RESULT(DrafterRanking, "ranking", ranking);

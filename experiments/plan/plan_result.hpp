@@ -132,9 +132,17 @@ struct DeviceFindings {
 
 /// How a server is told to carry the plan out.
 struct ServerSetting {
+  /// The same for versions that do not know the present form.
+  struct OlderForm {
+    std::string versions;
+    std::vector<std::string> lines;
+  };
   std::string server;
-  std::string checked;  ///< the documentation the names of options were checked against
-  std::vector<std::string> lines;
+  std::string checked;  ///< the version whose documentation the options were read from
+  std::string check;    ///< what tells whether one's own version knows them
+  std::vector<std::string> lines = {};
+  std::vector<OlderForm> older = {};
+  std::vector<std::string> notes = {};  ///< sentences
 };
 
 struct DrafterPlan {

@@ -190,9 +190,17 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   std::string out;
+  if (!settings.empty())
+    out += "\nServers rename options; speclab plan --list-options says where each was read.\n";
   for (const ServerSetting& setting : settings) {
-    out += fmt::format("\n{} (options as of {}):\n", setting.server, setting.checked);
+    out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
     for (const std::string& one : setting.lines) out += "  " + one + "\n";
+    for (const ServerSetting::OlderForm& form : setting.older) {
+      out += fmt::format("  {}:\n", form.versions);
+      for (const std::string& one : form.lines) out += "    " + one + "\n";
+    }
+    for (const std::string& note : setting.notes) out += "  " + note + "\n";
+    out += fmt::format("  To check: {}\n", setting.check);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/plan/server_settings.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 
@@ -40,6 +41,7 @@ struct ModelSize {
 SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, bandwidth, memory, link, power, source);
 SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
                feed_forward, vocab, experts, active_experts, encoder_layers, published, source);
+SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
 SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
 
 const Device& device_named(const std::string& name, const std::string& option) {
@@ -66,6 +68,21 @@ Json models_json() {
           all[i]);
   }
   return all;
+}
+
+Json options_json() {
+  Json all;
+  write(list(described<ServerOption>()), server_options(), all);
+  return all;
+}
+
+std::string options_text() {
+  Table table{"options", "", {"server", "option", "version", "source"}, {}, "Options that plan prints."};
+  for (const ServerOption& option : server_options()) {
+    table.rows.push_back({text_cell(option.server), text_cell(option.option), text_cell(option.version),
+                          text_cell(option.source)});
+  }
+  return terminal(table);
 }
 
 std::string devices_text() {

@@ -14,7 +14,9 @@ const Transformer& model_named(const std::string& name, const std::string& optio
 
 Json devices_json();
 Json models_json();
+Json options_json();
 std::string devices_text();
 std::string models_text();
+std::string options_text();
 
 }  // namespace speclab

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "experiments/support/printable.hpp"
+
 namespace speclab {
 
 namespace {
@@ -22,9 +24,12 @@ int longest_draft(const ServedPlan& plan) {
   return longest;
 }
 
-// docs.vllm.ai/en/latest/features/speculative_decoding/: draft_model, n_gram, and (v0.25.0)
-// dynamic_speculative_decoding, whose ranges are [first batch, last batch, tokens].
 ServerSetting vllm(const ServedPlan& plan) {
+  ServerSetting setting{.server = "vLLM",
+                        .checked = "v0.25.0",
+                        .check =
+                            "python -c \"import vllm; print(vllm.__version__)\" and "
+                            "vllm serve --help=speculative-config"};
   std::string config =
       plan.by_lookup
           ? fmt::format(R"({{"method": "ngram", "num_speculative_tokens": {}, "prompt_lookup_max": {})",
@@ -32,51 +37,79 @@ ServerSetting vllm(const ServedPlan& plan) {
           : fmt::format(R"({{"method": "draft_model", "model": "{}", "num_speculative_tokens": {})",
                         plan.draft, longest_draft(plan));
   if (changes(plan)) {
+    const std::string fixed =
+        fmt::format("vllm serve {} --speculative-config {}", plan.target, shell_word(config + "}"));
     std::vector<std::string> ranges;
     for (const BatchRange& range : plan.batches) {
       ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
     }
     config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
+    setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
+    setting.notes = {
+        "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or may "
+        "not work.",
+        "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout."};
   }
-  return {"vLLM",
-          "docs.vllm.ai, latest (2026), dynamic ranges v0.25.0",
-          {fmt::format("vllm serve {} --speculative-config '{}}}'", plan.target, config)}};
+  setting.lines = {
+      fmt::format("vllm serve {} --speculative-config {}", plan.target, shell_word(config + "}"))};
+  return setting;
 }
 
-// docs.sglang.io/docs/advanced_features/speculative_decoding and server_arguments. A chain of gamma tokens
-// has one branch, gamma steps, and gamma + 1 tokens to verify.
+// A chain of gamma tokens has one branch, gamma steps, and gamma + 1 tokens to verify.
 ServerSetting sglang(const ServedPlan& plan) {
-  const std::string drafter =
-      plan.by_lookup
-          ? fmt::format("--speculative-algorithm NGRAM --speculative-num-draft-tokens {}", plan.gamma + 1)
-          : fmt::format(
-                "--speculative-algorithm STANDALONE --speculative-draft-model-path {} "
-                "--speculative-num-steps {} --speculative-eagle-topk 1 "
-                "--speculative-num-draft-tokens {}",
-                plan.draft, plan.gamma, plan.gamma + 1);
-  return {"SGLang",
-          "docs.sglang.io (2026)",
-          {fmt::format("python -m sglang.launch_server --model-path {} {}", plan.target, drafter)}};
+  ServerSetting setting{.server = "SGLang",
+                        .checked = "docs.sglang.io of 2026",
+                        .check = "python -m sglang.launch_server --help"};
+  std::string drafter;
+  if (plan.by_lookup) {
+    drafter = fmt::format(
+        "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth "
+        "1",
+        plan.gamma + 1);
+    setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
+  } else {
+    drafter = fmt::format(
+        "--speculative-algorithm STANDALONE --speculative-draft-model-path {} --speculative-num-steps {} "
+        "--speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
+        plan.draft, plan.gamma, plan.gamma + 1);
+  }
+  if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
+  setting.lines = {fmt::format("python -m sglang.launch_server --model-path {} {}", plan.target, drafter)};
+  return setting;
 }
 
-// nvidia.github.io/TensorRT-LLM/1.4.0rc1/features/speculative-decoding; draft_len_schedule: pull request
-// 10860 of NVIDIA/TensorRT-LLM, largest batch of a range -> tokens, none beyond the last.
 ServerSetting tensorrt_llm(const ServedPlan& plan) {
-  std::string schedule;
-  if (changes(plan)) {
-    std::vector<std::string> entries;
-    for (const BatchRange& range : plan.batches) {
-      if (range.gamma > 0) entries.push_back(fmt::format("{}: {}", range.last, range.gamma));
-    }
-    schedule = fmt::format(", draft_len_schedule={{{}}}", fmt::join(entries, ", "));
+  const auto line = [&](const std::string& schedule) {
+    const std::string config =
+        plan.by_lookup
+            ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
+                          longest_draft(plan), longest_lookup, schedule)
+            : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model=\"{}\"{})",
+                          longest_draft(plan), plan.draft, schedule);
+    return fmt::format("LLM(\"{}\", speculative_config={})", plan.target, config);
+  };
+  ServerSetting setting{.server = "TensorRT-LLM",
+                        .checked = "1.4.0rc1",
+                        .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\""};
+  if (!changes(plan)) {
+    setting.lines = {line("")};
+    return setting;
   }
-  const std::string config =
-      plan.by_lookup ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
-                                   longest_draft(plan), longest_lookup, schedule)
-                     : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model=\"{}\"{})",
-                                   longest_draft(plan), plan.draft, schedule);
-  return {
-      "TensorRT-LLM", "1.4.0rc1", {fmt::format("LLM(\"{}\", speculative_config={})", plan.target, config)}};
+  // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
+  // smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
+  std::vector<std::string> by_last;
+  std::vector<std::string> by_first;
+  for (const BatchRange& range : plan.batches) {
+    if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
+    by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
+  }
+  setting.lines = {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_last, ", ")))};
+  if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_draft(plan)) {
+    setting.older.push_back({"before pull request 10860 (2026), keys are the smallest batches",
+                             {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_first, ", ")))}});
+  }
+  setting.notes = {"draft_len_schedule is an interface for developers, and its keys changed their meaning."};
+  return setting;
 }
 
 /// The name a converted model usually gets.
@@ -84,48 +117,114 @@ std::string file_of(const std::string& repository) {
   return repository.substr(repository.rfind('/') + 1) + ".gguf";
 }
 
-// github.com/ggml-org/llama.cpp docs/speculative.md and common/arg.cpp: in 2026 --draft-max and --draft-min
-// became --spec-draft-n-max and --spec-draft-n-min. --draft-p-min 0 keeps the draft from stopping early.
+// --spec-draft-p-min 0 keeps the draft from stopping early.
 ServerSetting llama_cpp(const ServedPlan& plan) {
   const std::string target = file_of(plan.target);
   const std::string draft = file_of(plan.draft);
+  ServerSetting setting{.server = "llama.cpp",
+                        .checked = "pull requests 22397 and 22964 (April and May 2026)",
+                        .check = "llama-server --help: an option that was removed says so there"};
+  constexpr const char* before = "before pull request 22397";
   if (plan.by_lookup) {
-    return {"llama.cpp",
-            "docs/speculative.md (2026)",
-            {fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} "
-                         "--draft-max {}",
-                         target, longest_lookup, plan.gamma)}};
+    setting.lines = {
+        fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-simple-size-n {} "
+                    "--spec-ngram-simple-size-m {}",
+                    target, longest_lookup, plan.gamma)};
+    setting.older = {{before,
+                      {fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} "
+                                   "--spec-ngram-size-m {} --draft-max {}",
+                                   target, longest_lookup, plan.gamma, plan.gamma)}}};
+  } else {
+    setting.lines = {
+        fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
+                    "--spec-draft-n-min 0 --spec-draft-p-min 0",
+                    target, draft, plan.gamma)};
+    setting.older = {{before,
+                      {fmt::format("llama-server -m {} -md {} --draft-max {} --draft-min 0 --draft-p-min 0",
+                                   target, draft, plan.gamma)}}};
   }
-  return {"llama.cpp",
-          "docs/speculative.md (2026)",
-          {fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
-                       "--spec-draft-n-min 0 --spec-draft-p-min 0",
-                       target, draft, plan.gamma),
-           fmt::format("older builds: llama-server -m {} -md {} --draft-max {} --draft-min 0 --draft-p-min 0",
-                       target, draft, plan.gamma)}};
+  if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
+  return setting;
 }
 
-// huggingface.co/docs/transformers: main_classes/text_generation (GenerationConfig) and assisted_decoding. A
-// threshold of 0 keeps the assistant from stopping early.
+// A threshold of 0 keeps the assistant from stopping early.
 ServerSetting transformers(const ServedPlan& plan) {
+  ServerSetting setting{.server = "Hugging Face",
+                        .checked = "Transformers 5",
+                        .check = "python -c \"import transformers; print(transformers.__version__)\""};
   if (plan.by_lookup) {
-    return {"Hugging Face",
-            "Transformers 5",
-            {fmt::format("model.generate(**inputs, prompt_lookup_num_tokens={})", plan.gamma)}};
+    setting.lines = {fmt::format("model.generate(**inputs, prompt_lookup_num_tokens={})", plan.gamma)};
+  } else {
+    setting.lines = {fmt::format("assistant = AutoModelForCausalLM.from_pretrained(\"{}\")", plan.draft),
+                     fmt::format("assistant.generation_config.num_assistant_tokens = {}", plan.gamma),
+                     "assistant.generation_config.num_assistant_tokens_schedule = \"constant\"",
+                     "assistant.generation_config.assistant_confidence_threshold = 0",
+                     "model.generate(**inputs, assistant_model=assistant)"};
   }
-  return {"Hugging Face",
-          "Transformers 5",
-          {fmt::format("assistant = AutoModelForCausalLM.from_pretrained(\"{}\")", plan.draft),
-           fmt::format("assistant.generation_config.num_assistant_tokens = {}", plan.gamma),
-           "assistant.generation_config.num_assistant_tokens_schedule = \"constant\"",
-           "assistant.generation_config.assistant_confidence_threshold = 0",
-           "model.generate(**inputs, assistant_model=assistant)"}};
+  return setting;
 }
 
 }  // namespace
 
 std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   return {vllm(plan), sglang(plan), tensorrt_llm(plan), llama_cpp(plan), transformers(plan)};
+}
+
+const std::vector<ServerOption>& server_options() {
+  // Read in November 2026.
+  constexpr const char* vllm_pages = "https://docs.vllm.ai/en/latest/features/speculative_decoding/";
+  constexpr const char* vllm_ranges =
+      "https://github.com/vllm-project/vllm/blob/main/docs/features/speculative_decoding/"
+      "dynamic_speculative_decoding.md";
+  constexpr const char* sglang_page = "https://docs.sglang.io/docs/advanced_features/speculative_decoding.md";
+  constexpr const char* tensorrt_page =
+      "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/features/speculative-decoding.html";
+  constexpr const char* tensorrt_schedule = "https://github.com/NVIDIA/TensorRT-LLM/pull/10860";
+  constexpr const char* llama_renamed = "https://github.com/ggml-org/llama.cpp/pull/22397";
+  constexpr const char* llama_types = "https://github.com/ggml-org/llama.cpp/pull/22964";
+  constexpr const char* llama_page = "https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md";
+  constexpr const char* llama_before = "before pull request 22397";
+  constexpr const char* hugging_face =
+      "https://huggingface.co/docs/transformers/main_classes/text_generation";
+  constexpr const char* hugging_face_assisted = "https://huggingface.co/docs/transformers/assisted_decoding";
+  static const std::vector<ServerOption> options{
+      {"vLLM", "--speculative-config", "v0.25.0", vllm_pages},
+      {"vLLM", "method", "v0.25.0", vllm_pages},
+      {"vLLM", "model", "v0.25.0", vllm_pages},
+      {"vLLM", "num_speculative_tokens", "v0.25.0", vllm_pages},
+      {"vLLM", "prompt_lookup_max", "v0.25.0", vllm_pages},
+      {"vLLM", "num_speculative_tokens_per_batch_size", "v0.25.0", vllm_ranges},
+      {"SGLang", "--model-path", "2026", sglang_page},
+      {"SGLang", "--speculative-algorithm", "2026", sglang_page},
+      {"SGLang", "--speculative-draft-model-path", "2026", sglang_page},
+      {"SGLang", "--speculative-num-steps", "2026", sglang_page},
+      {"SGLang", "--speculative-eagle-topk", "2026", sglang_page},
+      {"SGLang", "--speculative-num-draft-tokens", "2026", sglang_page},
+      {"SGLang", "--speculative-ngram-max-bfs-breadth", "2026", sglang_page},
+      {"TensorRT-LLM", "speculative_config", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "draft_len_schedule", "since pull request 10860", tensorrt_schedule},
+      {"llama.cpp", "-m", "every", llama_page},
+      {"llama.cpp", "-md", "every", llama_page},
+      {"llama.cpp", "--spec-type", "draft-simple since pull request 22964", llama_types},
+      {"llama.cpp", "--spec-draft-n-max", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-draft-n-min", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-draft-p-min", "since pull request 22397", llama_page},
+      {"llama.cpp", "--spec-ngram-simple-size-n", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-ngram-simple-size-m", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-ngram-size-n", llama_before, llama_renamed},
+      {"llama.cpp", "--spec-ngram-size-m", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-max", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-min", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-p-min", llama_before, llama_page},
+      {"Hugging Face", "assistant_model", "Transformers 5", hugging_face_assisted},
+      {"Hugging Face", "prompt_lookup_num_tokens", "Transformers 5", hugging_face_assisted},
+      {"Hugging Face", "num_assistant_tokens", "Transformers 5", hugging_face},
+      {"Hugging Face", "num_assistant_tokens_schedule", "Transformers 5", hugging_face},
+      {"Hugging Face", "assistant_confidence_threshold", "Transformers 5", hugging_face}};
+  return options;
 }
 
 }  // namespace speclab

@@ -19,4 +19,15 @@ struct ServedPlan {
 /// vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers.
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
+/// An option that some setting names, and where it was read.
+struct ServerOption {
+  std::string server;
+  std::string option;
+  std::string version;  ///< for which it was read
+  std::string source;   ///< URL of documentation or source
+};
+
+/// Every option that `server_settings` prints, in present and older forms.
+const std::vector<ServerOption>& server_options();
+
 }  // namespace speclab

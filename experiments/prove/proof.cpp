@@ -126,10 +126,12 @@ double branch_limit(Arithmetic arithmetic) { return arithmetic == Arithmetic::ra
 void check_branches(const ProofTask& task, double limit) {
   const double bound = branch_bound(task);
   if (bound <= limit) return;
-  throw UsageError(fmt::format(
-      "up to {:.3g} branches, more than {:.3g}: lower gamma ({}), the number of drafts or the vocabulary "
-      "({}), or allow it with --max-branches; \"speclab check\" tests large cases by sampling",
-      bound, limit, task.gamma, task.target.front().size()));
+  throw ConfigError(
+      "/gamma",
+      fmt::format(
+          "up to {:.3g} branches, more than {:.3g}: lower gamma ({}), the number of drafts or the vocabulary "
+          "({}), or allow it with --max-branches; \"speclab check\" tests large cases by sampling",
+          bound, limit, task.gamma, task.target.front().size()));
 }
 
 }  // namespace speclab

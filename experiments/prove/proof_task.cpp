@@ -8,23 +8,12 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/setup.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
 
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else if (c != ' ') {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 std::optional<Rational> parse_decimal(std::string_view text) {
   std::string digits;
@@ -84,9 +73,9 @@ const TableModel& stored(const Model& model, const std::string& path) {
 
 std::optional<Rational> parse_rational(std::string_view text) {
   const std::size_t slash = text.find('/');
-  auto above = parse_decimal(text.substr(0, slash));
+  auto above = parse_decimal(trimmed(text.substr(0, slash)));
   if (slash == std::string_view::npos || !above) return above;
-  const auto below = parse_decimal(text.substr(slash + 1));
+  const auto below = parse_decimal(trimmed(text.substr(slash + 1)));
   if (!below || *below == 0) return std::nullopt;
   return *above / *below;
 }

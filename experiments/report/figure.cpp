@@ -128,6 +128,16 @@ std::string_view after_dropped(std::string_view rest) {
   return rest;
 }
 
+/// gnuplot writes > as it stands, and the three characters ]]> may not stand in the text of XML.
+void append_text(std::string& out, std::string_view text) {
+  constexpr std::string_view forbidden = "]]>";
+  for (std::size_t at = text.find(forbidden); at != std::string_view::npos; at = text.find(forbidden)) {
+    out.append(text.substr(0, at)).append("]]&gt;");
+    text.remove_prefix(at + forbidden.size());
+  }
+  out.append(text);
+}
+
 /// The <svg> element of a document that gnuplot wrote, fitted for a page that holds several: every id, and
 /// every reference to one, gets `prefix` in front, since gnuplot gives all its drawings the same ids;
 /// gnuplot's own titles, which browsers show as tooltips, make way for `label`, which screen readers speak.
@@ -146,7 +156,7 @@ std::string inline_svg(std::string_view document, std::string_view prefix, std::
   rest.remove_prefix(opened);
   while (!rest.empty()) {
     const std::size_t text = rest.find('<');
-    out.append(rest.substr(0, text));
+    append_text(out, rest.substr(0, text));
     if (text == std::string_view::npos) break;
     rest.remove_prefix(text);
     const std::string_view kept = after_dropped(rest);

@@ -186,11 +186,19 @@ void write_heat(Out out, const Figure& figure, std::vector<std::string>& element
       "$heat using 1:2:3:4:5:6:7 with boxxyerror lc palette fillstyle solid noborder notitle");
 }
 
+// A label at a place of an axis. gnuplot reads a label of an axis, unlike other text, as a format for its
+// place.
+std::string tic(const std::string& label, double place) {
+  std::string format;
+  for (const char letter : label) format.append(letter == '%' ? 2 : 1, letter);
+  return fmt::format("{} {}", gnuplot_quoted(format), place);
+}
+
 // Names below a categorical axis, slanted so that long ones keep clear of one another.
 void write_categories(Out out, const std::vector<std::string>& categories) {
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < categories.size(); ++i) {
-    tics.push_back(fmt::format("{} {}", gnuplot_quoted(categories[i]), i));
+    tics.push_back(tic(categories[i], static_cast<double>(i)));
   }
   fmt::format_to(out, "set xtics rotate by 45 right scale 0 ({})\n", fmt::join(tics, ", "));
 }
@@ -247,7 +255,7 @@ std::string trace_script(const Figure& figure) {
       frame_height + legend.height + row_height * static_cast<int>(std::max(rows.size(), kinds.size())));
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    tics.push_back(fmt::format("{} {}", gnuplot_quoted(rows[i].label), i + 1));
+    tics.push_back(tic(rows[i].label, static_cast<double>(i + 1)));
   }
   fmt::format_to(
       out, "set ytics ({}) scale 0\nset grid x noy\nset border 1\nset xrange {}\nset yrange [{}:0.4]\n{}",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -41,6 +42,22 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
     all.push_back({std::move(name), chosen.name(), std::move(made)});
   }
   return all;
+}
+
+/// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
+constexpr double most_traced_runs = 20'000;
+
+/// Throws ConfigError for a timeline that would hold more runs than can be drawn.
+void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
+  const auto tokens = static_cast<double>(config.section<SchedulesSection>("schedules").trace_tokens);
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    if (tokens * named[i].made.runs_per_time <= most_traced_runs) continue;
+    throw ConfigError(
+        "/schedules/trace_tokens",
+        fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most "
+                    "{:.0f}: trace fewer tokens, or take a larger c",
+                    tokens, named[i].name, tokens * named[i].made.runs_per_time, most_traced_runs));
+  }
 }
 
 /// Trials are held in memory one a thread.
@@ -120,15 +137,17 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
            std::tuple(b.track.kind, b.track.number, b.start);
   };
   std::stable_sort(log.events.begin(), log.events.end(), before);
+  std::set<TrackKind> numbered;
+  for (const Event& event : log.events) {
+    if (event.track.number > 0) numbered.insert(event.track.kind);
+  }
   ScheduleTrace trace;
   trace.schedule = named.name;
   for (const Event& event : log.events) {
-    const bool numbered = std::any_of(log.events.begin(), log.events.end(), [&](const Event& other) {
-      return other.track.kind == event.track.kind && other.track.number > 0;
-    });
     trace.end = std::max(trace.end, event.end);
-    trace.runs.push_back(
-        {event.start, event.end, track_name(event.track, numbered), event.kind, label_of(event)});
+    trace.runs.push_back({event.start, event.end,
+                          track_name(event.track, numbered.contains(event.track.kind)), event.kind,
+                          label_of(event)});
   }
   return trace;
 }
@@ -257,6 +276,7 @@ class Schedules final : public Experiment {
   std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
     check(cell.config);
     std::vector<NamedSchedule> named = schedules_of(cell.config);
+    check_traces(cell.config, named);
     return std::make_unique<SchedulesCell>(cell.config, std::move(named),
                                            cell.config.models ? jobs.setup(cell.config) : nullptr);
   }

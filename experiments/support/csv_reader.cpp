@@ -49,8 +49,7 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
   std::vector<NumberRow> rows;
   for (const TextLine& line : lines_of(text, file)) {
-    std::vector<std::string> words = split(line.text, ',');
-    if (words.size() > 1 && words.back().empty()) words.pop_back();  // a comma at the end
+    const std::vector<std::string> words = split(line.text, ',');
     const bool has_numbers = std::any_of(words.begin(), words.end(),
                                          [](const std::string& word) { return number_in(word).has_value(); });
     if (header_allowed && rows.empty() && !has_numbers) {

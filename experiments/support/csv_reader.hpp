@@ -34,7 +34,7 @@ struct NumberRow {
 
 /// Every line as numbers between commas. A first line in which no field is a number may be a header and is
 /// left out when `header_allowed`. Throws std::invalid_argument ("file:2: "x" is not a number") for other
-/// fields.
+/// fields, and for an empty one: after a comma at the end a number may be lost.
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed);
 
 }  // namespace speclab

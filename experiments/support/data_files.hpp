@@ -9,4 +9,9 @@ namespace speclab {
 /// installed beside this program, which need not exist.
 std::filesystem::path data_file(const std::filesystem::path& relative);
 
+/// A program that comes with this one ("scripts/numpy_reference.py"): where it is installed beside this
+/// program, else in the source tree that this program was built from. Never in the working folder, which may
+/// be somebody else's. The path is absolute; the file need not exist.
+std::filesystem::path program_file(const std::filesystem::path& relative);
+
 }  // namespace speclab

@@ -25,6 +25,24 @@ std::string machine_description() {
                      system.machine);
 }
 
+std::optional<double> available_memory() {
+  std::optional<double> least;
+  const auto at_most = [&](double bytes) { least = std::min(least.value_or(bytes), bytes); };
+  std::ifstream info("/proc/meminfo");
+  for (std::string name, unit; info >> name;) {
+    double kibibytes = 0;
+    if (!(info >> kibibytes)) break;
+    std::getline(info, unit);
+    if (name == "MemAvailable:") at_most(1024 * kibibytes);
+  }
+  double limit = 0;
+  double taken = 0;
+  std::ifstream group_limit("/sys/fs/cgroup/memory.max");  // "max" where there is none
+  std::ifstream group_taken("/sys/fs/cgroup/memory.current");
+  if (group_limit >> limit && group_taken >> taken) at_most(std::max(limit - taken, 0.0));
+  return least;
+}
+
 ThreadLimit::ThreadLimit(int threads)
     : control_(tbb::global_control::max_allowed_parallelism,
                threads > 0 ? static_cast<std::size_t>(threads)

@@ -3,12 +3,17 @@
 
 #include <tbb/global_control.h>
 
+#include <optional>
 #include <string>
 
 namespace speclab {
 
 /// Processor, cores and system, in words.
 std::string machine_description();
+
+/// Bytes that this program can still take: what the system has available, or less where its group is limited.
+/// None where neither is told.
+std::optional<double> available_memory();
 
 /// While it lives, at most `threads` threads work; 0: as many as there are cores.
 class ThreadLimit {

@@ -71,6 +71,13 @@ speclab_verify_batch known_part(const speclab_verify_batch* given) {
                                 ": sizeof(speclab_verify_batch) is needed, " + std::to_string(first_size) +
                                 " or more");
   }
+  // All of it is read. No version will be as large, and memory that was never set often holds more.
+  constexpr std::size_t largest_size = 4096;
+  if (size > largest_size) {
+    throw std::invalid_argument("struct_size is " + std::to_string(size) +
+                                ": sizeof(speclab_verify_batch) is needed, and no version has more than " +
+                                std::to_string(largest_size));
+  }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   if (std::any_of(bytes + std::min(size, sizeof *given), bytes + size,
                   [](unsigned char byte) { return byte != 0; })) {

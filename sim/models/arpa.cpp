@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <charconv>
 #include <cmath>
@@ -20,12 +21,14 @@
 
 #include "sim/error.hpp"
 #include "sim/text/text_file.hpp"
+#include "sim/text/utf8.hpp"
 
 namespace speclab {
 
 namespace {
 
 constexpr double log_of_zero = -99;  // the format's convention
+constexpr std::array<std::string_view, 2> sentence_marks{"<s>", "</s>"};
 
 double to_log(double value) { return value > 0 ? std::max(std::log10(value), log_of_zero) : log_of_zero; }
 double from_log(double log) { return log <= log_of_zero ? 0 : std::pow(10.0, log); }
@@ -54,8 +57,13 @@ class Reader {
     } else if (line_ != "\\end\\") {
       fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
     }
+    drop_added_marks();
     Vocabulary vocabulary = words_are_bytes() ? Vocabulary::bytes() : Vocabulary::words(std::move(words_));
-    return naming(name_, [&]() -> ArpaModel { return {NgramModel(list_, sums), std::move(vocabulary)}; });
+    return naming(name_, [&]() -> ArpaModel {
+      NgramModel model(list_, sums);
+      refuse_damaged(model.worst_row(), vocabulary);
+      return {std::move(model), std::move(vocabulary)};
+    });
   }
 
  private:
@@ -160,6 +168,9 @@ class Reader {
   void read_unigrams() {
     const auto ngrams = read_section(1, [&](std::span<const std::string_view> words) {
       const auto id = static_cast<Token>(words_.size());
+      if (first_not_utf8(words[0])) {
+        fail(fmt::format("the word \"{}\" is not UTF-8", words[0]), "convert the file, as by iconv");
+      }
       if (!ids_.emplace(words[0], id).second) {
         fail(fmt::format("the word \"{}\" is listed twice", words[0]), "expected each word once");
       }
@@ -197,6 +208,50 @@ class Reader {
     }
   }
 
+  static void refuse_damaged(const NgramModel::WorstRow& worst, const Vocabulary& vocabulary) {
+    if (std::abs(worst.sum - 1) <= largest_arpa_row_error) return;
+    std::string context;
+    for (const Token token : worst.context) context += (context.empty() ? "" : " ") + vocabulary.text(token);
+    throw ModelError(
+        fmt::format("probabilities {} sum to {:.6g}; expected 1 to within {}: the file is damaged, or not a "
+                    "back-off model",
+                    context.empty() ? "of the unigrams" : fmt::format("after \"{}\"", context), worst.sum,
+                    largest_arpa_row_error));
+  }
+
+  /// See `read_arpa`. Keys depend on the size of the vocabulary.
+  void drop_added_marks() {
+    const std::size_t marks = sentence_marks.size();
+    if (words_.size() <= marks) return;
+    const std::size_t kept = words_.size() - marks;
+    for (std::size_t i = 0; i < marks; ++i) {
+      const ListedNgram& mark = list_.levels[0][kept + i];
+      if (words_[kept + i] != sentence_marks[i] || mark.probability != 0 || mark.backoff != 1) return;
+    }
+    const auto used = [&](const std::vector<ListedNgram>& level, int length) {
+      return std::any_of(level.begin(), level.end(), [&](const ListedNgram& ngram) {
+        const auto tokens = packing_.unpack(ngram.key, length);
+        return std::any_of(tokens.begin(), tokens.begin() + length,
+                           [&](Token token) { return static_cast<std::size_t>(token) >= kept; });
+      });
+    };
+    for (std::size_t n = 2; n <= list_.levels.size(); ++n) {
+      if (used(list_.levels[n - 1], static_cast<int>(n))) return;
+    }
+    words_.resize(kept);
+    list_.vocab = static_cast<std::int32_t>(kept);
+    list_.levels[0].resize(kept);
+    const NgramPacking packing(list_.vocab);
+    for (std::size_t n = 2; n <= list_.levels.size(); ++n) {
+      for (ListedNgram& ngram : list_.levels[n - 1]) {
+        const auto tokens = packing_.unpack(ngram.key, static_cast<int>(n));
+        PackedNgram key = 0;
+        for (std::size_t i = 0; i < n; ++i) key = packing.append(key, tokens[i]);
+        ngram.key = key;
+      }
+    }
+  }
+
   bool words_are_bytes() const {
     const Vocabulary bytes = Vocabulary::bytes();
     if (list_.vocab != bytes.size()) return false;
@@ -224,9 +279,15 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
   assert(model.vocab() == vocabulary.size());
   const NgramPacking packing(model.vocab());
   const NgramList list = model.listed();
+  std::vector<std::string_view> added;
+  for (const std::string_view mark : sentence_marks) {
+    bool there = false;
+    for (Token id = 0; id < vocabulary.size(); ++id) there = there || vocabulary.text(id) == mark;
+    if (!there) added.push_back(mark);
+  }
   out << "\\data\\\n";
   for (std::size_t n = 1; n <= list.levels.size(); ++n) {
-    out << fmt::format("ngram {}={}\n", n, list.levels[n - 1].size());
+    out << fmt::format("ngram {}={}\n", n, list.levels[n - 1].size() + (n == 1 ? added.size() : 0));
   }
   std::string line;
   for (std::size_t n = 1; n <= list.levels.size(); ++n) {
@@ -237,6 +298,9 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
       for (std::size_t i = 0; i < n; ++i) line.append(i > 0 ? " " : "").append(vocabulary.text(tokens[i]));
       if (ngram.backoff != 1) line += fmt::format("\t{:.17g}", to_log(ngram.backoff));
       out << line << '\n';
+    }
+    for (const std::string_view mark : added) {
+      if (n == 1) out << fmt::format("{}\t{}\n", log_of_zero, mark);
     }
   }
   out << "\n\\end\\\n";

@@ -14,15 +14,23 @@ struct ArpaModel {
   Vocabulary vocabulary;
 };
 
+/// How far from 1 the sum of a listed row may be. Rounded digits, pruning and words that were left out give
+/// errors of percents; a damaged file, or one of another kind of model, gives more.
+constexpr double largest_arpa_row_error = 0.2;
+
 /// Writes base-10 logarithms with 17 digits, -99 for zero. Tokens appear as `vocabulary.text`, in the order
-/// of their ids, so that reading gives the same ids. The sizes must agree. Check the stream afterwards.
+/// of their ids, so that reading gives the same ids; then <s> and </s> with probability 0 where the
+/// vocabulary lacks them, since KenLM reads no file without. The sizes must agree. Check the stream
+/// afterwards.
 void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostream& out);
 
 /// Token ids count the unigrams from 0. The vocabulary is a word list, or the bytes when the unigrams are
 /// those of `Vocabulary::bytes`. A logarithm of -99 or less is probability 0, and "<s>" always has
 /// probability 0, whatever the file says: it opens contexts and is never emitted. Files up to order
-/// max_ngram_order; their n-grams of more than `order` tokens are not read. Throws ModelError "file:line:
-/// what is wrong; what was expected".
+/// max_ngram_order; their n-grams of more than `order` tokens are not read. <s> and </s> at the end of the
+/// unigrams that are never emitted and begin no n-gram, as `write_arpa` adds them, get no ids. Throws
+/// ModelError "file:line: what is wrong; what was expected", and where rows are renormalised for one whose
+/// sum is not within largest_arpa_row_error of 1.
 ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised,
                     int order = max_ngram_order);
 

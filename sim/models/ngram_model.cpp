@@ -123,6 +123,7 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
 void NgramModel::renormalise() {
   unigram_scale_ = 1 / total_probability(Row{unigrams_.data(), vocab()});
   if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
+  worst_row_ = {1 / unigram_scale_, {}};
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     NgramLevel& level = levels_[k];
     const int length = static_cast<int>(k) + 1;
@@ -140,6 +141,9 @@ void NgramModel::renormalise() {
       if (!(total > 0) || !std::isfinite(total)) {
         throw ModelError(fmt::format("the row after ids {} sums to {}, which cannot be normalised",
                                      fmt::join(std::span(tokens).first(k + 1), " "), total));
+      }
+      if (std::abs(total - 1) > std::abs(worst_row_.sum - 1)) {
+        worst_row_ = {total, {tokens.begin(), tokens.begin() + length}};
       }
       level.scales.push_back(1 / total);
     }

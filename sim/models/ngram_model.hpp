@@ -81,6 +81,14 @@ class NgramModel {
   std::span<const double> unigrams() const { return unigrams_; }
   double unigram_scale() const { return unigram_scale_; }
 
+  /// Of the rows that were renormalised, the one whose listed sum was furthest from 1; the empty context's
+  /// sum of 1 when rows are taken as listed.
+  struct WorstRow {
+    double sum = 1;
+    std::vector<Token> context = {};
+  };
+  const WorstRow& worst_row() const { return worst_row_; }
+
   /// Memory the model holds: 8 bytes a token of the vocabulary, 40 to 48 a context (8 more when rows were
   /// renormalised), 12 an n-gram of two or more tokens, and less than 1 KiB.
   std::size_t bytes() const;
@@ -98,6 +106,7 @@ class NgramModel {
   NgramPacking packing_;
   std::vector<double> unigrams_;
   double unigram_scale_ = 1;
+  WorstRow worst_row_;
   std::vector<NgramLevel> levels_;  // levels_[k - 1]: contexts of k tokens
 };
 

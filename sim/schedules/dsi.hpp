@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <vector>
 
 #include "sim/schedules/rounds.hpp"
@@ -74,16 +76,17 @@ class DsiCycle {
     const std::uint64_t busy = runs_.size() - done_;
     if (!due || (schedule_.servers != 0 && busy == schedule_.servers)) return;
     int server = 0;
-    if constexpr (Events::wanted) server = free_server();
+    if constexpr (Events::wanted) server = take_server();
     runs_.push_back({now_, drafted_, server});
   }
 
-  int free_server() const {
-    for (int server = 0;; ++server) {
-      bool busy = false;
-      for (std::size_t i = done_; i < runs_.size(); ++i) busy = busy || runs_[i].server == server;
-      if (!busy) return server;
-    }
+  /// The first server that is free.
+  int take_server() {
+    for (; given_back_ < done_; ++given_back_) free_servers_.push(runs_[given_back_].server);
+    if (free_servers_.empty()) return servers_++;
+    const int server = free_servers_.top();
+    free_servers_.pop();
+    return server;
   }
 
   void report_run(const Run& run, double end, EventKind kind) {
@@ -118,6 +121,11 @@ class DsiCycle {
   std::uint64_t drafted_ = 0;
   std::vector<Run> runs_{};  ///< in the order of their starts
   std::size_t done_ = 0;     ///< of these, how many have ended
+  // For events: servers that had a run and are free, how many had one, and of how many runs it was given
+  // back.
+  std::priority_queue<int, std::vector<int>, std::greater<>> free_servers_{};
+  int servers_ = 0;
+  std::size_t given_back_ = 0;
 };
 
 template <class Events>

@@ -10,6 +10,7 @@
 
 #include "sim/error.hpp"
 #include "sim/text/text_file.hpp"
+#include "sim/text/utf8.hpp"
 
 namespace speclab {
 
@@ -53,23 +54,6 @@ void for_each_word(std::string_view chunk, const Visit& visit) {
     visit(chunk.substr(at, end - at));
     at = end;
   }
-}
-
-/// Length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  // No overlong forms, no surrogates, nothing above U+10FFFF.
-  const unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < lowest || byte(1) > highest) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  }
-  return length;
 }
 
 std::string escape_invalid_utf8(std::string_view text) {
@@ -286,7 +270,7 @@ Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_
 
 Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization,
                    std::int32_t vocabulary_cap) {
-  const std::string text = load_text(file);
+  const std::string text = load_text(file, encoding_of(tokenization));
   return naming(file.string(), [&] { return make_corpus(text, tokenization, vocabulary_cap); });
 }
 

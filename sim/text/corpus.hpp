@@ -13,10 +13,16 @@
 
 #include "core/token.hpp"
 #include "sim/text/subword.hpp"
+#include "sim/text/text_file.hpp"
 
 namespace speclab {
 
 enum class Tokenization { bytes, words, pieces };
+
+/// Words and pieces are printed as they stand and must be UTF-8; bytes may be anything.
+constexpr Encoding encoding_of(Tokenization tokenization) {
+  return tokenization == Tokenization::bytes ? Encoding::any : Encoding::utf8;
+}
 
 /// Cuts text into words. White space separates; a run of one ASCII punctuation character is a word ("--",
 /// "..."), but an apostrophe or hyphen between letters or digits stays inside ("don't", "well-bred"). Views

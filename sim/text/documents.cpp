@@ -48,7 +48,7 @@ Documents make_documents(std::string_view text, Tokenization tokenization, std::
 
 Documents load_documents(const std::filesystem::path& file, Tokenization tokenization,
                          std::int32_t vocabulary_cap) {
-  const std::string text = load_text(file);
+  const std::string text = load_text(file, encoding_of(tokenization));
   return naming(file.string(), [&] { return make_documents(text, tokenization, vocabulary_cap); });
 }
 
@@ -83,8 +83,8 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
 
 ParallelDocuments load_parallel_documents(const std::filesystem::path& source,
                                           const std::filesystem::path& target, std::int32_t vocabulary_cap) {
-  const std::string source_text = load_text(source);
-  const std::string target_text = load_text(target);
+  const std::string source_text = load_text(source, Encoding::utf8);
+  const std::string target_text = load_text(target, Encoding::utf8);
   return naming(fmt::format("{} and {}", source.string(), target.string()),
                 [&] { return make_parallel_documents(source_text, target_text, vocabulary_cap); });
 }

@@ -49,9 +49,29 @@ class Lines : public sentencepiece::SentenceIterator {
   bool done_ = false;
 };
 
+/// The library keeps places within a word in 16 bits, of which it loses one, and crashes beyond. It takes a
+/// word to reach from one space to the next, whatever else stands there, and puts a character in front.
+void refuse_long_words(std::string_view text) {
+  constexpr std::size_t longest = 32768;
+  std::size_t begin = 0;
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == ' ' || text[at] == '\n') {
+      begin = at + 1;
+      characters = 0;
+    } else if ((static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80 && ++characters > longest) {
+      throw ModelError(
+          fmt::format("from byte {} on more than {} characters stand without a space, the most that "
+                      "SentencePiece takes; use tokenization \"words\" or \"bytes\"",
+                      begin + 1, longest));
+    }
+  }
+}
+
 }  // namespace
 
 Subword Subword::train(std::string_view text, std::int32_t vocabulary_cap) {
+  refuse_long_words(text);
   const std::size_t longest =
       std::min<std::size_t>(text.size() + 1, std::numeric_limits<std::int32_t>::max());
   const std::unordered_map<std::string, std::string> options{

@@ -10,8 +10,11 @@
 
 namespace speclab {
 
-/// The content of a file. Throws ModelError, naming the file, when it cannot be read.
-std::string load_text(const std::filesystem::path& file);
+enum class Encoding { any, utf8 };
+
+/// The content of a file. Throws ModelError, naming the file, when it cannot be read, has more than 2 GiB (as
+/// /dev/zero has), or is not UTF-8 and has to be, saying where.
+std::string load_text(const std::filesystem::path& file, Encoding encoding = Encoding::any);
 
 /// Calls make() and puts `where` in front of what it complains about.
 template <class Make>

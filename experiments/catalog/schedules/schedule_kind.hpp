@@ -35,6 +35,7 @@ struct MadeSchedule {
   SpeedupFormula formula;                      ///< of exactly this program
   std::optional<PrintedFormula> printed = {};  ///< where another one is commonly printed
   std::uint64_t least_tokens = 1;              ///< in which the schedule does anything
+  double runs_per_time = 0;                    ///< about, in one target run, where they may be very many
 };
 
 /// One kind of schedule. `make` throws ConfigError at or below selected.path, or at "/gamma" or "/cost/c" for

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
+#include <string>
 
 #include "analysis/theory/theorems.hpp"
 
@@ -52,6 +54,42 @@ TEST_CASE("no finite optimum is said, with the limit where there is one") {
   const OptimalGamma far = optimal_gamma(1 - 1e-16, 1e-12);
   CHECK_FALSE(far.gamma.has_value());
   for (const OptimalGamma& found : {free, certain, both, far}) CHECK_FALSE(found.reason.empty());
+}
+
+TEST_CASE("near alpha = 1 an optimum below 10^9 is found, and beyond it the bound holds and is near") {
+  // The optimum as a real number, where c is small against 1 / gamma: 1 - alpha = x / gamma with e^x - 1 - x
+  // = (1 - alpha) / c, by bisection.
+  const auto continuous = [](double rejection, double c) {
+    double low = 0;
+    double high = 50;
+    for (int i = 0; i < 200; ++i) {
+      const double middle = (low + high) / 2;
+      (std::expm1(middle) - middle < rejection / c ? low : high) = middle;
+    }
+    return low / rejection;
+  };
+  for (const double rejection : {1e-9, 2e-9, 1e-8}) {
+    for (const double c : {1e-9, 3e-9}) {
+      const double alpha = 1 - rejection;
+      const double expected = continuous(1 - alpha, c);
+      CAPTURE(rejection);
+      CAPTURE(c);
+      const OptimalGamma found = optimal_gamma(alpha, c);
+      if (expected < 0.99e9) {
+        REQUIRE(found.gamma.has_value());
+        CHECK(*found.gamma == doctest::Approx(expected).epsilon(1e-3));
+        CHECK(found.speedup.value() >= speedup(alpha, *found.gamma / 2, c));
+      } else if (expected > 1.01e9) {
+        CHECK_FALSE(found.gamma.has_value());
+      }
+    }
+  }
+  // 1 / (1 - alpha) would be 4.5e15.
+  const OptimalGamma far = optimal_gamma(1 - 1e-15, 1e-12);
+  CHECK_FALSE(far.gamma.has_value());
+  CHECK(far.speedup.value() <= 1e12);
+  CHECK(far.speedup.value() >= speedup(1 - 1e-15, 1'000'000'000, 1e-12));
+  CHECK(far.reason.find("c alpha") != std::string::npos);
 }
 
 TEST_CASE("do not speculate: nothing accepted, or a draft as slow as the target") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -158,6 +160,8 @@ TEST_CASE("DSI with as many servers as it asks for") {
   CHECK(dsi_servers(0.05, 1) == 20);
   CHECK(dsi_servers(0.05, 5) == 4);
   CHECK(dsi_servers(0.3, 1) == 4);
+  CHECK(dsi_servers(1e-9, 1) == 1'000'000'000);
+  for (const double c : {1e-10, 1e-300, 5e-324}) CHECK(dsi_servers(c, 1) == std::numeric_limits<int>::max());
   CHECK_FALSE(dsi_speedup(1, 0.1, 1).has_value());
 }
 

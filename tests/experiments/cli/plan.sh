@@ -52,6 +52,15 @@ expect 0 plan --list-devices
 says out "NVIDIA H100 Tensor Core GPU data sheet"
 expect 0 plan --list-models --json
 python "assert len(data) >= 30 and all(model['source'] for model in data)" out
+printf 'vllm:spec_decode_num_drafts_total{model_name="a b"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="a b",position="0"} 9\nvllm:spec_decode_num_drafts_total{model_name="c"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="c",position="0"} 3\n' >metrics
+expect 2 plan --log metrics --c 0.02
+says err "--model 'a b': 10 rounds, 0.9 of 10 examined tokens accepted"
+expect 0 plan --log metrics --model 'a b' --c 0.02
+says out "0.9 ("
+expect 2 plan --alpha 0.5 --c 0.02 --model c
+says err "--model goes with --log"
+expect 0 plan --list-options
+says out "--spec-ngram-simple-size-n"
 expect 2 plan
 says err "give one of --alpha, --log, --config and --drafter"
 expect 2 plan --alpha 0.7

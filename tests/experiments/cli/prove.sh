@@ -27,6 +27,13 @@ expect 2 prove --rule token --target .5,.5 --draft .1,.3,.6
 says err "2 tokens"
 expect 2 prove --rule token --target .5,x --draft .1,.9
 says err '"x" is not a probability'
+expect 2 prove --rule token --target '1 2 1' --draft .1,.9
+says err '"1 2 1" is not a probability'
+expect 0 prove --rule token --target ' 1 / 3 , 2/3' --draft .1,.9 --exact
+for gamma in 12 20; do
+  expect 2 prove "$source_dir/configs/prove_markov.json" --set gamma=$gamma --max-branches 10
+  says err "prove_markov.json: /gamma: up to"
+done
 expect 2 prove --rule token --drafts 2 "${golden[@]}"
 says err 'unknown key "drafts"'
 expect 2 prove --rule tree --drafts 3 --gamma 3 "${golden[@]}"

@@ -29,4 +29,18 @@ same grid1/results.csv grid2/results.csv
 python "assert len(data['cells']) == 15
 assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
 
+# A title says what was run.
+expect 0 run "$first" "${small[@]}" --out titled
+cp out plain_title
+title=$(python3 -c "import json; print(json.load(open('$first'))['title'])")
+says plain_title "$title"
+checks=$((checks + 1))
+! grep -qF "$title, with" plain_title || fail "a run of the config as it is has another title"
+expect 0 run "$first" "${small[@]}" --set models.draft.alpha=0.9 --out titled_9
+says out "$title, with models.draft.alpha=0.9"
+expect 0 run "$first" "${small[@]}" --set models.draft.alpha=0.9 --set title=mine --out titled_mine
+says out "mine"
+checks=$((checks + 1))
+! grep -qF ", with" out || fail "a title that was given is changed"
+
 report

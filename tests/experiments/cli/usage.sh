@@ -29,7 +29,12 @@ expect 2 run "$first" "$first"
 expect 2 list everything
 expect 2 run "$first" --thre 1
 expect 2 run "$first" --threads many
-expect 2 run "$first" --threads -1
+for threads in -1 4097 2147483647; do
+  expect 2 run "$first" --threads $threads
+  says err "--threads $threads: expected 0 (all cores) to 4096"
+done
+expect 2 validate /dev/zero
+says err "/dev/zero: /: has more than"
 expect 2 validate "$first" --set gamma
 says err "expected path=value"
 expect 2 validate "$first" --set gama=3
@@ -51,6 +56,27 @@ expect 2 reproduce --only tabel1 --configs "$source_dir/configs/paper" --out res
 says err 'unknown "tabel1"; did you mean "table1"?'
 expect 2 reproduce --configs "$work"
 says err "no configs there"
+mkdir named
+cp "$first" "named/a b.json"
+expect 2 reproduce --configs named --out results
+says err '"a b" cannot be the name of a section'
+checks=$((checks + 1))
+[[ ! -e results ]] || fail "a config was run although another's name is refused"
+# What a terminal would obey is shown, and megabytes are not.
+expect 2 validate "$first" --set $'title.x=\e[31m'
+says err "/title/x"
+expect 2 validate "$first" --set $'a\e[31m=1'
+says err 'a\x1b[31m'
+expect 2 validate "$first" --set $'title=caf\xe9'
+says err "byte 4 of the value is not UTF-8"
+printf '{"a\\u0000b": 1}' >nul.json
+expect 2 validate nul.json
+says err 'unknown key "a\x00b"'
+python3 -c "print('{\"' + 'k' * 3000000 + '\": 1}')" >long.json
+expect 2 validate long.json
+says err "bytes left out"
+checks=$((checks + 1))
+[[ $(wc -c <err) -lt 6000 ]] || fail "a long key is printed in full"
 expect 0 version
 says out "speclab "
 expect 0 --version

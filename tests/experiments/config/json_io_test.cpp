@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,6 +46,41 @@ TEST_CASE("depth has a limit, so that no document can exhaust the stack") {
   CHECK(parse_error(nested(50)).empty());
   CHECK(begins(parse_error(nested(1000000)), "/: nested more than "));
   CHECK(begins(parse_error(std::string(1000000, '[')), "/: nested more than "));
+}
+
+TEST_CASE("a line of JSON Lines that is nested too deep or broken is discarded") {
+  CHECK(json_line("[1, 2]") == parse_json("[1, 2]"));
+  CHECK(json_line("[1, ").is_discarded());
+  CHECK(json_line(std::string(100000, '[') + std::string(100000, ']')).is_discarded());
+}
+
+TEST_CASE("the time to read a list grows with its length, not with its square") {
+  // 32 times the objects take about 32 times as long; by the square 1,000 times. The bound lies between, far
+  // from both, and the shortest of three counts.
+  const auto seconds = [](int objects) {
+    std::string text = "[";
+    for (int i = 0; i < objects; ++i) text += i > 0 ? R"(,{"a":1})" : R"({"a":1})";
+    text += "]";
+    double least = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      CHECK(parse_json(text).size() == static_cast<std::size_t>(objects));
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      least = std::min(least, taken.count());
+    }
+    return least;
+  };
+  CHECK(seconds(64000) < 200 * seconds(2000));
+}
+
+TEST_CASE("a path of very many parts is refused, and a value that is not UTF-8") {
+  Json config = Json::object();
+  std::string path;
+  for (int i = 0; i < 100000; ++i) path += "/a";
+  CHECK(config_error_of([&] { set_at(config, path, 1, "/sweep"); }).find("more than 100 parts") !=
+        std::string::npos);
+  CHECK(config.empty());
+  CHECK_THROWS_WITH_AS(apply_assignment(config, "title=caf\xe9"), doctest::Contains("byte 4"), UsageError);
 }
 
 TEST_CASE("keys keep their order") { CHECK(parse_json(R"({"z": 1, "a": 2})").dump() == R"({"z":1,"a":2})"); }

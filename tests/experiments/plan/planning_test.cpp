@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,39 @@ TEST_CASE("a bad line of a log is named by its number and value") {
   CHECK(refusal("position,drafted,accepted\n1,4,2\n2,4,3\n").starts_with(":1: position 2 was accepted 3"));
   CHECK(refusal("vllm:spec_decode_num_drafts_total 4\n").starts_with(": needs samples of"));
   CHECK_THROWS_AS(read_acceptance("no_such_file.csv"), ConfigError);
+}
+
+TEST_CASE("counters of several models are never summed") {
+  // Two models, of which one runs on two engines. Alone 0.9 and 0.2, summed neither.
+  const auto page = [](const std::string& second) {
+    const std::string drafts = "vllm:spec_decode_num_drafts_total";
+    const std::string accepted = "vllm:spec_decode_num_accepted_tokens_per_pos_total";
+    return "# HELP x\n" + drafts + "{engine=\"0\",model_name=\"a{b},c\"} 600.0\n" + drafts +
+           "{engine=\"1\",model_name=\"a{b},c\"} 400.0\n" + accepted +
+           "{engine=\"0\",model_name=\"a{b},c\",position=\"0\"} 540.0\n" + accepted +
+           "{engine=\"1\",model_name=\"a{b},c\",position=\"0\"} 360.0\n" + drafts + "{model_name=\"" +
+           second + "\"} 1e+03\n" + accepted + "{position=\"0\",model_name=\"" + second + "\"} 200\n";
+  };
+  const std::string error = refusal(page("other"));
+  CHECK(error.starts_with(": counters of 2 models"));
+  CHECK(error.find("--model 'a{b},c': 1000 rounds, 0.9 of 1000") != std::string::npos);
+  CHECK(error.find("--model other: 1000 rounds, 0.2 of 1000") != std::string::npos);
+  const TemporaryFile file(page("other"));
+  CHECK(read_acceptance(file.name(), "a{b},c").counts.accepted == std::vector<std::uint64_t>{900});
+  CHECK(read_acceptance(file.name(), "other").counts.accepted == std::vector<std::uint64_t>{200});
+  CHECK_THROWS_WITH_AS(read_acceptance(file.name(), "othr"), doctest::Contains("did you mean \"other\"?"),
+                       UsageError);
+  // Of one name, it need not be given.
+  CHECK(read(page("a{b},c")).counts.accepted == std::vector<std::uint64_t>{1100});
+  const TemporaryFile rounds("5,3\n");
+  CHECK_THROWS_AS(read_acceptance(rounds.name(), "other"), UsageError);
+}
+
+TEST_CASE("a line nested 100,000 deep is refused as any other that is no round") {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  CHECK(refusal(deep + "\n").starts_with(":1: "));
+  CHECK(refusal("[" + deep + ", 1]\n").starts_with(":1: "));
+  CHECK(refusal(R"({"drafted": )" + deep + R"(, "accepted": 1})" + "\n").starts_with(":1: "));
 }
 
 TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
@@ -385,6 +419,83 @@ TEST_CASE("settings name gamma in the words of each server") {
     CAPTURE(setting.server);
     CHECK(setting.lines.back().find("org/small") == std::string::npos);
   }
+}
+
+TEST_CASE("present builds of llama.cpp get the options they know, older ones theirs") {
+  // github.com/ggml-org/llama.cpp/pull/22397: each of these ends the server.
+  const std::vector<std::string> removed{"--draft-max", "--draft-min", "--spec-ngram-size-n",
+                                         "--spec-ngram-size-m"};
+  for (const bool by_lookup : {false, true}) {
+    ServedPlan plan;
+    plan.gamma = 5;
+    plan.by_lookup = by_lookup;
+    const ServerSetting setting = server_settings(plan)[3];
+    REQUIRE(setting.server == "llama.cpp");
+    REQUIRE(setting.lines.size() == 1);
+    for (const std::string& option : removed) CHECK(setting.lines[0].find(option) == std::string::npos);
+    REQUIRE(setting.older.size() == 1);
+    CHECK(setting.older[0].lines[0].find("--draft-max 5") != std::string::npos);
+    CHECK(setting.older[0].lines[0].find("--spec-draft-n-max") == std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "ranges by batch come with what a server says of them, and with the form of versions without them") {
+  ServedPlan plan;
+  plan.gamma = 6;
+  const auto all_of = [](const ServerSetting& setting) {
+    std::string all;
+    for (const std::string& note : setting.notes) all += note;
+    return all;
+  };
+  CHECK(server_settings(plan)[0].notes.empty());
+  CHECK(server_settings(plan)[0].older.empty());
+  plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+  const std::vector<ServerSetting> settings = server_settings(plan);
+  CHECK(all_of(settings[0]).find("eagle3") != std::string::npos);
+  CHECK(all_of(settings[0]).find("data parallelism") != std::string::npos);
+  CHECK(settings[0].older[0].lines[0].find("per_batch_size") == std::string::npos);
+  CHECK(settings[2].lines[0].find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
+  CHECK(settings[2].older[0].lines[0].find("draft_len_schedule={1: 6, 9: 3, 41: 0}") != std::string::npos);
+  for (const ServerSetting& setting : settings) CHECK_FALSE(setting.check.empty());
+}
+
+TEST_CASE("every option that is printed has its source") {
+  const auto known = [](const std::string& server, const std::string& option) {
+    return std::any_of(server_options().begin(), server_options().end(), [&](const ServerOption& one) {
+      return one.server == server && one.option == option && one.source.starts_with("https://") &&
+             !one.version.empty();
+    });
+  };
+  // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
+  const std::regex named(R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = )re");
+  int found = 0;
+  for (const bool by_lookup : {false, true}) {
+    for (const bool ranges : {false, true}) {
+      ServedPlan plan;
+      plan.gamma = 6;
+      plan.by_lookup = by_lookup;
+      if (ranges) plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+      for (const ServerSetting& setting : server_settings(plan)) {
+        std::vector<std::string> lines = setting.lines;
+        for (const auto& form : setting.older)
+          lines.insert(lines.end(), form.lines.begin(), form.lines.end());
+        for (const std::string& line : lines) {
+          // Python's own way to start a module.
+          const std::string text = std::regex_replace(line, std::regex("python -m "), "");
+          for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at) {
+            std::string option;
+            for (std::size_t group = 1; group < at->size(); ++group) option += (*at)[group].str();
+            CAPTURE(setting.server);
+            CAPTURE(option);
+            CHECK(known(setting.server, option));
+            ++found;
+          }
+        }
+      }
+    }
+  }
+  CHECK(found > 60);
 }
 
 TEST_CASE("unknown names are answered with the nearest") {

@@ -125,6 +125,6 @@ TEST_CASE(
 
 TEST_CASE("what exceeds the limit is refused with the count") {
   const ProofTask large = golden(R"({"kind": "tree", "drafts": 3})", 3);
-  CHECK_THROWS_WITH_AS(check_branches(large, 1e6), doctest::Contains("branches"), UsageError);
+  CHECK_THROWS_WITH_AS(check_branches(large, 1e6), doctest::Contains("branches"), ConfigError);
   check_branches(golden(R"({"kind": "token"})"), 1e6);
 }

@@ -125,6 +125,33 @@ TEST_CASE("text stays text") {
   CHECK(contains(hostile, "<text>id='x' href='#y' url(#z)</text>"));
 }
 
+TEST_CASE("a % in any label is drawn as it stands") {
+  Figure figure;
+  figure.id = "shares";
+  figure.title = "100% of %d";
+  figure.x_label = "%h";
+  figure.categories = {"50% greedy", "50%", "%s%%"};
+  figure.series = {{"at 9%", SeriesStyle::points, {0, 1, 2}, {1, 2, 3}, {}, {}, {}},
+                   {"%5.2f", SeriesStyle::levels, {0, 1, 2}, {1, 2, 3}, {}, {}, {}}};
+  const std::string svg = draw_svg(figure);
+  for (const char* text : {"100% of %d", "%h", "50% greedy", "50%", "%s%%", "at 9%", "%5.2f"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, "<text>" + std::string(text) + "</text>"));
+  }
+  Figure timeline;
+  timeline.id = "timeline";
+  timeline.trace = {{"50% greedy", {{0, 1, "5%"}}}};
+  CHECK(contains(draw_svg(timeline), "<text>50% greedy</text>"));
+}
+
+TEST_CASE("the end of a CDATA section in a label leaves the drawing well-formed") {
+  Figure figure = formula_and_simulation();
+  figure.title = "a]]>b]]]>";
+  const std::string svg = draw_svg(figure);
+  CHECK_FALSE(contains(svg, "]]>"));
+  CHECK(contains(svg, "<text>a]]&gt;b]]]&gt;</text>"));
+}
+
 TEST_CASE("ids are the figure's own") {
   const std::string svg = draw_svg(formula_and_simulation());
   CHECK(count(svg, " id='fig2-") + count(svg, " id=\"fig2-") == count(svg, " id='") + count(svg, " id=\""));

@@ -289,6 +289,11 @@ TEST_CASE("what does not fit is refused by its path") {
   CHECK(path_of(R"({"simulation": {"length": 2e8}})") == "/simulation/length");
   CHECK(path_of(R"({"cost": {"c": 0}})") == "/cost/c");
   CHECK(path_of(R"({"schedules": {"compare": [{"kind": "dsi", "c": 1.5}]}})") == "/schedules/compare/0/c");
+  // At 1/c drafts and as many target runs in a target run, a timeline of 1,000 would hold 20,000,000.
+  CHECK(path_of(R"({"cost": {"c": 1e-4}, "schedules": {"trace_tokens": 1000}})") ==
+        "/schedules/trace_tokens");
+  CHECK(path_of(R"({"cost": {"c": 1e-9}, "schedules": {"trace_tokens": 1}})") == "/cost/c");
+  CHECK(path_of(R"({"cost": {"c": 1e-3}, "schedules": {"trace_tokens": 8}})").empty());
   CHECK(path_of(R"({"cases": [{"printed": {"speedup": "2"}}]})") == "/cases/0/printed");
 }
 

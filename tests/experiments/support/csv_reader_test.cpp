@@ -23,7 +23,7 @@ TEST_CASE("words between separators, and numbers in them") {
 }
 
 TEST_CASE("rows of numbers, with or without a header") {
-  const auto rows = read_numbers("tokens,batch\n1,2,\n\n3\n", "f", true);
+  const auto rows = read_numbers("tokens,batch\n1,2\n\n3\n", "f", true);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].numbers == std::vector<double>{1, 2});
   CHECK(rows[1].where == "f:4");
@@ -32,4 +32,5 @@ TEST_CASE("rows of numbers, with or without a header") {
   CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f", true), "f:2: \"a\" is not a number",
                        std::invalid_argument);
   CHECK_THROWS_AS(read_numbers("a,b\nc,d\n", "f", true), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f", true), "f:1: \"\" is not a number", std::invalid_argument);
 }

@@ -159,4 +159,10 @@ TEST_CASE("a structure of another version is understood or refused") {
   newer.known.struct_size = 0;
   CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
   CHECK(std::string(speclab_last_error()).find("struct_size is 0") == 0);
+  // Reading on would leave the caller's memory.
+  for (const std::size_t size : {std::size_t{4097}, std::size_t{1} << 40U, ~std::size_t{0}}) {
+    newer.known.struct_size = size;
+    CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
+    CHECK(std::string(speclab_last_error()).find("no version has more than 4096") != std::string::npos);
+  }
 }

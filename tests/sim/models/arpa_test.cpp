@@ -75,6 +75,45 @@ TEST_CASE("bytes survive the round trip as bytes") {
   CHECK(model.probability(context, ' ') > 0.5);
 }
 
+TEST_CASE("what is written has <s> and </s>, without which KenLM reads no file; reading gives the same ids") {
+  const NgramModel model = train_kneser_ney(random_tokens(5, 100, 3), 3, 3);
+  const std::string text = written(model, Vocabulary::words({"<unk>", "a", "b"}));
+  CHECK(text.find("ngram 1=5\n") != std::string::npos);
+  CHECK(text.find("\n-99\t<s>\n-99\t</s>\n\n\\2-grams:") != std::string::npos);
+  const ArpaModel again = read_text(text);
+  CHECK(again.vocabulary.size() == 3);
+  CHECK(again.model.vocab() == 3);
+  // A vocabulary that has them keeps its own, wherever they stand; one is added where one is missing.
+  const std::string own = written(model, Vocabulary::words({"<unk>", "</s>", "<s>"}));
+  CHECK(own.find("ngram 1=3\n") != std::string::npos);
+  CHECK(written(model, Vocabulary::words({"<unk>", "</s>", "b"})).find("ngram 1=4\n") != std::string::npos);
+  // Marks that an n-gram uses stay.
+  CHECK(read_text("\\data\\\nngram 1=3\nngram 2=1\n\\1-grams:\n0\ta\n-99\t<s>\n-99\t</s>\n"
+                  "\\2-grams:\n0\t<s> a\n\\end\\\n")
+            .vocabulary.size() == 3);
+}
+
+TEST_CASE("a file whose rows are far from sums of 1 is refused, naming the row") {
+  const auto error = [](const std::string& text) {
+    try {
+      read_text(text);
+    } catch (const ModelError& problem) {
+      return std::string(problem.what());
+    }
+    return std::string();
+  };
+  // Every probability 1.
+  const std::string ones = "\\data\\\nngram 1=3\n\\1-grams:\n0\ta\n0\tb\n0\tc\n\\end\\\n";
+  CHECK(error(ones).find("of the unigrams sum to 3") != std::string::npos);
+  CHECK(read_text(ones, RowSums::as_listed).vocabulary.size() == 3);
+  // A back-off weight of 10^98, and one that is too small.
+  CHECK(error(with("a\t-0.1760913", "a\t98")).find("after \"a\" sum to") != std::string::npos);
+  CHECK(error(with("a\t-0.1760913", "a\t-9")).find("after \"a\" sum to 0.6") != std::string::npos);
+  // A probability with a digit lost.
+  CHECK(error(with("-0.39794\ta b", "-0.09794\ta b")).find("after \"a\"") != std::string::npos);
+  CHECK(error(srilm).empty());
+}
+
 TEST_CASE("reads the shape SRILM writes") {
   const ArpaModel arpa = read_text(srilm, RowSums::as_listed);
   CHECK(arpa.model.vocab() == 4);
@@ -132,6 +171,7 @@ TEST_CASE("malformed files: the error names the line and what was expected") {
       {with("\ta a", "\ta a\t-1"), ":14: back-off weight -1; expected none"},
       {with("\ta a", "\ta zebra"), ":14: the word \"zebra\" is not among the unigrams"},
       {with("\ta a", "\ta b"), ":15: this 2-gram is listed twice"},
+      {with("\tb\n", "\tcaf\xe9\n"), " is not UTF-8; convert"},
       {with("\tb\n", "\ta\n"), ":10: the word \"a\" is listed twice"},
       {with("\\end\\\n", ""), "the file ends here"},
       {with("\\end\\", "\\fin\\"), ":17: found \"\\fin\\\"; expected \\end\\"},

@@ -182,6 +182,22 @@ TEST_CASE("DSI by hand") {
       CHECK(play(Dsi{servers, 1, 0.1}, "000000").elapsed.time == doctest::Approx(6));
     }
   }
+  SUBCASE("a run takes the first server that is free, of a hundred as of few") {
+    const auto events = play(Dsi{0, 1, 0.01}, "11101").events;
+    std::vector<double> free_from;
+    int runs = 0;
+    for (const Event& event : events) {
+      if (event.track.kind != TrackKind::target || event.kind != EventKind::target_run) continue;
+      const auto server = static_cast<std::size_t>(event.track.number);
+      free_from.resize(std::max(free_from.size(), server + 1));
+      for (std::size_t earlier = 0; earlier < server; ++earlier)
+        CHECK(free_from[earlier] > event.start + 1e-9);
+      CHECK(free_from[server] <= event.start + 1e-9);
+      free_from[server] = event.end;
+      ++runs;
+    }
+    CHECK(runs > 0);
+  }
   SUBCASE("never more servers than there are, and enough of them are as many as wanted") {
     const AcceptanceBits bits = iid_acceptances(0.8, 2, 0, 1000);
     for (const std::uint64_t servers : {1, 2, 5}) {

@@ -136,7 +136,32 @@ TEST_CASE("files: read as they are; missing and empty ones are named") {
   CHECK_THROWS_AS(load_corpus(std::filesystem::temp_directory_path(), Tokenization::bytes, 0), ModelError);
 }
 
+TEST_CASE(
+    "files: what is not UTF-8 is refused where it would be printed, naming the byte, and read as bytes") {
+  const TempFile latin("one\ncaf\xe9 two\n");
+  for (const Tokenization tokenization : {Tokenization::words, Tokenization::pieces}) {
+    CHECK_THROWS_WITH_AS(load_corpus(latin.path(), tokenization, 100),
+                         doctest::Contains((latin.path().string() + ": byte 8 (0xe9, in line 2)").c_str()),
+                         ModelError);
+  }
+  CHECK(load_corpus(latin.path(), Tokenization::bytes, 0).tokens.size() == 13);
+  CHECK(load_corpus(TempFile("caf\u00e9").path(), Tokenization::words, 0).tokens.size() == 1);
+}
+
 #ifdef SPECLAB_HAS_SENTENCEPIECE
+TEST_CASE("pieces: a word at which SentencePiece would crash is refused, a shorter one is not") {
+  const auto line = [](std::size_t characters, const std::string& character) {
+    std::string text = "ab ab\tcd ";
+    for (std::size_t i = 0; i < characters; ++i) text += character;
+    return text + " ab";
+  };
+  for (const std::string character : {"x", "\u00e9"}) {
+    CHECK_THROWS_WITH_AS(make_corpus(line(32769, character), Tokenization::pieces, 50),
+                         doctest::Contains("from byte 10 on"), ModelError);
+    CHECK(make_corpus(line(32768, character), Tokenization::pieces, 50).vocabulary.size() > 4);
+  }
+}
+
 TEST_CASE("pieces: within the cap, reproducible, and joining gives the text back") {
   std::string text;
   for (int i = 0; i < 50; ++i)

@@ -75,6 +75,8 @@ TEST_CASE("a commonly printed formula is there where it means another program") 
 TEST_CASE("what does not fit is refused by its path") {
   CHECK(error_path(R"({"kind": "dsi", "c": 1.5})") == "/schedule/c");
   CHECK(error_path(R"({"kind": "dsi"})", {3, 0, 100}) == "/cost/c");
+  CHECK(error_path(R"({"kind": "dsi"})", {3, 1e-9, 100}) == "/cost/c");
+  CHECK(error_path(R"({"kind": "dsi", "c": 1e-300})") == "/schedule/c");
   CHECK(error_path(R"({"kind": "pearl", "gamma": 0})") == "/schedule/gamma");
   CHECK(error_path(R"({"kind": "pearl"})", {0, 0.1, 100}) == "/gamma");
   CHECK(error_path(R"({"kind": "batched", "goal": 100})") == "/schedule/goal");
