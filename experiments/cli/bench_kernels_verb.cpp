@@ -14,6 +14,7 @@
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -130,16 +131,6 @@ int repetitions_option(const po::variables_map& values) {
   return values.count("quick") > 0 ? quick_repetitions : usual_repetitions;
 }
 
-/// The command as it was typed.
-std::string command_of(const std::vector<std::string>& arguments) {
-  std::string command = "speclab bench kernels";
-  for (const std::string& word : arguments) {
-    const bool plain = word.find_first_of("; \"'$*") == std::string::npos;
-    command += plain ? " " + word : fmt::format(" \"{}\"", word);
-  }
-  return command;
-}
-
 std::filesystem::path out_option(const po::variables_map& values) {
   return values.count("out") > 0 ? values["out"].as<std::string>() : "";
 }
@@ -191,7 +182,7 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
   const auto chosen = parse_implementations("--baselines", (*values)["baselines"].as<std::string>());
   const std::vector<CacheMode> caches = cache_option(*values);
   const int repetitions = repetitions_option(*values);
-  const std::string command = command_of(arguments);
+  const std::string command = shell_command("speclab bench kernels", arguments);
   if (values->count("dry-run") > 0) {
     const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(*values, "memory-gib"),
                                                 positive_option(*values, "bandwidth-gbs"), command});

@@ -10,6 +10,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -64,7 +65,7 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   options.command =
       fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",
                   options.longer ? " --long" : "", options.repetitions, options.threads);
-  if (!options.only.empty()) options.command += fmt::format(" --only \"{}\"", options.only);
+  if (!options.only.empty()) options.command += " --only " + shell_word(options.only);
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "experiments/kernel_check/kernel_check.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -76,7 +77,7 @@ without a GPU, 130 interrupted.)",
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   KernelCheckOptions options = check_options(*values);
-  options.command = fmt::format("speclab check kernels {}", fmt::join(arguments, " "));
+  options.command = shell_command("speclab check kernels", arguments);
   if (values->count("dry-run") > 0) {
     for (const std::string& line : kernel_check_list(options)) fmt::print("{}\n", line);
     return exit_ok;

@@ -79,4 +79,10 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
+std::string shell_command(std::string_view program, const std::vector<std::string>& arguments) {
+  std::string command(program);
+  for (const std::string& argument : arguments) command += " " + shell_word(argument);
+  return command;
+}
+
 }  // namespace speclab

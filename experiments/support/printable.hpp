@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace speclab {
 
@@ -16,5 +17,8 @@ std::string printable(std::string_view text, std::size_t most = 4000);
 /// hold visibly (control characters, bytes that are not UTF-8) is written as $'\x1b', which bash and zsh
 /// read.
 std::string shell_word(std::string_view text);
+
+/// A program with its arguments, as they can be pasted into a shell: "speclab bench kernels --only 'a b'".
+std::string shell_command(std::string_view program, const std::vector<std::string>& arguments);
 
 }  // namespace speclab

@@ -42,4 +42,5 @@ TEST_CASE("a word of a command is read back by a shell as it was") {
     CHECK(echoed->out == text);
     CHECK_FALSE(first_not_utf8(shell_word(text)));
   }
+  CHECK(shell_command("speclab bench sim", {"--only", "a b"}) == "speclab bench sim --only 'a b'");
 }
