@@ -99,7 +99,11 @@ ServerSetting tensorrt_llm(const ServedPlan& plan) {
   // smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
   std::vector<std::string> by_last;
   std::vector<std::string> by_first;
+  std::vector<std::string> unsaid;
+  std::string last_unpaid;
   for (const BatchRange& range : plan.batches) {
+    if (range.gamma > 0 && !last_unpaid.empty()) unsaid.push_back(last_unpaid);
+    last_unpaid = range.gamma > 0 ? "" : fmt::format("{} to {}", range.first, range.last);
     if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
     by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
   }
@@ -109,6 +113,11 @@ ServerSetting tensorrt_llm(const ServedPlan& plan) {
                              {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_first, ", ")))}});
   }
   setting.notes = {"draft_len_schedule is an interface for developers, and its keys changed their meaning."};
+  if (!unsaid.empty()) {
+    setting.notes.push_back(
+        fmt::format("Its present form cannot switch drafting off at batches {}, where it does not pay.",
+                    fmt::join(unsaid, ", ")));
+  }
   return setting;
 }
 

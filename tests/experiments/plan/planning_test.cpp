@@ -458,6 +458,10 @@ TEST_CASE(
   CHECK(settings[2].lines[0].find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
   CHECK(settings[2].older[0].lines[0].find("draft_len_schedule={1: 6, 9: 3, 41: 0}") != std::string::npos);
   for (const ServerSetting& setting : settings) CHECK_FALSE(setting.check.empty());
+  CHECK(all_of(settings[2]).find("cannot switch drafting off") == std::string::npos);
+  plan.batches = {{1, 2, 0, 1}, {3, 8, 6, 1.2}, {9, 64, 0, 1}};
+  CHECK(all_of(server_settings(plan)[2]).find("cannot switch drafting off at batches 1 to 2,") !=
+        std::string::npos);
 }
 
 TEST_CASE("every option that is printed has its source") {
