@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "experiments/config/json.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -13,6 +15,11 @@ namespace {
 
 /// A lookup needs the length of what it looks up; 4 and 2 are the examples of the servers' pages.
 constexpr int longest_lookup = 4;
+
+/// A name as a string of JSON, which is one of Python, too.
+std::string quoted(const std::string& name) {
+  return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 /// Does the choice change with the batch?
 bool changes(const ServedPlan& plan) { return plan.batches.size() > 1; }
@@ -34,11 +41,11 @@ ServerSetting vllm(const ServedPlan& plan) {
       plan.by_lookup
           ? fmt::format(R"({{"method": "ngram", "num_speculative_tokens": {}, "prompt_lookup_max": {})",
                         longest_draft(plan), longest_lookup)
-          : fmt::format(R"({{"method": "draft_model", "model": "{}", "num_speculative_tokens": {})",
-                        plan.draft, longest_draft(plan));
+          : fmt::format(R"({{"method": "draft_model", "model": {}, "num_speculative_tokens": {})",
+                        quoted(plan.draft), longest_draft(plan));
   if (changes(plan)) {
-    const std::string fixed =
-        fmt::format("vllm serve {} --speculative-config {}", plan.target, shell_word(config + "}"));
+    const std::string fixed = fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                                          shell_word(config + "}"));
     std::vector<std::string> ranges;
     for (const BatchRange& range : plan.batches) {
       ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
@@ -50,8 +57,8 @@ ServerSetting vllm(const ServedPlan& plan) {
         "not work.",
         "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout."};
   }
-  setting.lines = {
-      fmt::format("vllm serve {} --speculative-config {}", plan.target, shell_word(config + "}"))};
+  setting.lines = {fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                               shell_word(config + "}"))};
   return setting;
 }
 
@@ -71,22 +78,22 @@ ServerSetting sglang(const ServedPlan& plan) {
     drafter = fmt::format(
         "--speculative-algorithm STANDALONE --speculative-draft-model-path {} --speculative-num-steps {} "
         "--speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
-        plan.draft, plan.gamma, plan.gamma + 1);
+        shell_word(plan.draft), plan.gamma, plan.gamma + 1);
   }
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
-  setting.lines = {fmt::format("python -m sglang.launch_server --model-path {} {}", plan.target, drafter)};
+  setting.lines = {
+      fmt::format("python -m sglang.launch_server --model-path {} {}", shell_word(plan.target), drafter)};
   return setting;
 }
 
 ServerSetting tensorrt_llm(const ServedPlan& plan) {
   const auto line = [&](const std::string& schedule) {
     const std::string config =
-        plan.by_lookup
-            ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
-                          longest_draft(plan), longest_lookup, schedule)
-            : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model=\"{}\"{})",
-                          longest_draft(plan), plan.draft, schedule);
-    return fmt::format("LLM(\"{}\", speculative_config={})", plan.target, config);
+        plan.by_lookup ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
+                                     longest_draft(plan), longest_lookup, schedule)
+                       : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model={}{})",
+                                     longest_draft(plan), quoted(plan.draft), schedule);
+    return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
   };
   ServerSetting setting{.server = "TensorRT-LLM",
                         .checked = "1.4.0rc1",
@@ -128,8 +135,8 @@ std::string file_of(const std::string& repository) {
 
 // --spec-draft-p-min 0 keeps the draft from stopping early.
 ServerSetting llama_cpp(const ServedPlan& plan) {
-  const std::string target = file_of(plan.target);
-  const std::string draft = file_of(plan.draft);
+  const std::string target = shell_word(file_of(plan.target));
+  const std::string draft = shell_word(file_of(plan.draft));
   ServerSetting setting{.server = "llama.cpp",
                         .checked = "pull requests 22397 and 22964 (April and May 2026)",
                         .check = "llama-server --help: an option that was removed says so there"};
@@ -164,7 +171,7 @@ ServerSetting transformers(const ServedPlan& plan) {
   if (plan.by_lookup) {
     setting.lines = {fmt::format("model.generate(**inputs, prompt_lookup_num_tokens={})", plan.gamma)};
   } else {
-    setting.lines = {fmt::format("assistant = AutoModelForCausalLM.from_pretrained(\"{}\")", plan.draft),
+    setting.lines = {fmt::format("assistant = AutoModelForCausalLM.from_pretrained({})", quoted(plan.draft)),
                      fmt::format("assistant.generation_config.num_assistant_tokens = {}", plan.gamma),
                      "assistant.generation_config.num_assistant_tokens_schedule = \"constant\"",
                      "assistant.generation_config.assistant_confidence_threshold = 0",

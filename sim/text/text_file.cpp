@@ -1,5 +1,7 @@
 #include "sim/text/text_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <fstream>

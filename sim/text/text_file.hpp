@@ -1,8 +1,6 @@
 // Reading a whole file, and errors that name it.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <string>
 
@@ -22,7 +20,7 @@ auto naming(const std::string& where, const Make& make) {
   try {
     return make();
   } catch (const ModelError& error) {
-    throw ModelError(fmt::format("{}: {}", where, error.what()));
+    throw ModelError(where + ": " + error.what());
   }
 }
 

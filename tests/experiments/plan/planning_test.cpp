@@ -21,6 +21,8 @@
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/presets.hpp"
 #include "experiments/plan/server_settings.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/printable.hpp"
 
 using namespace speclab;
 
@@ -419,6 +421,22 @@ TEST_CASE("settings name gamma in the words of each server") {
     CAPTURE(setting.server);
     CHECK(setting.lines.back().find("org/small") == std::string::npos);
   }
+}
+
+TEST_CASE("names with quotes and blanks can be pasted as they are printed") {
+  ServedPlan plan;
+  plan.draft = R"(my "small" model's)";
+  const std::vector<ServerSetting> settings = server_settings(plan);
+  // What a shell makes of the option is JSON, and says the name.
+  const std::string& line = settings[0].lines[0];
+  const auto echoed =
+      run_child_process({"bash", "-c", "printf %s " + line.substr(line.find(" --speculative-config ") + 22)});
+  REQUIRE(echoed);
+  CHECK(parse_json(echoed->out).at("model") == plan.draft);
+  CHECK(settings[1].lines[0].find("--speculative-draft-model-path " + shell_word(plan.draft) + " ") !=
+        std::string::npos);
+  CHECK(settings[2].lines[0].find(R"(speculative_model="my \"small\" model's")") != std::string::npos);
+  CHECK(settings[4].lines[0].find(R"(("my \"small\" model's"))") != std::string::npos);
 }
 
 TEST_CASE("present builds of llama.cpp get the options they know, older ones theirs") {
