@@ -24,7 +24,7 @@ inline constexpr std::uint32_t steps_between_checks = 256;
 template <class Step>
 Outcome run_trials(const SimulationSize& simulation, const Control& control, const Step& step) {
   Outcome outcome;
-  outcome.batches.resize(std::min<std::uint64_t>(simulation.batches, simulation.total()));
+  outcome.batches.resize(simulation.cut().count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   for_each_index(simulation.trials, [&](std::size_t index) {

@@ -21,20 +21,20 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 
 int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
 
-/// log-likelihood of alpha, up to a constant; 0 log 0 is 0.
-double log_likelihood(double accepted, double rejected, double alpha) {
-  return (accepted > 0 ? accepted * std::log(alpha) : 0) + (rejected > 0 ? rejected * std::log1p(-alpha) : 0);
-}
-
-/// Where the log-likelihood falls to `level` between its top at `inside` and `outside`.
-double crossing(double accepted, double rejected, double level, double inside, double outside) {
-  constexpr int halvings = 200;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (inside + outside) / 2;
-    if (middle == inside || middle == outside) break;
-    (log_likelihood(accepted, rejected, middle) >= level ? inside : outside) = middle;
+/// Whether the correlation of neighbouring stretches' shares is above 0, at level 0.05. With n stretches it
+/// is normal with mean -1/n and variance 1/n when they are independent.
+bool neighbours_alike(const std::vector<double>& accepted, const std::vector<double>& examined,
+                      double alpha) {
+  constexpr double one_sided = 1.645;
+  const auto error = [&](std::size_t i) { return accepted[i] - alpha * examined[i]; };
+  const auto n = static_cast<double>(accepted.size());
+  double products = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    squares += error(i) * error(i);
+    if (i > 0) products += error(i - 1) * error(i);
   }
-  return outside;
+  return products > squares * (one_sided / std::sqrt(n) - 1 / n);
 }
 
 LogTest chi_squared(double statistic, int degrees) {
@@ -75,19 +75,6 @@ PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64
   return counts;
 }
 
-std::optional<Interval> likelihood_interval(std::uint64_t accepted, std::uint64_t examined,
-                                            double confidence) {
-  assert(accepted <= examined && confidence > 0 && confidence < 1);
-  if (examined == 0) return std::nullopt;
-  const double successes = real(accepted);
-  const double rejected = real(examined - accepted);
-  const double alpha = successes / real(examined);
-  const double quantile = boost::math::quantile(boost::math::chi_squared_distribution<double>(1), confidence);
-  const double level = log_likelihood(successes, rejected, alpha) - quantile / 2;
-  return Interval{alpha, accepted == 0 ? 0 : crossing(successes, rejected, level, alpha, 0),
-                  accepted == examined ? 1 : crossing(successes, rejected, level, alpha, 1)};
-}
-
 std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence) {
   const auto batches = static_cast<std::size_t>(stretches);
   if (log.size() < 2 * batches) return std::nullopt;
@@ -98,7 +85,10 @@ std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int s
     accepted[batch] += log[i].accepted;
     examined_in[batch] += examined(log[i]);
   }
-  return ratio_interval(accepted, examined_in, confidence);
+  const auto interval = bounded_ratio_interval(accepted, examined_in, {0, 1}, confidence);
+  if (interval && neighbours_alike(accepted, examined_in, interval->estimate))
+    return unbounded(interval->estimate);
+  return interval;
 }
 
 LogTest position_test(const PositionCounts& counts) {

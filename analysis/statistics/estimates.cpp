@@ -1,6 +1,9 @@
 #include "analysis/statistics/estimates.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
 
 namespace speclab {
@@ -17,16 +20,90 @@ double reaching(const Tally& batch, std::size_t length) {
                               std::uint64_t{0}));
 }
 
+struct Parts {
+  std::vector<double> above;
+  std::vector<double> below;
+};
+
+Parts parts(const std::vector<Tally>& batches, const TallyPart& numerator, const TallyPart& denominator) {
+  Parts both;
+  for (const Tally& batch : batches) {
+    both.above.push_back(numerator(batch));
+    both.below.push_back(denominator(batch));
+  }
+  return both;
+}
+
+Tally sum_of(const std::vector<Tally>& batches) {
+  Tally total;
+  for (const Tally& batch : batches) total += batch;
+  return total;
+}
+
+/// A number that lies in `support` in every batch.
+std::optional<Interval> bounded(const std::vector<Tally>& batches, const TallyPart& numerator,
+                                const TallyPart& denominator, const Support& support, double confidence) {
+  const auto [above, below] = parts(batches, numerator, denominator);
+  return bounded_ratio_interval(above, below, support, confidence);
+}
+
+/// A share: `successes` of `trials`, which are counts of rounds or of tokens. Of independent ones with few of
+/// either kind it is Clopper and Pearson's interval; the number of trials may depend on the outcomes, as that
+/// of examined tokens does.
+std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart& successes,
+                              const TallyPart& trials, double confidence, Independence independence) {
+  double all = 0;
+  double hits = 0;
+  for (const Tally& batch : batches) {
+    hits += successes(batch);
+    all += trials(batch);
+  }
+  if (independence == Independence::rounds && std::min(hits, all - hits) < real(few_rounds)) {
+    return binomial_interval(static_cast<std::uint64_t>(hits), static_cast<std::uint64_t>(all), confidence);
+  }
+  return known_bounds(bounded(batches, successes, trials, {0, 1}, confidence), independence);
+}
+
+/// Bounds of the mean length of accepted prefixes and of its variance, from counts of rounds.
+struct LengthMoments {
+  Interval mean;
+  Interval variance;
+};
+
+/// The variance is the mean square less the square of the mean, each within its own bounds.
+LengthMoments length_moments(const Tally& total, double longest, double confidence) {
+  std::map<double, std::uint64_t> lengths;
+  std::map<double, std::uint64_t> squares;
+  for (std::size_t length = 0; length < total.accepted_lengths.size(); ++length) {
+    if (total.accepted_lengths[length] == 0) continue;
+    const auto value = static_cast<double>(length);
+    lengths[value] = squares[value * value] = total.accepted_lengths[length];
+  }
+  const Interval mean = bounded_mean_interval(lengths, {0, longest}, confidence);
+  const Interval square = bounded_mean_interval(squares, {0, longest * longest}, confidence);
+  const auto variance = [](double squared, double first) { return std::max(0.0, squared - first * first); };
+  return {mean,
+          {variance(square.estimate, mean.estimate), variance(square.low, mean.high),
+           variance(square.high, mean.low)}};
+}
+
+Interval scaled(const Interval& interval, double factor) {
+  return {factor * interval.estimate, factor * interval.low, factor * interval.high};
+}
+Interval over(double number, const Interval& interval) {
+  return {number / interval.estimate, number / interval.high, number / interval.low};
+}
+
 }  // namespace
+
+std::optional<Interval> known_bounds(std::optional<Interval> interval, Independence independence) {
+  if (interval && independence == Independence::nothing) return unbounded(interval->estimate);
+  return interval;
+}
 
 std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
                                            const TallyPart& denominator, double confidence) {
-  std::vector<double> above;
-  std::vector<double> below;
-  for (const Tally& batch : batches) {
-    above.push_back(numerator(batch));
-    below.push_back(denominator(batch));
-  }
+  const auto [above, below] = parts(batches, numerator, denominator);
   return ratio_interval(above, below, confidence);
 }
 
@@ -34,54 +111,88 @@ double batch_speedup(const Tally& batch, double c) {
   return real(batch.emitted) / (real(batch.rounds) + c * real(batch.draft_runs));
 }
 
-std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost,
-                                double confidence) {
-  Tally total;
-  for (const Tally& batch : batches) total += batch;
-  const auto of = [&](const TallyPart& numerator, const TallyPart& denominator) {
-    return ratio_over_batches(batches, numerator, denominator, confidence);
-  };
+std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
+                                Independence independence) {
+  const Tally total = sum_of(batches);
   const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
   const TallyPart emitted = [](const Tally& t) { return real(t.emitted); };
   const TallyPart accepted = [](const Tally& t) { return real(t.accepted); };
+  const TallyPart drafted = [](const Tally& t) { return real(t.drafted); };
 
   std::vector<Estimate> all;
-  all.push_back({"alpha_overlap", of([](const Tally& t) { return t.overlap_sum(); },
-                                     [](const Tally& t) { return real(t.overlap_contexts); })});
+  const auto overlap = ratio_over_batches(
+      batches, [](const Tally& t) { return t.overlap_sum(); },
+      [](const Tally& t) { return real(t.overlap_contexts); }, confidence);
+  all.push_back({"alpha_overlap", known_bounds(overlap, independence)});
   if (total.rounds == 0) return all;
-  all.push_back({"alpha_examined", of(accepted, [](const Tally& t) { return real(t.examined); })});
-  all.push_back({"alpha_drafted", of(accepted, [](const Tally& t) { return real(t.drafted); })});
-  all.push_back({"tokens_per_target_step", of(emitted, rounds)});
+  all.push_back({"alpha_examined", share(
+                                       batches, accepted, [](const Tally& t) { return real(t.examined); },
+                                       confidence, independence)});
 
+  const double drafted_a_round = real(total.drafted) / real(total.rounds);
+  const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round
+  // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
+  const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
+  const double longest =
+      std::max(std::ceil(drafted_a_round), static_cast<double>(total.accepted_lengths.size()) - 1);
+  const std::uint64_t commonest =
+      *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
+  if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
+    // Rounds that draft alike: all else are functions of the accepted lengths.
+    const LengthMoments lengths = length_moments(total, longest, confidence);
+    const Interval tokens{1 + lengths.mean.estimate, 1 + lengths.mean.low, 1 + lengths.mean.high};
+    if (total.drafted > 0) all.push_back({"alpha_drafted", scaled(lengths.mean, 1 / drafted_a_round)});
+    all.push_back({"tokens_per_target_step", tokens});
+    all.push_back({"tokens_variance", lengths.variance});
+    all.push_back({"speedup", scaled(tokens, 1 / time)});
+    all.push_back({"operations", over(work, tokens)});
+    all.push_back({"memory_accesses", over(1, tokens)});
+    return all;
+  }
+
+  const auto add = [&](const char* name, const TallyPart& numerator, const TallyPart& denominator,
+                       const Support& support) {
+    all.push_back(
+        {name, known_bounds(bounded(batches, numerator, denominator, support, confidence), independence)});
+  };
+  add("alpha_drafted", accepted, drafted, {0, 1});
+  add("tokens_per_target_step", emitted, rounds, {1, 1 + longest});
   // Around the overall mean, so that batches of unequal length weigh as they should.
   const double mean = real(total.emitted) / real(total.rounds);
-  all.push_back({"tokens_variance", of(
-                                        [mean](const Tally& t) {
-                                          return real(t.emitted_squared) - 2 * mean * real(t.emitted) +
-                                                 mean * mean * real(t.rounds);
-                                        },
-                                        rounds)});
-  all.push_back(
-      {"speedup", of(emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); })});
-  // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
-  all.push_back(
-      {"operations",
-       of([&](const Tally& t) { return real(t.rounds) + (1 + cost.c_hat) * real(t.drafted); }, emitted)});
-  all.push_back({"memory_accesses", of(rounds, emitted)});
+  add("tokens_variance",
+      [mean](const Tally& t) {
+        return real(t.emitted_squared) - 2 * mean * real(t.emitted) + mean * mean * real(t.rounds);
+      },
+      rounds, {0, longest * longest});
+  add("speedup", emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); },
+      {1 / time, (1 + longest) / time});
+  add("operations", [&](const Tally& t) { return real(t.rounds) + (1 + cost.c_hat) * real(t.drafted); },
+      emitted, {work / (1 + longest), work});
+  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1});
   return all;
 }
 
 std::vector<PositionAcceptance> acceptance_by_position(const std::vector<Tally>& batches, int gamma,
-                                                       double confidence) {
+                                                       double confidence, Independence independence) {
+  const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
   std::vector<PositionAcceptance> positions;
   for (std::size_t i = 1; i <= static_cast<std::size_t>(gamma); ++i) {
     const TallyPart here = [i](const Tally& t) { return reaching(t, i); };
     const TallyPart before = [i](const Tally& t) { return reaching(t, i - 1); };
-    const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
-    positions.push_back({ratio_over_batches(batches, here, rounds, confidence),
-                         ratio_over_batches(batches, here, before, confidence)});
+    positions.push_back({share(batches, here, rounds, confidence, independence),
+                         share(batches, here, before, confidence, independence)});
   }
   return positions;
+}
+
+std::optional<Interval> share_of_length(const std::vector<Tally>& batches, std::size_t accepted,
+                                        double confidence, Independence independence) {
+  return share(
+      batches,
+      [accepted](const Tally& t) {
+        return accepted < t.accepted_lengths.size() ? real(t.accepted_lengths[accepted]) : 0.0;
+      },
+      [](const Tally& t) { return real(t.rounds); }, confidence, independence);
 }
 
 }  // namespace speclab

@@ -1,22 +1,30 @@
-// How sure an estimate is. Batches are independent runs or long stretches of one; a batch is the unit of
-// independence, so correlation inside a batch does no harm. Confidence is a probability in (0, 1), asserted.
+// How sure an estimate is. A batch is the unit of independence, so correlation inside a batch does no harm.
+// Confidence is a probability in (0, 1), asserted.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
 namespace speclab {
 
-/// A two-sided confidence interval. One batch gives an estimate whose error is unknown: its bounds are
-/// infinite.
+/// A two-sided confidence interval. Where the error is not known, as with one batch, its bounds are infinite.
 struct Interval {
   double estimate;
   double low;
   double high;
 
   double half_width() const { return (high - low) / 2; }
+  bool bounded() const;
+  /// Whether it can judge a value: bounded, and not of width 0, which no sampling error is.
+  bool judges() const { return bounded() && low < high; }
+  /// Up to rounding, 1e-12 of the value.
+  bool holds(double value) const;
 };
+
+/// The estimate with infinite bounds.
+Interval unbounded(double estimate);
 
 /// Mean of batch values with Student's t on n - 1 degrees: exact for normal values. Empty without values.
 std::optional<Interval> mean_interval(std::span<const double> values, double confidence);
@@ -33,6 +41,31 @@ struct BatchRatio {
   std::span<const double> numerators;
   std::span<const double> denominators;
 };
+
+/// Whether batches differ enough for Student's t to know something: fewer than half of those with a
+/// denominator have one and the same value.
+bool varies(const BatchRatio& batches);
+
+/// Where the values of a quantity lie.
+struct Support {
+  double low;
+  double high;
+};
+
+/// Mean of independent values, of which counts[v] were v, when all possible ones lie in `support` (extended
+/// by those seen): the integral over t of Clopper and Pearson's bounds of P(value >= t), which is 1 below the
+/// support and 0 above. Of two possible values it is Clopper and Pearson's interval; of more it is Stringer's
+/// bound, known as conservative (Bickel 1992, "Inference and auditing: the Stringer bound"). It does not
+/// suppose that values not seen are like those seen: where all n are alike, up to -log((1 - confidence) / 2)
+/// / n of the others may lie at the ends. Not empty, asserted.
+Interval bounded_mean_interval(const std::map<double, std::uint64_t>& counts, const Support& support,
+                               double confidence);
+
+/// ratio_interval where the batches vary; else bounded_mean_interval of the batches' values, wide as it may
+/// be.
+std::optional<Interval> bounded_ratio_interval(std::span<const double> numerators,
+                                               std::span<const double> denominators, const Support& support,
+                                               double confidence);
 
 /// Difference of two such ratios, first less second, of runs whose batches belong together pair by pair:
 /// equal numbers of batches, asserted. Numbers that both runs share make it sharper than two intervals. Empty

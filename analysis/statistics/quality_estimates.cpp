@@ -5,11 +5,12 @@
 
 namespace speclab {
 
-std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence) {
+std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence,
+                                        Independence independence) {
   std::vector<Estimate> all;
   const auto add = [&](std::string name, const TallyPart& numerator, const TallyPart& denominator) {
     if (const auto interval = ratio_over_batches(batches, numerator, denominator, confidence))
-      all.push_back({std::move(name), interval});
+      all.push_back({std::move(name), known_bounds(interval, independence)});
   };
   const auto mean = [&](std::string name, ContextSum RuleQuality::*sum) {
     add(
@@ -19,8 +20,8 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
   // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
   if (std::any_of(batches.begin(), batches.end(), starts)) {
-    all.push_back(
-        {"first_token_acceptance", acceptance_by_position(batches, 1, confidence).front().unconditional});
+    all.push_back({"first_token_acceptance",
+                   acceptance_by_position(batches, 1, confidence, independence).front().unconditional});
   }
   mean("optimal_transport_bound", &RuleQuality::optimal_transport_bound);
   mean("tv_to_target", &RuleQuality::distance);

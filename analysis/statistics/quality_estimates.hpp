@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Those the tallies allow, one tally a batch:
-/// first_token_acceptance: P(a drafted token is accepted at the first position of a round).
+/// Those the tallies allow, one tally a batch, which is independent of others unless `independence` is
+/// nothing: first_token_acceptance: P(a drafted token is accepted at the first position of a round).
 /// optimal_transport_bound: mean over the contexts that rounds start from of the optimal transport bound for
 /// as many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a bound for lossless rules of i.i.d. drafts, but not
 /// for siblings drawn without replacement, nor for drafts that are chosen. tv_to_target: mean over examined
@@ -18,6 +18,7 @@ namespace speclab {
 /// target's row. regret: rejections less the least that lossless schemes of one draft can have, which is the
 /// sum of the total variations of target and draft (Yin et al. 2024), per examined position: 0 in expectation
 /// for token verification.
-std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence);
+std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence,
+                                        Independence independence = Independence::batches);
 
 }  // namespace speclab

@@ -8,32 +8,36 @@
 
 namespace speclab {
 
-/// Consecutive stretches of the `total` rounds. Their sizes differ by at most one, and of at most `total`
-/// batches none is empty: an empty batch would count as an observation.
+/// Consecutive stretches of the `total` rounds, which are a multiple of `unit`: batches begin and end at
+/// multiples of it, so that a unit as long as a trial keeps every trial whole. Their sizes differ by at most
+/// one unit, and of at most total / unit batches none is empty: an empty batch would count as an observation.
 struct BatchCut {
   std::uint64_t total;
   std::uint32_t batches;
+  std::uint64_t unit = 1;
+
+  SPECLAB_HD std::uint64_t units() const { return total / unit; }
 
   /// Batches that have rounds.
   SPECLAB_HD std::uint32_t count() const {
-    return batches < total ? batches : static_cast<std::uint32_t>(total);
+    return batches < units() ? batches : static_cast<std::uint32_t>(units());
   }
 
   SPECLAB_HD std::uint32_t batch_of(std::uint64_t round) const {
-    const std::uint64_t size = total / batches;
-    const std::uint64_t longer = total % batches;  // the first so many batches take one more
+    const std::uint64_t at = round / unit;
+    const std::uint64_t size = units() / batches;
+    const std::uint64_t longer = units() % batches;  // the first so many batches take one unit more
     const std::uint64_t in_longer = longer * (size + 1);
-    return static_cast<std::uint32_t>(round < in_longer ? round / (size + 1)
-                                                        : longer + (round - in_longer) / size);
+    return static_cast<std::uint32_t>(at < in_longer ? at / (size + 1) : longer + (at - in_longer) / size);
   }
 
   SPECLAB_HD std::uint64_t begin(std::uint32_t batch) const {
-    const std::uint64_t longer = total % batches;
-    return batch * (total / batches) + (batch < longer ? batch : longer);
+    const std::uint64_t longer = units() % batches;
+    return (batch * (units() / batches) + (batch < longer ? batch : longer)) * unit;
   }
   SPECLAB_HD std::uint64_t end(std::uint32_t batch) const { return begin(batch) + size(batch); }
   SPECLAB_HD std::uint64_t size(std::uint32_t batch) const {
-    return total / batches + (batch < total % batches ? 1 : 0);
+    return (units() / batches + (batch < units() % batches ? 1 : 0)) * unit;
   }
 };
 
@@ -52,8 +56,7 @@ struct Piece {
 /// The first piece of every batch comes before the second of any, so that a run that is stopped has something
 /// of each.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
-  const std::uint32_t batches = cut.count();
-  return (cut.total / batches + most_piece_rounds) / most_piece_rounds * batches;
+  return (cut.size(0) + most_piece_rounds - 1) / most_piece_rounds * cut.count();
 }
 
 SPECLAB_HD inline Piece piece_at(const BatchCut& cut, std::uint64_t index) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/grown_tree.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/token.hpp"
 
@@ -151,6 +153,34 @@ struct StaleSiblingsFault : RecursiveRule {
                 std::uint16_t slot, Random& random) const {
     const auto compared_with = [target](const OwnedRow<Real>&) { return target; };
     return try_in_turn(candidates, target, draft, slot, random, compared_with);
+  }
+};
+
+/// Drafts the argmax of the draft's row, and verifies it as if it had been drawn from that row: the tokens
+/// were drawn from another distribution than the one that the acceptance test reads. (Transformers 5.23.0
+/// does so for one kind of assistant.) A grown tree without branches is the chain of argmaxes, of at most 64
+/// tokens as gamma is.
+struct ClaimedDraftFault : GrownTreeRule {
+  ClaimedDraftFault() : GrownTreeRule(1, 64) {}
+
+  template <class Real>
+  struct Claimed {
+    OwnedRow<Real> target;
+    BasicRow<Real> draft;
+
+    Real acceptance_probability(Token token) const {
+      return acceptance_ratio(target[token], draft[token], Real(1));
+    }
+    void refuse(Token) { subtract_draft(target.probabilities, draft, Real(1)); }
+    BasicRow<Real> left() const { return target.view(); }
+  };
+
+  template <class View, class Random>
+  TreeVerdict verify_tree(View& view, Random& random) const {
+    using Real = typename View::Real;
+    return walk_down(view, random, [&view](std::int32_t node) {
+      return Claimed<Real>{copy_of(view.target(node)), view.draft(node)};
+    });
   }
 };
 

@@ -110,6 +110,8 @@ class BeamCell final : public PreparedCell {
 
   void describe(CellResult& result, const std::vector<Trial>& trials, double confidence) const {
     // A trial is the unit of independence: each starts from a prompt of its own.
+    const Independence independence =
+        trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
     std::vector<Tally> tallies;
     std::vector<double> accepted;
     std::vector<double> rounds;
@@ -133,7 +135,7 @@ class BeamCell final : public PreparedCell {
       identical += trial.identical ? 1 : 0;
     }
 
-    result.simulated = simulated_metrics(tallies, config_.cost, confidence);
+    result.simulated = simulated_metrics(tallies, config_.cost, confidence, independence);
     const auto set = [&](Metric metric, const Interval& interval) {
       const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
                                       [&](const auto& entry) { return entry.first == metric; });
@@ -143,11 +145,14 @@ class BeamCell final : public PreparedCell {
         result.simulated.emplace_back(metric, interval);
       }
     };
-    set(Metric::accepted_per_target_step, *ratio_interval(accepted, rounds, confidence));
-    set(Metric::target_rows, *ratio_interval(target_rows, plain_rows, confidence));
-    set(Metric::operations, *ratio_interval(weighted_rows, plain_rows, confidence));
-    const double share = static_cast<double>(identical) / static_cast<double>(trials.size());
-    set(Metric::identical_beams, {share, share, share});
+    const auto set_ratio = [&](Metric metric, const std::vector<double>& above,
+                               const std::vector<double>& below) {
+      set(metric, *known_bounds(ratio_interval(above, below, confidence), independence));
+    };
+    set_ratio(Metric::accepted_per_target_step, accepted, rounds);
+    set_ratio(Metric::target_rows, target_rows, plain_rows);
+    set_ratio(Metric::operations, weighted_rows, plain_rows);
+    set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));
     std::sort(result.simulated.begin(), result.simulated.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
 
@@ -161,7 +166,7 @@ class BeamCell final : public PreparedCell {
     counts.target_rows = sum.target_rows;
     counts.draft_rows = sum.draft_rows;
     counts.plain_rows = sum.plain_rows;
-    result.positions = position_results(tallies, config_.gamma, confidence);
+    result.positions = position_results(tallies, config_.gamma, confidence, independence);
   }
 
   const Config& config_;

@@ -111,14 +111,17 @@ std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t seq
   SimulationSize simulation;
   simulation.seed = 2;
   simulation.trials = sequences;
-  simulation.length = numpy_sequence_rounds;
-  simulation.batches = sequences * numpy_sequence_rounds;  // a batch is one round
-  const Outcome outcome = tables.decode(bench_gamma, simulation);
-  Tally last;
-  for (std::size_t at = numpy_sequence_rounds - 1; at < outcome.batches.size(); at += numpy_sequence_rounds)
-    last += outcome.batches[at];
-  last.accepted_lengths.resize(bench_gamma + 1);
-  return last.accepted_lengths;
+  const auto lengths_of = [&](std::uint32_t rounds) {
+    simulation.length = rounds;
+    std::vector<std::uint64_t> lengths = tables.decode(bench_gamma, simulation).total().accepted_lengths;
+    lengths.resize(bench_gamma + 1);
+    return lengths;
+  };
+  // A longer run starts with the rounds of a shorter one.
+  std::vector<std::uint64_t> last = lengths_of(numpy_sequence_rounds);
+  const std::vector<std::uint64_t> before = lengths_of(numpy_sequence_rounds - 1);
+  for (std::size_t accepted = 0; accepted < last.size(); ++accepted) last[accepted] -= before[accepted];
+  return last;
 }
 
 }  // namespace

@@ -39,8 +39,6 @@ namespace {
 /// Kolmogorov's limit: sqrt(n) D exceeds this with probability 0.01.
 constexpr double ks_one_percent = 1.6276;
 
-bool holds(const Interval& interval, double value) { return interval.low <= value && value <= interval.high; }
-
 /// Rates are near 0 or 1, where intervals are lopsided: both ends are shown.
 Cell rate_cell(const Interval& rate, bool good) {
   return {fmt::format("{:.4f} ({:.4f}–{:.4f})", rate.estimate, rate.low, rate.high), rate.estimate,
@@ -147,14 +145,14 @@ Table null_table(const CalibrationResult& calibration, const std::string& label,
   for (const NullDistribution& each : calibration.null) {
     std::vector<Cell> row{text_cell(each.name), number_cell(each.ks_distance), number_cell(each.ks_p)};
     for (const auto& [nominal, rate] : each.rejections) {
-      row.push_back(rate_cell(rate, each.uniform ? holds(rate, nominal) : rate.low <= nominal));
+      row.push_back(rate_cell(rate, each.uniform ? rate.holds(nominal) : rate.low <= nominal));
     }
     table.rows.push_back(std::move(row));
   }
   table.note = fmt::format(
-      "Rates with {:.6g}% binomial intervals. The verdict adjusts for all tests together (Holm): its rate is "
+      "Rates with {} binomial intervals. The verdict adjusts for all tests together (Holm): its rate is "
       "at most the level.",
-      100 * confidence);
+      confidence_percent(confidence));
   return table;
 }
 

@@ -68,7 +68,7 @@ Acceptance given_acceptance(double alpha, double standard_error, double confiden
 Acceptance logged_acceptance(const std::string& file, const std::string& model, double confidence) {
   AcceptanceFile log = read_acceptance(file, model);
   const Interval alpha =
-      *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
+      *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
   return {alpha, "log (maximum likelihood)", std::move(log)};
 }
 

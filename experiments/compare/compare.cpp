@@ -65,16 +65,18 @@ struct Speeds {
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confidence) {
+RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confidence,
+                   Independence independence) {
   // The speedup among them knows one cost alone, and is not asked for.
-  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence);
+  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence);
   return {.alpha_examined = value_of(metrics, Metric::alpha_examined),
           .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
-          .drafted_per_round =
+          .drafted_per_round = known_bounds(
               ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
                              each(outcome, [](const Tally& t) { return real(t.rounds); }), confidence),
+              independence),
           .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
-          .speedup = ratio_interval(speeds.tokens, speeds.time, confidence)};
+          .speedup = known_bounds(ratio_interval(speeds.tokens, speeds.time, confidence), independence)};
 }
 
 class CompareCell final : public PreparedCell {
@@ -160,26 +162,32 @@ class CompareCell final : public PreparedCell {
   }
 
   void describe(CellResult& result, CompareResult& own, const Measured& measured, double confidence) const {
+    // Of few sequences, some may be unlike all the rest.
+    const Independence independence = task_->sequences.sequences.size() >= least_independent_trials
+                                          ? Independence::batches
+                                          : Independence::nothing;
     std::vector<Speeds> by_gamma;
     std::size_t best = 0;
     for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
       by_gamma.push_back(speeds(measured.gammas[i]));
-      own.gammas.push_back({numbers(measured.gammas[i], by_gamma[i], confidence), section_.gammas[i]});
+      own.gammas.push_back(
+          {numbers(measured.gammas[i], by_gamma[i], confidence, independence), section_.gammas[i]});
       if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
     }
     own.best_gamma = section_.gammas[best];
     own.sequences = task_->sequences.sequences.size();
 
     const Outcome& overlaps = measured.overlaps;
-    own.proposes =
+    own.proposes = known_bounds(
         ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
-                       each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence);
+                       each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence),
+        independence);
     const RunNumbers& fastest = own.gammas[best];
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
     put(Metric::alpha_overlap,
-        value_of(simulated_metrics(overlaps.batches, {}, confidence), Metric::alpha_overlap));
+        value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
     put(Metric::alpha_examined, fastest.alpha_examined);
     put(Metric::alpha_drafted, fastest.alpha_drafted);
     put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
@@ -190,11 +198,15 @@ class CompareCell final : public PreparedCell {
       if (!run.outcome) continue;
       const Speeds its = speeds(*run.outcome);
       const PolicyConfig& policy = section_.policies[i];
-      PolicyResult one{numbers(*run.outcome, its, confidence), label_of(policy), policy.name(), {}, {}};
-      one.gain = paired_difference(its.batches(), by_gamma[best].batches(), confidence);
+      PolicyResult one{
+          numbers(*run.outcome, its, confidence, independence), label_of(policy), policy.name(), {}, {}};
+      one.gain =
+          known_bounds(paired_difference(its.batches(), by_gamma[best].batches(), confidence), independence);
       if (run.policy.foresees()) {
-        one.speedup_drafting_free = ratio_interval(
-            its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }), confidence);
+        one.speedup_drafting_free = known_bounds(
+            ratio_interval(its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }),
+                           confidence),
+            independence);
       }
       own.policies.push_back(std::move(one));
     }

@@ -17,6 +17,7 @@ namespace {
 constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target_step,
                               Metric::tokens_variance, Metric::speedup,
                               Metric::operations,      Metric::memory_accesses};
+
 EngineResult engine_result(const Job& job) {
   EngineResult engine{.name = words(job.engine)};
   if (job.engine == EngineUsed::plain) return engine;
@@ -29,9 +30,8 @@ void add_agreement(CellResult& result) {
   for (const Metric metric : compared) {
     const Interval* simulated = find(result.simulated, metric);
     const double* formula = find(result.formula, metric);
-    if (simulated == nullptr || formula == nullptr) continue;
-    result.agreement.emplace_back(metric_name(metric),
-                                  simulated->low <= *formula && *formula <= simulated->high);
+    if (simulated == nullptr || formula == nullptr || !simulated->judges()) continue;
+    result.agreement.emplace_back(metric_name(metric), simulated->holds(*formula));
   }
 }
 
@@ -54,7 +54,8 @@ class DecodingCell final : public PreparedCell {
   void run(CellResult& result, const RunContext& context) override {
     const Config& config = cell_.config;
     const std::vector<Tally>& batches = job_.outcome.batches;
-    result.simulated = simulated_metrics(batches, config.cost, context.confidence);
+    const Independence independence = independence_of_rounds(job_);
+    result.simulated = simulated_metrics(batches, config.cost, context.confidence, independence);
     FormulaInputs inputs{0, config.gamma, config.cost};
     if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
       inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
@@ -71,7 +72,7 @@ class DecodingCell final : public PreparedCell {
     result.engine = engine_result(job_);
     if (exact_alpha_) add_agreement(result);
     result.counts = counts_of(total);
-    result.positions = position_results(batches, config.gamma, context.confidence);
+    result.positions = position_results(batches, config.gamma, context.confidence, independence);
   }
 
  private:

@@ -25,6 +25,11 @@ SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
 
 namespace {
 
+/// Of rounds of gamma drafts: from none accepted to all.
+Support possible_speedups(int gamma, double c) {
+  return {1 / (1 + c * gamma), (1 + gamma) / (1 + c * gamma)};
+}
+
 class SearchCell final : public PreparedCell {
  public:
   SearchCell(const CellSpec& cell, double alpha) : cell_(cell), alpha_(alpha) {}
@@ -40,10 +45,14 @@ class SearchCell final : public PreparedCell {
     std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
     std::vector<double> means{1.0};
     own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
+    const std::vector<double> ones(by_gamma.front().size(), 1.0);
+    const auto mean = [&](const std::vector<double>& values, const Support& support) {
+      return *bounded_ratio_interval(values, ones, support, context.confidence);
+    };
     for (const Job* job : jobs) {
       std::vector<double>& speedups = by_gamma.emplace_back();
       for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
-      own->speedup_by_gamma.push_back(*mean_interval(speedups, context.confidence));
+      own->speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
       means.push_back(own->speedup_by_gamma.back().estimate);
     }
     const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
@@ -54,14 +63,17 @@ class SearchCell final : public PreparedCell {
     std::vector<double> differences;
     for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
       differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
-    own->gap = *mean_interval(differences, context.confidence);
+    const Support of_best = possible_speedups(static_cast<int>(best), c);
+    const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
+    own->gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
     own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
 
     const auto at = static_cast<double>(best);
     result.simulated = {{Metric::optimal_gamma, {at, at, at}},
                         {Metric::best_speedup, own->speedup_by_gamma[best]}};
-    result.agreement = {{metric_name(Metric::optimal_gamma),
-                         best == theory_gamma || (own->gap.low <= 0 && own->gap.high >= 0)}};
+    if (best == theory_gamma || own->gap.judges()) {
+      result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own->gap.holds(0)}};
+    }
     result.own = std::move(own);
   }
 

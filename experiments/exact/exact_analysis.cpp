@@ -179,29 +179,23 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   const Job& best = jobs.decode(setup, best_gamma);
   jobs.run({});
   const auto& batches = job.outcome.batches;
-  const ByMetric<Interval> metrics = simulated_metrics(batches, config.cost, task.confidence);
+  const Independence independence = independence_of_rounds(job);
+  const ByMetric<Interval> metrics = simulated_metrics(batches, config.cost, task.confidence, independence);
   RoundIntervals values;
 #define SPECLAB_QUANTITY_SIMULATED(name, sentence) \
   if (const auto metric = metric_named(#name)) values.name = value_of(metrics, *metric);
   SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_SIMULATED)
 #undef SPECLAB_QUANTITY_SIMULATED
-  values.best_speedup =
-      value_of(simulated_metrics(best.outcome.batches, config.cost, task.confidence), Metric::speedup);
+  values.best_speedup = value_of(
+      simulated_metrics(best.outcome.batches, config.cost, task.confidence, independence), Metric::speedup);
   if (const auto& accepted = values.alpha_examined) {
     values.rejections = Interval{1 - accepted->estimate, 1 - accepted->high, 1 - accepted->low};
   }
-  const auto positions = acceptance_by_position(batches, config.gamma, task.confidence);
+  const auto positions = acceptance_by_position(batches, config.gamma, task.confidence, independence);
   if (!positions.empty()) values.first_accepted = positions[0].unconditional;
   if (positions.size() > 1) values.second_accepted = positions[1].conditional;
-  std::vector<double> rounds;
-  for (const Tally& batch : batches) rounds.push_back(static_cast<double>(batch.rounds));
   for (std::size_t accepted = 0; accepted <= static_cast<std::size_t>(config.gamma); ++accepted) {
-    std::vector<double> times;
-    for (const Tally& batch : batches) {
-      const auto& lengths = batch.accepted_lengths;
-      times.push_back(accepted < lengths.size() ? static_cast<double>(lengths[accepted]) : 0);
-    }
-    values.distribution.push_back(*ratio_interval(times, rounds, task.confidence));
+    values.distribution.push_back(*share_of_length(batches, accepted, task.confidence, independence));
   }
   return values;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/exact/exact_result.hpp"
+#include "experiments/presentation/metric_tables.hpp"
 #include "experiments/report/cells.hpp"
 
 namespace speclab {
@@ -134,11 +135,13 @@ std::string exact_text(const ExactResult& result) {
       "Relative gain: (P(second | first accepted) - P(first accepted)) / (1 - P(first accepted)); 0 when the "
       "two "
       "acceptances are independent.\n";
-  if (result.classes.front().simulated) {
+  if (const auto& simulated = result.classes.front().simulated) {
+    const bool unknown = simulated->alpha_examined && !simulated->alpha_examined->bounded();
     out += fmt::format(
         "The simulation starts from the prompts without burn-in: {} trials of {} rounds. \"The same over the "
-        "simulated rounds\" is the exact mean for just these; intervals hold with confidence {:.6g}.\n",
-        result.config.simulation.trials, result.config.simulation.length, result.interval_confidence);
+        "simulated rounds\" is the exact mean for just these; intervals hold with confidence {}.{}\n",
+        result.config.simulation.trials, result.config.simulation.length,
+        confidence_text(result.interval_confidence), unknown ? " " + unknown_error_note() : "");
   }
   return out;
 }

@@ -76,7 +76,8 @@ AcceptanceFile totals_of(const Tally& tally) {
 Acceptance measured(const Job& job, double confidence) {
   Acceptance found;
   found.from = "simulation";
-  const ByMetric<Interval> metrics = simulated_metrics(job.outcome.batches, {}, confidence);
+  const ByMetric<Interval> metrics =
+      simulated_metrics(job.outcome.batches, {}, confidence, independence_of_rounds(job));
   if (const Interval* alpha = find(metrics, Metric::alpha_examined)) found.alpha = *alpha;
   found.alpha.low = std::clamp(found.alpha.low, 0.0, 1.0);
   found.alpha.high = std::clamp(found.alpha.high, 0.0, 1.0);

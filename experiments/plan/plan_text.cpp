@@ -35,6 +35,8 @@ Cell plain_count(std::uint64_t count) { return {std::to_string(count), static_ca
 
 /// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly.
 std::string ranged(const Interval& interval) {
+  if (!interval.bounded())
+    return fmt::format("{:.4g}, error not known: stretches resemble their neighbours", interval.estimate);
   if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
 }
@@ -45,7 +47,7 @@ std::string head(const DrafterPlan& plan) {
   out += line(
       "α",
       fmt::format("{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
-                  plan.alpha.estimated() ? fmt::format(", confidence {:.4g}", plan.alpha.confidence) : ""));
+                  plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : ""));
   out += line("c", fmt::format("{:.4g}, {}", plan.costs.c, plan.costs.from));
   out += line("best γ", fmt::format("{}", plan.best.gamma));
   out += line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
@@ -105,7 +107,7 @@ std::string log_text(const LogFindings& log) {
   const OtherChoice& other = log.other_choice;
   out += line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
               fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
-  return out + R"(Intervals: alpha by likelihood ratio (a simulation's by batches), a by Clopper and Pearson,
+  return out + R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
 speedup through alpha by the formula, or by the delta method from positions. All but those of
 stretches and batches take rounds as independent.
 )";

@@ -104,15 +104,26 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
     if (found.held < found.compared) css = "bad";
   }
   append(text, result.config.experiment->remark(cell));
+  if (has_unknown_error(cell)) append(text, "too few independent sequences for intervals");
   return {text, std::nullopt, text.empty() ? "" : css};
 }
 
 std::string interval_note(const Result& result) {
-  return fmt::format("± is the {:.6g}% interval{}.", 100 * result.interval_confidence,
-                     result.config.simultaneous
-                         ? fmt::format(", so wide that all of this table hold together with {:.6g}%",
-                                       100 * result.config.confidence)
-                         : "");
+  std::string note = fmt::format("± is the {} interval{}.", confidence_percent(result.interval_confidence),
+                                 result.config.simultaneous
+                                     ? fmt::format(", so wide that all of this table hold together with {}",
+                                                   confidence_percent(result.config.confidence))
+                                     : "");
+  if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
+    note += fmt::format(" {}", unknown_error_note());
+  return note;
+}
+
+std::string unknown_error_note() {
+  return fmt::format(
+      "± ?: the error is not known. Tokens of one sequence depend on those before them, and fewer than {} "
+      "sequences do not tell how much: give more sequences, which may be shorter.",
+      least_independent_trials);
 }
 
 Table result_table(const Result& result, const std::string& id, std::size_t most_rows) {

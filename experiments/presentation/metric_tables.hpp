@@ -23,8 +23,10 @@ Table position_table(const CellResult& cell, const std::string& id);
 /// formula, then the experiment's remark.
 Cell verdict_cell(const Result& result, const CellResult& cell);
 
-/// "± is the 95% interval", and whether all hold together.
+/// "± is the 95% interval", whether all hold together, and why some are not known.
 std::string interval_note(const Result& result);
+/// What "± ?" means.
+std::string unknown_error_note();
 
 /// The metrics of the result's tables: the config's, or the experiment's.
 std::vector<Metric> shown_metrics(const Result& result);

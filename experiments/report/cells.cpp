@@ -18,12 +18,29 @@ std::string number_text(double value) {
 
 std::string interval_text(const Interval& interval) {
   // Bounds are infinite with a single batch, and not numbers once they have been through a file.
-  const double half = interval.half_width();
+  const double half = std::max(interval.high - interval.estimate, interval.estimate - interval.low);
   if (!std::isfinite(half)) return fmt::format("{} ± ?", number_text(interval.estimate));
   if (!(half > 0)) return number_text(interval.estimate);
   // Two digits of the half-width say how many of the estimate mean anything.
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
   return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
+}
+
+namespace {
+
+int confidence_digits(double confidence) {
+  const double nines = std::clamp(-std::floor(std::log10(1 - confidence)), 0.0, 15.0);
+  return std::max(6, static_cast<int>(nines) + 1);
+}
+
+}  // namespace
+
+std::string confidence_text(double confidence) {
+  return fmt::format("{:.{}g}", confidence, confidence_digits(confidence));
+}
+
+std::string confidence_percent(double confidence) {
+  return fmt::format("{:.{}g}%", 100 * confidence, confidence_digits(confidence));
 }
 
 std::string digits_text(double value, int digits) {

@@ -12,8 +12,12 @@ namespace speclab {
 
 /// Four significant digits, in powers of ten below 0.001 and from a million on; "–" when not finite.
 std::string number_text(double value);
-/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to.
+/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to. Of unlike sides the wider one; "?"
+/// for an error that is not known.
 std::string interval_text(const Interval& interval);
+/// "0.95" and "95%": six digits, or as many as tell the confidence from 1.
+std::string confidence_text(double confidence);
+std::string confidence_percent(double confidence);
 
 /// `digits` significant digits, whole ones and groups of three above that: "0.125", "12,345".
 std::string digits_text(double value, int digits);

@@ -64,8 +64,10 @@ class RuleCell final : public PreparedCell {
 
   void describe_simulation(CellResult& result, double confidence) const {
     const std::vector<Tally>& batches = job_.outcome.batches;
-    result.simulated = simulated_metrics(batches, config_.cost, confidence);
-    for (const Estimate& estimate : quality_estimates(batches, confidence)) {
+    const Independence independence = independence_of_rounds(job_);
+    result.simulated = simulated_metrics(batches, config_.cost, confidence, independence);
+    const Independence of_contexts = independence_of_contexts(job_.simulation);
+    for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
       if (estimate.interval) {
         result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
       }
@@ -74,7 +76,7 @@ class RuleCell final : public PreparedCell {
       result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
       result.proved = {Metric::tv_to_target};
     }
-    result.positions = position_results(batches, config_.gamma, confidence);
+    result.positions = position_results(batches, config_.gamma, confidence, independence);
     const Tally total = job_.outcome.total();
     result.counts = counts_of(total);
     result.counts.draft_runs = total.draft_runs;

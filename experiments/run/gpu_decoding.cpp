@@ -51,6 +51,7 @@ TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSiz
   const PreparedPair* const table = pair.stored();
   assert(table != nullptr);
   TableRun run{shape_of(gamma, simulation), table->view(), pair.rule(), {}};
+  run.shape.batch_unit = simulation.cut().unit;
   for (const auto& prompt : simulation.prompts) run.starts.push_back(table->context_of(prompt));
   return run;
 }

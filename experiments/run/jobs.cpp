@@ -45,6 +45,15 @@ const char* words(EngineUsed engine) {
   return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
 }
 
+Independence independence_of_rounds(const Job& job) {
+  const bool one_rate = job.kind == JobKind::independent_acceptances || (job.setup && job.setup->exact_alpha);
+  return one_rate ? Independence::rounds : independence_of_contexts(job.simulation);
+}
+
+Independence independence_of_contexts(const SimulationSize& simulation) {
+  return simulation.has_independent_trials() ? Independence::batches : Independence::nothing;
+}
+
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {
   auto& setup = setups_[setup_key(config)];
   if (!setup) setup = std::make_shared<const Setup>(build_setup(config, factory_));

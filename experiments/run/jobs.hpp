@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/setup.hpp"
@@ -40,6 +41,12 @@ struct Job {
   Outcome outcome = {};
   bool done = false;
 };
+
+/// What is independent in a job's rounds: all of them, where acceptances have one probability in every
+/// context.
+Independence independence_of_rounds(const Job& job);
+/// The same of what depends on the contexts that rounds come through.
+Independence independence_of_contexts(const SimulationSize& simulation);
 
 /// Throws ConfigError for a job that is neither rounds of independent acceptances nor decoding of two stored
 /// tables on the fast engine, naming what the GPU can run.

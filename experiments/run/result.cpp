@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -103,10 +104,10 @@ Counts counts_of(const Tally& tally) {
   return counts;
 }
 
-std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma,
-                                             double confidence) {
+std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence,
+                                             Independence independence) {
   std::vector<PositionResult> positions;
-  for (const PositionAcceptance& at : acceptance_by_position(batches, gamma, confidence))
+  for (const PositionAcceptance& at : acceptance_by_position(batches, gamma, confidence, independence))
     positions.push_back({at.unconditional, at.conditional});
   return positions;
 }
@@ -148,13 +149,18 @@ Agreement agreement(const Result& result) {
 }
 
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
-                                     double confidence) {
+                                     double confidence, Independence independence) {
   ByMetric<Interval> simulated;
-  for (const Estimate& estimate : estimates(batches, cost, confidence)) {
+  for (const Estimate& estimate : estimates(batches, cost, confidence, independence)) {
     const auto metric = metric_named(estimate.name);
     if (estimate.interval && metric) simulated.emplace_back(*metric, *estimate.interval);
   }
   return simulated;
+}
+
+bool has_unknown_error(const CellResult& cell) {
+  return std::any_of(cell.simulated.begin(), cell.simulated.end(),
+                     [](const auto& metric) { return !metric.second.bounded(); });
 }
 
 }  // namespace speclab

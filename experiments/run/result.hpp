@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/estimates.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/metric.hpp"
 #include "sim/simulation_size.hpp"
@@ -41,7 +41,8 @@ struct PositionResult {
   std::optional<Interval> conditional;    ///< P[accepted | those before]
 };
 /// Acceptance at each drafted position, 1 to gamma.
-std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence);
+std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence,
+                                             Independence independence);
 
 /// How decoding ran, and counts of its work that are the same on every machine.
 struct EngineResult {
@@ -58,7 +59,7 @@ struct CellResult : CaseConfig {
   ByMetric<Interval> simulated;
   std::vector<Metric> proved;  ///< of `simulated`, those that stand for a proof
   ByMetric<Reproduction> verdict;
-  OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule
+  OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule, where it can judge
   std::optional<RuleConfig> rule;  ///< when parameters of the config's rule were measured
   std::optional<EngineResult> engine;
   Counts counts;
@@ -92,6 +93,9 @@ Agreement agreement(const Result& result);
 
 /// The estimates of a run that are metrics.
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
-                                     double confidence);
+                                     double confidence, Independence independence);
+
+/// Whether the cell has an estimate whose error is not known.
+bool has_unknown_error(const CellResult& cell);
 
 }  // namespace speclab

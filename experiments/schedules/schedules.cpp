@@ -109,10 +109,13 @@ Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::siz
   return *ratio_interval(accepted, positions, confidence);
 }
 
-/// Up to rounding, which is all there is where nothing varies.
-bool within(const Interval& interval, double value) {
-  const double rounding = 1e-9 * std::abs(value);
-  return interval.low - rounding <= value && value <= interval.high + rounding;
+/// Whether the formula is within the interval; none where most batches took the same time, of which Student's
+/// t knows nothing, unless that is the formula's.
+std::optional<bool> verdict(const BatchTimes& times, const Interval& interval, double formula) {
+  const double rounding = 1e-9 * std::abs(formula);  // of sums of times
+  const bool holds = interval.low - rounding <= formula && formula <= interval.high + rounding;
+  if (holds || varies(times.ratio())) return holds;
+  return std::nullopt;
 }
 
 std::string track_name(const Track& track, bool numbered) {
@@ -177,7 +180,8 @@ class SchedulesCell final : public PreparedCell {
     }
     const auto own = std::make_shared<SchedulesResult>();
     const std::size_t batches = std::min<std::size_t>(simulation_.batches, simulation_.trials);
-    const Interval share = accepted_share(runs, simulation_.length, batches, context.confidence);
+    const Interval share =
+        *known_bounds(accepted_share(runs, simulation_.length, batches, context.confidence), independence());
     result.formula_alpha = exact_alpha_ ? AlphaSource::exact : AlphaSource::measured;
     result.exact_alpha = exact_alpha_;
     if (!exact_alpha_) own->measured_alpha = share;
@@ -207,6 +211,10 @@ class SchedulesCell final : public PreparedCell {
                            simulation_.length + spare_of_independent_acceptances(*exact_alpha_));
   }
 
+  Independence independence() const {
+    return exact_alpha_ ? Independence::batches : independence_of_contexts(simulation_);
+  }
+
   void add_rows(SchedulesResult& own, const ScheduleRuns& runs, std::size_t batches, double alpha,
                 double confidence) const {
     const std::vector<BatchTimes> times = batch_times(runs, named_.size(), batches);
@@ -220,12 +228,15 @@ class SchedulesCell final : public PreparedCell {
       row.kind = named_[i].kind;
       row.formula = made.formula(alpha);
       if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
-      row.speedup = *ratio_interval(times[i].plain_time, times[i].time, confidence);
-      if (row.formula && exact_alpha_) row.formula_within_interval = within(row.speedup, *row.formula);
+      row.speedup =
+          *known_bounds(ratio_interval(times[i].plain_time, times[i].time, confidence), independence());
+      if (row.formula && exact_alpha_)
+        row.formula_within_interval = verdict(times[i], row.speedup, *row.formula);
       if (row.formula && !exact_alpha_) row.error_percent = 100 * (*row.formula / row.speedup.estimate - 1);
       if (reference != named_.end() && &named_[i] != &*reference) {
         const BatchTimes& other = times[static_cast<std::size_t>(reference - named_.begin())];
-        row.difference = paired_difference(times[i].ratio(), other.ratio(), confidence);
+        row.difference =
+            known_bounds(paired_difference(times[i].ratio(), other.ratio(), confidence), independence());
       }
       for (const std::vector<Elapsed>& trial : runs.trials) row.tokens += trial[i].tokens;
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiments/config/result_fields.hpp"
+#include "experiments/presentation/metric_tables.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/csv_values.hpp"
 #include "experiments/schedules/schedules.hpp"
@@ -88,11 +89,12 @@ Table table_of(const CellResult& cell, const SchedulesResult& own, const std::st
     table.rows.push_back(std::move(cells));
   }
   table.note = fmt::format(
-      "± is the {:.6g}% interval; differences are paired, trial by trial. Speedup is over plain decoding: of "
+      "± is the {} interval; differences are paired, trial by trial. Speedup is over plain decoding: of "
       "the "
       "same batch, for batches, and f then g, for speculative function execution.{}",
-      100 * confidence,
+      confidence_percent(confidence),
       approximate ? " The formulas assume independent acceptances, which these are not." : "");
+  if (approximate && !own.measured_alpha->bounded()) table.note += " " + unknown_error_note();
   return table;
 }
 

@@ -32,9 +32,10 @@ struct RunShape {
   std::uint32_t batches = 64;
   std::int32_t gamma = 5;
   LaunchLimits limits = {};
+  std::uint64_t batch_unit = 1;  ///< batches begin and end at multiples of it; a divisor of total()
 
   std::uint64_t total() const { return std::uint64_t{trials} * length; }
-  BatchCut cut() const { return {total(), batches}; }
+  BatchCut cut() const { return {total(), batches, batch_unit}; }
 };
 
 /// Rounds whose acceptances have probability alpha.

@@ -81,7 +81,7 @@ class Counter {
 
 Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simulation,
                    const Control& control) {
-  const BatchCut cut = simulation.cut();
+  const BatchCut cut = simulation.independent_cut();
   const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
   Outcome outcome;
   outcome.batches.resize(cut.count());

@@ -19,8 +19,8 @@ SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length, std::ui
 
 }  // namespace
 
-TEST_CASE("batches are consecutive stretches of (trial, round): none empty, sizes within one of each other") {
-  for (const std::uint32_t trials : {1U, 3U, 7U, 64U}) {
+TEST_CASE("few trials: batches are stretches of (trial, round), none empty, sizes within one of each other") {
+  for (const std::uint32_t trials : {1U, 3U, 7U}) {
     for (const std::uint32_t length : {1U, 2U, 13U, 65U, 1000U}) {
       for (const std::uint32_t batches : {1U, 2U, 32U, 64U, 100U}) {
         CAPTURE(trials);
@@ -47,6 +47,32 @@ TEST_CASE("batches are consecutive stretches of (trial, round): none empty, size
   }
 }
 
+TEST_CASE("trials enough: batches are whole trials, none empty, sizes within one trial of each other") {
+  for (const std::uint32_t trials : {8U, 9U, 63U, 64U, 100U, 200U}) {
+    for (const std::uint32_t batches : {1U, 2U, 7U, 64U, 4096U}) {
+      CAPTURE(trials);
+      CAPTURE(batches);
+      const SimulationSize simulation = simulation_of(trials, 13, batches);
+      std::vector<std::uint32_t> sizes(std::min(batches, trials));
+      REQUIRE(simulation.cut().count() == sizes.size());
+      std::uint32_t last = 0;
+      for (std::uint32_t trial = 0; trial < trials; ++trial) {
+        const std::uint32_t batch = simulation.batch_of(trial, 0);
+        CHECK(simulation.batch_of(trial, 12) == batch);
+        CHECK((batch == last || batch == last + 1));
+        last = batch;
+        ++sizes.at(batch);
+      }
+      for (std::uint32_t batch = 0; batch < sizes.size(); ++batch) {
+        CHECK(simulation.batch_end(batch) - simulation.cut().begin(batch) == sizes[batch] * 13U);
+      }
+      const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+      CHECK(*least >= 1);
+      CHECK(*most - *least <= 1);
+    }
+  }
+}
+
 TEST_CASE("the largest plan does not overflow") {
   const SimulationSize simulation = simulation_of(~0U, ~0U, 64);
   CHECK(simulation.batch_of(0, 0) == 0);
@@ -62,7 +88,7 @@ TEST_CASE("trials take turns at the prompts") {
 }
 
 TEST_CASE("a writer hands each tally to its batch, also across trials") {
-  const SimulationSize simulation = simulation_of(4, 5, 3);
+  const SimulationSize simulation = simulation_of(4, 5, 3);  // too few trials to stay whole
   Outcome outcome;
   outcome.batches.resize(3);
   std::mutex mutex;

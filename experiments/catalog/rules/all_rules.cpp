@@ -30,7 +30,8 @@
   ENTRY(fault_closed_comparison) \
   ENTRY(fault_late_context)      \
   ENTRY(fault_block_prefix)      \
-  ENTRY(fault_stale_siblings)
+  ENTRY(fault_stale_siblings)    \
+  ENTRY(fault_claimed_draft)
 // clang-format on
 
 namespace speclab {

@@ -242,8 +242,8 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   const auto plan_of = [&](const std::vector<double>& random) {
     Drafter drafter = given(0, 0.02);
     AcceptanceFile log = read(totals(random));
-    drafter.acceptance = {
-        *likelihood_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95), "log", log};
+    drafter.acceptance = {*binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95),
+                          "log", log};
     return make_plan(drafter, {});
   };
   const DrafterPlan decaying = plan_of({0.9, 0.8, 0.6, 0.4, 0.2, 0.1});

@@ -120,19 +120,20 @@ class PreparedPair {
   }
 };
 
-/// The batch of a round by walking: the first total % batches of them have one round more.
+/// The batch of a round by walking: the first units % batches of them have one unit of rounds more.
 inline std::vector<std::uint32_t> batches_of_rounds(const RunShape& shape) {
+  const std::uint64_t units = shape.total() / shape.batch_unit;
   std::vector<std::uint32_t> batches;
   for (std::uint32_t batch = 0; batches.size() < shape.total(); ++batch) {
-    const std::uint64_t size =
-        shape.total() / shape.batches + (batch < shape.total() % shape.batches ? 1 : 0);
-    batches.insert(batches.end(), size, batch);
+    const std::uint64_t size = units / shape.batches + (batch < units % shape.batches ? 1 : 0);
+    batches.insert(batches.end(), size * shape.batch_unit, batch);
   }
   return batches;
 }
 
 inline RoundCounts empty_counts(const RunShape& shape, bool tables) {
-  const auto batches = static_cast<std::size_t>(std::min<std::uint64_t>(shape.batches, shape.total()));
+  const auto batches =
+      static_cast<std::size_t>(std::min<std::uint64_t>(shape.batches, shape.total() / shape.batch_unit));
   RoundCounts counts;
   counts.gamma = shape.gamma;
   counts.lengths.resize(batches * static_cast<std::size_t>(shape.gamma + 1));

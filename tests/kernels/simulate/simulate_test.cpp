@@ -123,9 +123,14 @@ TEST_CASE(
     "tables: sizes that do not divide, many small launches, and sequences that go on where they stood") {
   const StoredRows target = random_rows(6, 2, 7);
   const StoredRows draft = random_rows(6, 1, 8);
-  for (const auto& [trials, length, batches] :
-       {std::array<std::uint32_t, 3>{1, 1, 1}, {1, 90, 7}, {300, 7, 64}, {129, 50, 1}, {40, 2, 300}}) {
+  for (const auto& [trials, length, batches, unit] : {std::array<std::uint32_t, 4>{1, 1, 1, 1},
+                                                      {1, 90, 7, 1},
+                                                      {300, 7, 64, 1},
+                                                      {300, 7, 64, 7},
+                                                      {129, 50, 1, 1},
+                                                      {40, 2, 300, 2}}) {
     RunShape shape{.seed = 3, .trials = trials, .length = length, .batches = batches, .gamma = 4};
+    shape.batch_unit = unit;
     const std::vector<std::vector<Token>> prompts{{1, 2}, {5}};
     const PreparedPair<TokenRule> whole(target, draft, TokenRule{}, shape, prompts);
     const RoundCounts expected = plain_loop(whole);

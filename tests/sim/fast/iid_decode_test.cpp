@@ -25,7 +25,8 @@ Outcome reference(double alpha, std::int32_t gamma, const SimulationSize& simula
       std::int32_t kept = 0;
       for (double power = alpha; kept < gamma && static_cast<double>(word) < power * 0x1p64; power *= alpha)
         ++kept;
-      Tally& tally = outcome.batches[simulation.batch_of(trial, round)];
+      const std::uint64_t at = std::uint64_t{trial} * simulation.length + round;
+      Tally& tally = outcome.batches[simulation.independent_cut().batch_of(at)];
       tally.add_round(Round{gamma, gamma, std::min(kept + 1, gamma), kept, 0});
       for (std::int32_t i = 0; i <= kept; ++i) tally.add_overlap(alpha);
     }
