@@ -32,7 +32,7 @@ struct CompareSection {
   std::vector<std::int32_t> gammas{1, 2, 3, 4, 5, 6, 8, 10};
   std::vector<PolicyConfig> policies;
   double verify = 0;          ///< time of a target run for each token that it verifies, beyond 1
-  std::int32_t batches = 32;  ///< stretches of sequences for batch-means intervals
+  std::int32_t batches = 32;  ///< of whole sequences, at most, for intervals
 };
 
 /// Numbers of one run of a drafter on a task; none where they cannot be estimated.

@@ -43,7 +43,7 @@ const SectionKind& compare_section() {
                            "Theorem 3.8, where verifying is free."),
                      "target runs"),
            integer_field("batches", &CompareSection::batches, 2, 4096,
-                         "Stretches of sequences for batch-means intervals.")})
+                         "Batches of whole sequences that intervals compare, at most.")})
           .type};
   return kind;
 }

@@ -86,6 +86,30 @@ TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a n
   CHECK(plain.cells.front().agreement.empty());
 }
 
+TEST_CASE("schedules at extremes: a formula that is right is not refuted by trials that took the same time") {
+  // Null: 40 runs of some intervals that hold with 1 - 1e-7. With alpha = .9999 most trials see no rejection.
+  std::size_t judged = 0;
+  for (const double alpha : {0.9, 0.9999}) {
+    for (int seed = 1; seed <= 20; ++seed) {
+      const CellResult cell = run_of({{"title", "test"},
+                                      {"experiment", "schedules"},
+                                      {"alpha", alpha},
+                                      {"gamma", 5},
+                                      {"seed", seed},
+                                      {"cost", {{"c", 0.1}}},
+                                      {"confidence", 0.9999999},
+                                      {"schedules", {{"compare", {{{"kind", "speculative"}}}}}},
+                                      {"simulation", {{"trials", 64}, {"length", 500}}}})
+                                  .result.cells.front();
+      CAPTURE(alpha);
+      CAPTURE(seed);
+      for (const auto& [name, held] : cell.agreement) CHECK_MESSAGE(held, name);
+      judged += cell.agreement.size();
+    }
+  }
+  CHECK(judged >= 20);
+}
+
 TEST_CASE("the confidence is printed with the digits that tell it from 1") {
   CHECK(interval_note(independent(0.5, 1, 0.95)) == "± is the 95% interval.");
   CHECK(interval_note(independent(0.5, 1, 0.9999)) == "± is the 99.99% interval.");
