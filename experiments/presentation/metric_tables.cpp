@@ -116,6 +116,11 @@ std::string interval_note(const Result& result) {
                                      : "");
   if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
     note += fmt::format(" {}", unknown_error_note());
+  for (const CellResult& cell : result.cells) {
+    if (!cell.engine || !cell.engine->why_plain) continue;
+    note += fmt::format(" Decoded by the plain engine, which reads whole rows: {}.", *cell.engine->why_plain);
+    break;
+  }
   return note;
 }
 
