@@ -1,9 +1,11 @@
 #include "experiments/check/sample_file.hpp"
 
 #include <fmt/format.h>
+#include <zip.h>
 
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -18,6 +20,9 @@ namespace speclab {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
+
+constexpr std::size_t longest_header = 4096;  // NumPy writes some 120 bytes
+constexpr std::uint64_t largest_array = 4e9;  // bytes, of an archive that may hold anything
 
 /// Adds tokens one by one, checked.
 class Samples {
@@ -88,6 +93,7 @@ void read_npy(std::string_view data, const std::string& name, Samples& samples) 
   const auto header_size = static_cast<std::size_t>(integer_at(data.data() + 8, size_bytes, false));
   const std::size_t begin = 8 + size_bytes;
   if (header_size > data.size() - begin) throw unusable("its header is cut off");
+  if (header_size > longest_header) throw unusable("its header is longer than an array's");
   const std::string header(data.substr(begin, header_size));
   static const std::regex form(
       R"('descr': '[<|]([iu])([1248])'.*'fortran_order': False.*'shape': \((\d{1,15}), (\d{1,15})\))");
@@ -109,12 +115,42 @@ void read_npy(std::string_view data, const std::string& name, Samples& samples) 
   }
 }
 
+/// The one array of an .npz archive, as numpy.savez writes it.
+std::string array_in(const std::string& archive, const std::string& name) {
+  const auto unusable = [&](const char* why) {
+    return UsageError(fmt::format("{}: {}; save one array of integers by numpy.savez", name, why));
+  };
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(archive.data(), archive.size(), 0, &error);
+  const std::unique_ptr<zip_t, decltype(&zip_discard)> opened(
+      source != nullptr ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr, zip_discard);
+  if (!opened) {
+    if (source != nullptr) zip_source_free(source);
+    throw unusable("not an .npz file");
+  }
+  zip_stat_t about;
+  if (zip_get_num_entries(opened.get(), 0) != 1 || zip_stat_index(opened.get(), 0, 0, &about) != 0 ||
+      (about.valid & ZIP_STAT_SIZE) == 0) {
+    throw unusable("not an archive of one array");
+  }
+  if (about.size > largest_array) throw unusable("its array is larger than 4 GB");
+  const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> entry(zip_fopen_index(opened.get(), 0, 0),
+                                                                 zip_fclose);
+  std::string array(entry ? about.size : 0, '\0');
+  if (!entry || zip_fread(entry.get(), array.data(), array.size()) != static_cast<zip_int64_t>(array.size()))
+    throw unusable("its array cannot be unpacked");
+  return array;
+}
+
 }  // namespace
 
 std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
   Samples samples(length, vocab);
   const std::string text = read_text(file);
-  if (file.extension() == ".npy") {
+  if (file.extension() == ".npz") {
+    read_npy(array_in(text, file.string()), file.string(), samples);
+  } else if (file.extension() == ".npy") {
     read_npy(text, file.string(), samples);
   } else {
     for (const TextLine& line : lines_of(text, file.string())) read_json_line(line, samples);

@@ -11,6 +11,7 @@
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/markup.hpp"
+#include "experiments/run/folder_lock.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv.hpp"
@@ -97,17 +98,21 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
               std::vector<std::vector<Cell>>& summary) {
   const std::string name = file.stem().string();
   const bool quiet = values.count("quiet") > 0;
+  const FolderLock lock(out / name);
   const RunResult run = in_file(file.string(), [&] {
-    return run_watched(load_config(file.string(), values), name, quiet, earlier_result(out / name));
+    return run_watched(load_config(file.string(), values),
+                       {.folder = out / name, .title = name, .quiet = quiet});
   });
   write_data(out / name, run);
   Section section = result_section(run.result, run.timings, name, command(values, name));
   write_figures(out / name, section);
+  if (!run.result.partial) remove_journal(out / name);
   if (!quiet) {
     for (const Passage& passage : section.passages)
       fmt::print("{}\n", terminal(passage, writes_to_terminal()));
   }
   page.sections.push_back(std::move(section));
+  add_input_facts(run.result.inputs, page.facts);
   for (auto& row : summary_rows(run.result, name)) summary.push_back(std::move(row));
   const Agreement found = agreement(run.result);
   return found.held < found.compared ? exit_failed_check : exit_ok;

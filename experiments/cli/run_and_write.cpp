@@ -8,10 +8,12 @@
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/presentation/result_section.hpp"
+#include "experiments/run/folder_lock.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -41,6 +43,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const bool quiet = values.count("quiet") > 0;
   const bool force = values.count("force") > 0;
   const bool as_json = values.count("json") > 0;
+  const Resume resume = resume_named(values["resume"].as<std::string>());
   const ThreadLimit limit(thread_option(values));
   const Backend backend =
       values.count("backend") > 0 ? backend_named(values["backend"].as<std::string>()) : Backend::cpu;
@@ -48,27 +51,37 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const std::filesystem::path folder = values.count("out") > 0
                                            ? std::filesystem::path(values["out"].as<std::string>())
                                            : std::filesystem::path("out") / name;
+  if (values.count("out") == 0 && (name.empty() || name == "." || name == ".."))
+    throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
   const Config config = with_sections(load_config(file, values));
-  std::string command = fmt::format("speclab {} {}{}", verb, file, set_arguments(values));
+  std::string command = fmt::format("speclab {} {}{}", verb, shell_word(file), set_arguments(values));
+  if (values.count("out") > 0) command += fmt::format(" --out {}", shell_word(folder.string()));
   if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
   if (backend == Backend::cuda) command += " --backend cuda";
 
   const InterruptGuard guard;
+  std::optional<FolderLock> lock;
   const RunResult run = in_file(file, [&] {
     check(config);
     refuse_unwritable(folder);
-    const std::optional<Result> earlier = force ? std::nullopt : earlier_result(folder);
-    if (earlier) refuse_foreign_result(folder, *earlier, config);
-    return run_watched(config, name, quiet || as_json, earlier, backend);
+    lock.emplace(folder);
+    if (!force) refuse_foreign_result(folder, config);
+    return run_watched(config, {.folder = folder,
+                                .title = name,
+                                .quiet = quiet || as_json,
+                                .resume = force ? Resume::never : resume,
+                                .backend = backend});
   });
   write_data(folder, run);
   const Section section = result_section(run.result, run.timings, "result", command);
   write_figures(folder, section);
-  const Page page{section.title, "", report_facts(command, backend), {section}};
+  Page page{section.title, "", report_facts(command, backend), {section}};
+  add_input_facts(run.result.inputs, page.facts);
   write_file_atomically(folder / "report.html", html(page));
+  if (!run.result.partial) remove_journal(folder);
 
   if (as_json) {
-    print_json(result_json(run.result));
+    write_text(run.result, [](const std::string& piece) { fmt::print("{}", piece); });
   } else if (!quiet) {
     print_section(section);
     for (const char* written : {"report.html", "result.json", "results.csv"})

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
@@ -66,9 +69,15 @@ std::string changes_of(const std::vector<std::string>& assignments) {
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
+  // A file that grows beyond its limit is an error like a full disk, not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::string message;
   try {
-    return dispatch(words);
+    const int code = dispatch(words);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
+    }
+    return code;
   } catch (const ConfigError& error) {
     message = error.sentence();
   } catch (const po::error& error) {
@@ -124,7 +133,11 @@ void add_run_options(po::options_description& options) {
   add_config_options(options);
   options.add_options()("json", "print result.json to standard output instead of a table")(
       "quiet,q", "no table, no progress")(
-      "force", "overwrite the results of another config, or of an interrupted run");
+      "force", "overwrite the results of another config, or of an interrupted run")(
+      "resume", po::value<std::string>()->default_value("auto"),
+      "auto goes on with an interrupted run when config, version and input files are as they were, else "
+      "starts "
+      "anew; require refuses to start anew");
 }
 
 void add_backend_option(po::options_description& options) {

@@ -62,7 +62,8 @@ T ranged_option(const boost::program_options::variables_map& values, const char*
 }
 /// The --set options as they were typed, each after a space: for the command that redraws a figure.
 std::string set_arguments(const boost::program_options::variables_map& values);
-/// The config of a file with --seed and --set applied; its title says what --set changed. `uses` receives the former names that were replaced.
+/// The config of a file with --seed and --set applied; its title says what --set changed. `uses` receives the
+/// former names that were replaced.
 Config load_config(const std::string& file, const boost::program_options::variables_map& values,
                    std::vector<RenamedUse>* uses = nullptr);
 

@@ -271,7 +271,7 @@ class Compare final : public Experiment {
     return compare_tables(result, id);
   }
   std::vector<Figure> figures(const Result& result) const override { return compare_figures(result); }
-  std::string csv(const Result& result) const override { return compare_csv(result); }
+  std::string csv(const Result& result, const Timings&) const override { return compare_csv(result); }
 };
 
 }  // namespace

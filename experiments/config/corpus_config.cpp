@@ -6,7 +6,7 @@ const Typed<CorpusConfig>& corpus_type() {
   static const auto type = object<CorpusConfig>(
       "corpus", "Text that n-gram models are trained on.",
       {required(field(
-           "file", &CorpusConfig::file, text(),
+           "file", &CorpusConfig::file, input_file(),
            "Path of a text file, relative to the working directory: UTF-8, or anything when its tokens are "
            "bytes.")),
        formerly(field("tokenization", &CorpusConfig::tokenization,
@@ -28,7 +28,7 @@ const Typed<CorpusConfig>& corpus_type() {
            integer_field("document_tokens", &CorpusConfig::document_tokens, 0, 1e9,
                          "Cuts the text into documents of this length; 0: documents end at form feeds."),
            "tokens"),
-       field("translation", &CorpusConfig::translation, text(),
+       field("translation", &CorpusConfig::translation, input_file(),
              "A text whose line i translates line i of \"file\". A document is "
              "then a line, a separator and its "
              "translation, and n-grams are trained on translations.")});

@@ -94,6 +94,13 @@ class FamilyType final : public Type {
     }
     return nullptr;
   }
+  void add_input_files(const void* value, std::vector<std::string>& files) const override {
+    const SelectedKind& selected = access_.selected(const_cast<void*>(value));
+    if (selected.kind == nullptr) return;
+    if (family_.common() != nullptr)
+      family_.common()->add_input_files(access_.common(const_cast<void*>(value)), files);
+    selected.kind->parameters->add_input_files(selected.parameters.get(), files);
+  }
   const FamilyBase* family() const override { return &family_; }
 
  private:

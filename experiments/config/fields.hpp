@@ -51,6 +51,7 @@ class ObjectType final : public Type {
   void schema(Json& out) const override;
   void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override;
   const Type* below(std::string& step) const override;
+  void add_input_files(const void* value, std::vector<std::string>& files) const override;
   const ObjectType* object() const override { return this; }
 
   const std::string& name() const { return name_; }
@@ -178,6 +179,8 @@ Typed<T> count() {
 
 Typed<bool> boolean();
 Typed<std::string> text();
+/// The path of a file that is read, as text; empty for none. Results carry what such files held.
+Typed<std::string> input_file();
 /// Any value, as it stands: what "cases" and "sweep" set by path.
 Typed<std::shared_ptr<const Json>> any_json();
 

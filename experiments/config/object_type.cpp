@@ -130,4 +130,11 @@ const Type* ObjectType::below(std::string& step) const {
   return nullptr;
 }
 
+void ObjectType::add_input_files(const void* value, std::vector<std::string>& files) const {
+  for (const Field& field : fields_) {
+    const void* held = field.at(const_cast<void*>(value));
+    if (held != nullptr) field.type->add_input_files(held, files);
+  }
+}
+
 }  // namespace speclab

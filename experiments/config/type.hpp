@@ -45,6 +45,9 @@ class Type {
   /// The type below one step of a JSON pointer, null when there is none. An old name of a key is replaced.
   virtual const Type* below(std::string& /*step*/) const { return nullptr; }
 
+  /// Adds the paths of the input files (see input_file) that the value names.
+  virtual void add_input_files(const void* /*value*/, std::vector<std::string>& /*files*/) const {}
+
   virtual const ObjectType* object() const { return nullptr; }
   virtual const FamilyBase* family() const { return nullptr; }
   /// The type of the entries of a list or map; null for others.

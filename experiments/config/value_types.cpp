@@ -101,6 +101,20 @@ class PlainType final : public Type {
   static constexpr bool is_text = std::is_same_v<T, std::string>;
 };
 
+class InputFileType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    text().type->read(json, path, value);
+  }
+  void write(const void* value, Json& json) const override { text().type->write(value, json); }
+  std::string words() const override { return text().type->words(); }
+  void schema(Json& out) const override { text().type->schema(out); }
+  void add_input_files(const void* value, std::vector<std::string>& files) const override {
+    const auto& file = *static_cast<const std::string*>(value);
+    if (!file.empty()) files.push_back(file);
+  }
+};
+
 class AnyJsonType final : public Type {
  public:
   void read(const Json& json, const std::string&, void* value) const override {
@@ -193,6 +207,10 @@ class ListType final : public Type {
       element_->rename(json[i], fmt::format("{}/{}", path, i), uses);
   }
   const Type* below(std::string&) const override { return element_.get(); }
+  void add_input_files(const void* value, std::vector<std::string>& files) const override {
+    for (std::size_t i = 0; i < access_.size(value); ++i)
+      element_->add_input_files(access_.at(const_cast<void*>(value), i), files);
+  }
   const Type* element() const override { return element_.get(); }
 
  private:
@@ -227,6 +245,10 @@ class MapType final : public Type {
       element_->rename(json[key], fmt::format("{}/{}", path, key), uses);
   }
   const Type* below(std::string&) const override { return element_.get(); }
+  void add_input_files(const void* value, std::vector<std::string>& files) const override {
+    for (std::size_t i = 0; i < access_.size(value); ++i)
+      element_->add_input_files(access_.at(value, i), files);
+  }
   const Type* element() const override { return element_.get(); }
 
  private:
@@ -266,6 +288,7 @@ Typed<double> number_above(double least, double most) {
 Typed<double> any_number() { return {std::make_shared<const AnyNumberType>()}; }
 Typed<bool> boolean() { return {std::make_shared<const PlainType<bool>>()}; }
 Typed<std::string> text() { return {std::make_shared<const PlainType<std::string>>()}; }
+Typed<std::string> input_file() { return {std::make_shared<const InputFileType>()}; }
 Typed<std::shared_ptr<const Json>> any_json() { return {std::make_shared<const AnyJsonType>()}; }
 
 void reject(const std::string& path, const Json& value, const std::string& wanted) {

@@ -20,6 +20,7 @@ constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target
 
 EngineResult engine_result(const Job& job) {
   EngineResult engine{.name = words(job.engine)};
+  if (!job.why_plain.empty()) engine.why_plain = job.why_plain;
   if (job.engine == EngineUsed::plain) return engine;
   engine.random_blocks = job.outcome.work.blocks;
   if (job.engine == EngineUsed::fast) engine.residual_passes = job.outcome.work.passes;

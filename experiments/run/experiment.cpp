@@ -32,7 +32,7 @@ std::vector<Figure> Experiment::figures(const Result& result) const { return swe
 
 std::vector<Passage> Experiment::passages(const Result&, const std::string&) const { return {}; }
 
-std::string Experiment::csv(const Result& result) const { return result_csv(result); }
+std::string Experiment::csv(const Result& result, const Timings&) const { return result_csv(result); }
 
 std::vector<std::pair<std::string, std::string>> Experiment::files(const Result&) const { return {}; }
 

@@ -99,7 +99,7 @@ class Experiment {
                                     const std::string& id) const;
   virtual std::vector<Figure> figures(const Result& result) const;
   virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
-  virtual std::string csv(const Result& result) const;
+  virtual std::string csv(const Result& result, const Timings& timings) const;
   /// Further files of the result's folder: name and content.
   virtual std::vector<std::pair<std::string, std::string>> files(const Result& result) const;
   /// What the summary of `reproduce` says of results without verdicts: "measured here".

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/gpu_decoding.hpp"
@@ -17,12 +18,13 @@ namespace {
 
 /// What the set-up, and nothing but the set-up, depends on.
 std::string setup_key(const Config& config) {
+  std::set<std::string> names{"models", "corpus", "sampling", "rule", "simulation", "seed", "engine"};
+  if (config.rule.entry().depends_on_gamma) names.insert({"gamma", "cost"});
   const Json json = config_json(config);
   std::string key;
-  for (const char* name : {"models", "corpus", "sampling", "rule", "simulation", "seed", "engine"}) {
-    if (json.contains(name)) key += json.at(name).dump() + "\n";
+  for (const auto& [name, value] : json.items()) {
+    if (names.contains(name)) key += value.dump() + "\n";
   }
-  if (config.rule.entry().depends_on_gamma) key += json.at("gamma").dump() + json.at("cost").dump();
   return key;
 }
 
@@ -139,6 +141,7 @@ void JobList::run_decode(Job& job, const Control& control, Backend backend) {
           prepared.pair = std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled);
         } catch (const ModelError& error) {
           if (setup.engine == Engine::fast) throw ConfigError("/engine", error.what());
+          prepared.why_not = error.what();
         }
       });
     });
@@ -149,6 +152,7 @@ void JobList::run_decode(Job& job, const Control& control, Backend backend) {
     if (--prepared.users == 0) prepared.pair.reset();
     if (decoded) return;
     job.engine = EngineUsed::plain;
+    job.why_plain = prepared.why_not;
   }
   job.outcome =
       decode_speculatively(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.simulation, control);
@@ -175,9 +179,11 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
   job.done = true;
 }
 
-void JobList::run(const Control& control, Backend backend) {
+void JobList::run(const Control& control, Backend backend, const std::function<void(const Job& job)>& done) {
   for_each_index(jobs_.size(), [&](std::size_t i) {
-    if (!control.stop()) run_job(jobs_[i], control, backend);
+    if (control.stop()) return;
+    run_job(jobs_[i], control, backend);
+    done(jobs_[i]);
   });
 }
 

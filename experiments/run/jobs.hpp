@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,6 +39,7 @@ struct Job {
   double alpha = 0;                         ///< of independent acceptances
   RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
+  std::string why_plain = {};  ///< why the fast engine, which was to run, did not; else empty
   Outcome outcome = {};
   bool done = false;
 };
@@ -72,9 +74,11 @@ class JobList {
   /// Rounds (or tokens) in all.
   std::uint64_t total() const;
 
-  /// Runs every job, in parallel over jobs and trials. All of them pass `require_gpu_form` when the backend
-  /// is not the CPU.
-  void run(const Control& control, Backend backend = Backend::cpu);
+  /// Runs every job, in parallel over jobs and trials, and calls `done` after each, from any thread. All jobs
+  /// pass `require_gpu_form` when the backend is not the CPU.
+  void run(
+      const Control& control, Backend backend = Backend::cpu,
+      const std::function<void(const Job& job)>& done = [](const Job&) {});
 
  private:
   Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind);
@@ -85,6 +89,7 @@ class JobList {
   struct Prepared {
     std::once_flag once;
     std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it
+    std::string why_not;                   ///< then the reason
     std::atomic<int> users{0};
   };
 

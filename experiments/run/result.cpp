@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
@@ -28,8 +30,9 @@ const Typed<Reproduction>& described() {
   return type;
 }
 
+SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
 SPECLAB_RESULT(PositionResult, "position", unconditional, conditional);
-SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes);
+SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes, why_plain);
 SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
                accepted, emitted, target_rows, draft_rows, plain_rows);
 
@@ -82,6 +85,7 @@ Typed<Result> result_type(const Experiment& experiment) {
   return result_object<Result>("result", {{"speclab", &Result::version},
                                           {"title", &Result::title},
                                           {"config", &Result::config, config_type()},
+                                          {"inputs", &Result::inputs},
                                           {"interval_confidence", &Result::interval_confidence},
                                           {"partial", &Result::partial},
                                           {"cells", &Result::cells, cell_type(experiment)}});
@@ -119,10 +123,46 @@ const std::string* printed_value(const CellResult& cell, Metric metric) {
   return nullptr;
 }
 
+Json cell_json(const Experiment& experiment, const CellResult& cell) {
+  Json json;
+  write(cell_type(experiment), cell, json);
+  return json;
+}
+
+CellResult read_cell(const Experiment& experiment, const Json& json) {
+  return read(cell_type(experiment), json, "");
+}
+
 Json result_json(const Result& result) {
   Json json;
   write(result_type(*result.config.experiment), result, json);
   return json;
+}
+
+void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
+  const auto type = result_type(*result.config.experiment);
+  const Result head{.version = result.version,
+                    .title = result.title,
+                    .config = result.config,
+                    .inputs = result.inputs,
+                    .interval_confidence = result.interval_confidence,
+                    .partial = result.partial,
+                    .cells = {}};
+  Json json;
+  write(type, head, json);
+  std::string text = json.dump(1);
+  constexpr std::string_view no_cells = "[]\n}";
+  text.resize(text.size() - no_cells.size());  // "cells" is the last key
+  out(text + "[");
+  const auto cells = cell_type(*result.config.experiment);
+  for (const CellResult& cell : result.cells) {
+    Json one;
+    write(cells, cell, one);
+    text = (&cell == &result.cells.front() ? "\n" : ",\n") + one.dump(1);
+    boost::algorithm::replace_all(text, "\n", "\n  ");
+    out(text);
+  }
+  out(result.cells.empty() ? "]\n}\n" : "\n ]\n}\n");
 }
 
 Result read_result(const Json& json) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/metric.hpp"
+#include "experiments/run/input_file.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -18,6 +20,9 @@ namespace speclab {
 /// {"value", "low", "high"}; a bound that is not finite is null.
 template <>
 const Typed<Interval>& described();
+
+template <>
+const Typed<InputFile>& described();
 
 /// Where the alpha of the closed forms comes from.
 enum class AlphaSource { given, exact, measured };
@@ -48,6 +53,7 @@ std::vector<PositionResult> position_results(const std::vector<Tally>& batches, 
 struct EngineResult {
   std::string name;
   std::optional<std::uint64_t> random_blocks = {}, residual_passes = {};
+  std::optional<std::string> why_plain = {};  ///< why the fast engine, which was to run, did not
 };
 
 struct CellResult : CaseConfig {
@@ -73,13 +79,21 @@ const std::string* printed_value(const CellResult& cell, Metric metric);
 struct Result {
   std::string version;
   std::string title;
-  Config config;  ///< with the sections of its experiment
+  Config config;                  ///< with the sections of its experiment
+  std::vector<InputFile> inputs;  ///< what the config's models and texts were read from
   double interval_confidence = 0.95;
   bool partial = false;
   std::vector<CellResult> cells;
 };
 
+/// One cell of an experiment, as it stands in result.json and in the journal.
+Json cell_json(const Experiment& experiment, const CellResult& cell);
+/// Throws ConfigError for what is not such a cell.
+CellResult read_cell(const Experiment& experiment, const Json& json);
+
 Json result_json(const Result& result);
+/// The text of result.json, in pieces: as JSON values a million cells take several times the memory.
+void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
 /// Throws ConfigError for what is not a result.
 Result read_result(const Json& json);
 

@@ -2,25 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 #include "experiments/support/progress.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
 
-std::optional<Result> earlier_result(const std::filesystem::path& folder) {
+namespace {
+
+/// The config of the result in a folder: none when there is no result.json.
+std::optional<Config> result_config(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "result.json";
   if (!std::filesystem::exists(file)) return std::nullopt;
   try {
-    return in_file(file.string(), [&] { return read_result(parse_json(read_text(file))); });
+    return in_file(file.string(), [&] { return read_result(parse_json(read_text(file))).config; });
   } catch (const ConfigError& error) {
     throw UsageError(
         fmt::format("{} is no result of this version ({}); choose another --out, or --force to "
@@ -29,43 +35,66 @@ std::optional<Result> earlier_result(const std::filesystem::path& folder) {
   }
 }
 
-void refuse_foreign_result(const std::filesystem::path& folder, const Result& earlier, const Config& config) {
-  if (config_json(earlier.config) == config_json(config)) return;
-  throw UsageError(
-      fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
-                  folder.string()));
+}  // namespace
+
+void refuse_foreign_result(const std::filesystem::path& folder, const Config& config) {
+  for (const std::optional<Config>& earlier : {result_config(folder), journal_config(folder)}) {
+    if (!earlier || config_json(*earlier) == config_json(config)) continue;
+    throw UsageError(
+        fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
+                    folder.string()));
+  }
 }
 
 void write_data(const std::filesystem::path& folder, const RunResult& run) {
   const Experiment& experiment = *run.result.config.experiment;
   Json timings;
   write(timings_type(), run.timings, timings);
-  write_file_atomically(folder / "result.json", result_json(run.result).dump(1) + "\n");
-  write_file_atomically(folder / "results.csv", experiment.csv(run.result));
+  write_file_atomically(folder / "result.json", [&](const auto& out) { write_text(run.result, out); });
+  write_file_atomically(folder / "results.csv", experiment.csv(run.result, run.timings));
   write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");
   for (const auto& [name, content] : experiment.files(run.result))
     write_file_atomically(folder / name, content);
 }
 
-std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command, Backend backend) {
-  std::vector<std::pair<std::string, std::string>> facts{{"Version", "speclab " + version_string()},
-                                                         {"Machine", machine_description()}};
+Facts report_facts(const std::string& command, Backend backend) {
+  Facts facts{{"Version", "speclab " + version_string()}, {"Machine", machine_description()}};
   if (backend == Backend::cuda) facts.emplace_back("GPU", device_words(backend));
   facts.emplace_back("Threads", fmt::format("{}", thread_count()));
   facts.emplace_back("Command", command);
   return facts;
 }
 
-RunResult run_watched(const Config& config, const std::string& title, bool quiet,
-                      const std::optional<Result>& earlier, Backend backend) {
+void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
+  for (const InputFile& input : inputs) {
+    std::pair<std::string, std::string> fact{
+        "Input", fmt::format("{}, {} bytes, SHA-256 {}", input.file, input.bytes, input.sha256)};
+    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+  }
+}
+
+RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Progress> progress;
   const auto control_for = [&](std::uint64_t total) {
-    progress = std::make_unique<Progress>(title, total, quiet);
+    progress = std::make_unique<Progress>(options.title, total, options.quiet);
     return Control{.stop = [] { return interrupted(); },
                    .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
   };
-  RunResult run = run_config(config, control_for, earlier, backend);
+  std::optional<Journal> journal;
+  const auto resume = [&](const RunIdentity& identity) {
+    if (!config.experiment->resumable()) {
+      if (options.resume != Resume::required) return Resumption{};
+      throw UsageError(fmt::format("--resume require: \"{}\" measures times, which are not gone on with",
+                                   config.experiment->name()));
+    }
+    journal.emplace(options.folder, identity, options.resume);
+    for (const std::string& note : journal->notes())
+      fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
+    return Resumption{journal->take_finished(),
+                      [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); }};
+  };
+  RunResult run = run_config(config, control_for, resume, options.backend);
   progress.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   run.timings.seconds = elapsed.count();

@@ -2,33 +2,41 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "experiments/run/journal.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
 
-/// The result of a folder: none when there is no result.json. Throws UsageError for a file that is not a
-/// result of this version, with a remedy.
-std::optional<Result> earlier_result(const std::filesystem::path& folder);
-
-/// Throws UsageError when `earlier`, what lies in `folder`, is not a result of `config`, which has the
-/// sections of its experiment.
-void refuse_foreign_result(const std::filesystem::path& folder, const Result& earlier, const Config& config);
+/// Throws UsageError when the folder holds a result or a journal of another config than `config`, which has
+/// the sections of its experiment, or a result.json that this version cannot read; with a remedy.
+void refuse_foreign_result(const std::filesystem::path& folder, const Config& config);
 
 /// result.json, results.csv, timings.json and the experiment's own files, each written whole or not at all.
 void write_data(const std::filesystem::path& folder, const RunResult& run);
 
-/// "Version", "Machine", "GPU" where one was used, "Threads", "Command" for the head of a report.
-std::vector<std::pair<std::string, std::string>> report_facts(const std::string& command,
-                                                              Backend backend = Backend::cpu);
+/// Names and values at the head of a report.
+using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Runs a config with a progress line on the terminal, taking finished cells from `earlier` (see run_config),
-/// and adds the run's seconds and the machine to the timings.
-RunResult run_watched(const Config& config, const std::string& title, bool quiet,
-                      const std::optional<Result>& earlier, Backend backend = Backend::cpu);
+/// "Version", "Machine", "GPU" where one was used, "Threads", "Command".
+Facts report_facts(const std::string& command, Backend backend = Backend::cpu);
+/// Adds an "Input" for each file that `facts` does not have.
+void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts);
+
+/// How a config is run for a folder, which is locked.
+struct WatchedRun {
+  std::filesystem::path folder;
+  std::string title;  ///< of the progress line
+  bool quiet = false;
+  Resume resume = Resume::automatic;
+  Backend backend = Backend::cpu;
+};
+
+/// Runs a config with a progress line on the terminal and a journal in the folder, and adds the run's seconds
+/// and the machine to the timings. What became of an earlier run is said on standard error.
+RunResult run_watched(const Config& config, const WatchedRun& options);
 
 }  // namespace speclab

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <filesystem>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
@@ -11,16 +13,18 @@
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/support/version.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// A cell of the grid, ready to run or taken from an earlier result.
+/// A cell of the grid, ready to run or taken from an earlier run.
 struct RunCell {
   const CellSpec* spec;
-  std::unique_ptr<PreparedCell> work;  ///< null for a cell that an interrupted run finished
+  std::unique_ptr<PreparedCell> work;  ///< null for a cell that is finished
   CellResult result;
+  std::size_t waiting = 0;  ///< jobs that have not run
 };
 
 struct Grid {
@@ -43,25 +47,36 @@ struct Grid {
   }
 };
 
-bool resumes(const std::optional<Result>& earlier, const Grid& grid) {
-  return earlier && earlier->partial && grid.config.experiment->resumable() &&
-         earlier->version == version_string() && earlier->cells.size() == grid.specs.size() &&
-         config_json(earlier->config) == config_json(grid.config);
+void expand(Grid& grid, const Config& config) {
+  grid.config = with_sections(config);
+  grid.specs = grid.config.experiment->cells(expand(grid.config));
 }
 
-/// Fills `grid`, which stays where it is: cells refer to its specs and jobs.
-void prepare(Grid& grid, const Config& config, const std::optional<Result>& earlier) {
-  grid.config = with_sections(config);
-  const Experiment& experiment = *grid.config.experiment;
-  grid.specs = experiment.cells(expand(grid.config));
-  const bool resuming = resumes(earlier, grid);
+/// The content of every file that the cells name. Those that do not exist are left to the models, which say
+/// what is missing.
+std::vector<InputFile> inputs_of(const std::vector<CellSpec>& specs) {
+  std::vector<std::string> named;
+  std::set<std::string> seen;
+  std::vector<InputFile> inputs;
+  for (const CellSpec& spec : specs) {
+    named.clear();
+    config_type().type->add_input_files(&spec.config, named);
+    for (const std::string& file : named) {
+      if (seen.insert(file).second && std::filesystem::exists(file)) inputs.push_back(input_file_of(file));
+    }
+  }
+  return inputs;
+}
+
+/// `grid` stays where it is: cells refer to its specs and jobs.
+void prepare(Grid& grid, FinishedCells finished) {
   for (std::size_t i = 0; i < grid.specs.size(); ++i) {
-    RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}});
-    if (resuming && !earlier->cells[i].partial) {
-      cell.result = earlier->cells[i];
+    RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}, 0});
+    if (const auto found = finished.find(i); found != finished.end()) {
+      cell.result = std::move(found->second);
     } else {
       static_cast<CaseConfig&>(cell.result) = grid.specs[i];
-      cell.work = experiment.prepare(grid.specs[i], grid.jobs);
+      cell.work = grid.config.experiment->prepare(grid.specs[i], grid.jobs);
     }
   }
 }
@@ -95,13 +110,61 @@ bool empty(const PreparedCell& work) {
   });
 }
 
-void run_cell(RunCell& cell, const RunContext& context) {
-  if (!cell.work) return;
-  // Experiments that work by themselves, not in jobs, end before the next cell.
-  const bool stopped = cell.work->works() && context.control.stop();
-  cell.result.partial = interrupted(*cell.work) || stopped;
-  if (!stopped && !empty(*cell.work)) cell.work->run(cell.result, context);
-}
+/// Runs cells, some as soon as their jobs have run, and lets go of what no further cell needs.
+class CellRunner {
+ public:
+  CellRunner(Grid& grid, const Resumption& resumption, const RunContext& context)
+      : grid_(grid), resumption_(resumption), context_(context) {
+    for (RunCell& cell : grid.cells) {
+      if (!cell.work) continue;
+      cell.waiting = cell.work->jobs.size();
+      for (Job* job : cell.work->jobs) users_[job].push_back(&cell);
+    }
+  }
+
+  /// After a job: the cells that wait for nothing else, except those that work for a noticeable time.
+  void after(const Job& job) {
+    // A cell's own loops run no other jobs here, whose ends would wait for this lock.
+    isolated([&] {
+      const std::scoped_lock lock(mutex_);
+      const auto users = users_.find(&job);
+      if (users == users_.end()) return;
+      for (RunCell* cell : std::vector<RunCell*>(users->second)) {
+        if (--cell->waiting == 0 && !cell->work->works() && !interrupted(*cell->work)) run(*cell);
+      }
+    });
+  }
+
+  /// Every cell that is left, in order.
+  void rest() {
+    for (RunCell& cell : grid_.cells) {
+      if (cell.work) run(cell);
+    }
+  }
+
+ private:
+  void run(RunCell& cell) {
+    // Experiments that work by themselves, not in jobs, end before the next cell.
+    const bool stopped = cell.work->works() && context_.control.stop();
+    cell.result.partial = interrupted(*cell.work) || stopped;
+    if (!stopped && !empty(*cell.work)) cell.work->run(cell.result, context_);
+    if (cell.result.partial) return;
+    const bool costs = !cell.work->jobs.empty() || cell.work->works();
+    if (costs) resumption_.keep(static_cast<std::size_t>(&cell - grid_.cells.data()), cell.result);
+    for (Job* job : cell.work->jobs) {
+      std::vector<RunCell*>& users = users_.at(job);
+      users.erase(std::find(users.begin(), users.end(), &cell));
+      if (users.empty()) job->outcome = {};
+    }
+    cell.work.reset();
+  }
+
+  Grid& grid_;
+  const Resumption& resumption_;
+  const RunContext& context_;
+  std::map<const Job*, std::vector<RunCell*>> users_;  ///< cells that have not run, by what they wait for
+  std::mutex mutex_;
+};
 
 }  // namespace
 
@@ -112,29 +175,36 @@ Config with_sections(Config config) {
 
 Workload measure_workload(const Config& config) {
   Grid grid;
-  prepare(grid, config, std::nullopt);
+  expand(grid, config);
+  prepare(grid, {});
   return {grid.cells.size(), grid.steps()};
 }
 
 RunResult run_config(const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
-                     const std::optional<Result>& earlier, Backend backend) {
+                     const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
   Grid grid;
-  prepare(grid, config, earlier);
+  expand(grid, config);
+  const RunIdentity identity{grid.config, grid.specs.size(), inputs_of(grid.specs), backend};
+  Resumption resumption = resume(identity);
+  prepare(grid, std::move(resumption.finished));
   if (backend != Backend::cpu) require_gpu_form(grid);
-  const Control control = control_for(grid.steps());
-  grid.jobs.run(control, backend);
 
   RunResult run;
   Result& result = run.result;
   result.version = version_string();
   result.title = grid.config.title;
   result.config = grid.config;
+  result.inputs = identity.inputs;
   result.interval_confidence = grid.config.simultaneous
                                    ? family_confidence(grid.config.confidence, grid.intervals())
                                    : grid.config.confidence;
   run.timings.device = device_timings(backend);
+  const Control control = control_for(grid.steps());
+  const RunContext context{result.interval_confidence, control, run.timings};
+  CellRunner runner(grid, resumption, context);
+  grid.jobs.run(control, backend, [&](const Job& job) { runner.after(job); });
+  runner.rest();
   for (RunCell& cell : grid.cells) {
-    run_cell(cell, {result.interval_confidence, control, run.timings});
     result.partial = result.partial || cell.result.partial;
     result.cells.push_back(std::move(cell.result));
   }

@@ -94,6 +94,9 @@ std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory
     throw ConfigError("/simulation/prompt_tokens",
                       fmt::format("{} is not less than the corpus's {} tokens", length, text->tokens.size()));
   }
+  const std::size_t each = sizeof(std::vector<Token>) + length * sizeof(Token);
+  require_memory(static_cast<double>(each) * config.simulation.trials, "/simulation/trials",
+                 fmt::format("{} prompts of {} tokens", config.simulation.trials, length));
   std::vector<std::vector<Token>> prompts;
   for (std::uint32_t trial = 0; trial < config.simulation.trials; ++trial) {
     Philox stream(config.seed, Site{trial, 0, Draw{Use::world, 1}});

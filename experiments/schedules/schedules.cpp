@@ -307,7 +307,7 @@ class Schedules final : public Experiment {
     return schedules_tables(result, id);
   }
   std::vector<Figure> figures(const Result& result) const override { return schedules_figures(result); }
-  std::string csv(const Result& result) const override { return schedules_csv(result); }
+  std::string csv(const Result& result, const Timings&) const override { return schedules_csv(result); }
   std::vector<std::pair<std::string, std::string>> files(const Result& result) const override {
     return schedules_files(result);
   }

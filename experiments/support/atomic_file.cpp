@@ -20,13 +20,16 @@ namespace {
       fmt::format("cannot write {}: {}: {}", path.string(), step, std::generic_category().message(error)));
 }
 
+constexpr const char* partial_ending = ".speclab.tmp";
+
 // The partial file: closed, and removed unless it was renamed.
 class PartialFile {
  public:
   explicit PartialFile(const std::filesystem::path& path) {
     static std::atomic<unsigned> count{0};
     // Hidden and numbered, so that writers of the same file in other threads and processes do not meet.
-    const std::string name = fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), count++);
+    const std::string name =
+        fmt::format(".{}.{}.{}{}", path.filename().string(), ::getpid(), count++, partial_ending);
     name_ = path.parent_path() / name;
     descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail(path, "open", errno);
@@ -46,8 +49,10 @@ class PartialFile {
       if (written < 0) return errno;
       contents.remove_prefix(static_cast<std::size_t>(written));
     }
-    return ::fsync(descriptor_) == 0 ? 0 : errno;
+    return 0;
   }
+
+  int flush() { return ::fsync(descriptor_) == 0 ? 0 : errno; }
 
   int rename_to(const std::filesystem::path& path) {
     if (::close(std::exchange(descriptor_, -1)) != 0) return errno;
@@ -64,14 +69,31 @@ class PartialFile {
 
 }  // namespace
 
+void remove_partial_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') && name.ends_with(partial_ending)) std::filesystem::remove(entry.path(), error);
+  }
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents) {
+  write_file_atomically(path, [&](const std::function<void(std::string_view)>& out) { out(contents); });
+}
+
+void write_file_atomically(
+    const std::filesystem::path& path,
+    const std::function<void(const std::function<void(std::string_view piece)>& out)>& write) {
   if (path.has_parent_path()) {
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) fail(path, "create its folder", error.value());
   }
   PartialFile file(path);
-  if (const int error = file.write(contents)) fail(path, "write", error);
+  write([&](std::string_view piece) {
+    if (const int error = file.write(piece)) fail(path, "write", error);
+  });
+  if (const int error = file.flush()) fail(path, "write", error);
   if (const int error = file.rename_to(path)) fail(path, "rename", error);
 }
 

@@ -73,9 +73,14 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(in.get()), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(out.get()), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(err.get()), STDERR_FILENO);
+  // A group of its own: Ctrl-C is for this process, which waits for what it needs.
+  ::posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   ::pid_t child = 0;
   const int error =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), settings.data());
+      ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), settings.data());
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) return std::nullopt;
   if (error != 0) fail("start " + command[0], error);

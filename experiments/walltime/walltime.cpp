@@ -7,6 +7,7 @@
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
+#include "experiments/support/csv.hpp"
 #include "sim/walltime.hpp"
 
 namespace speclab {
@@ -86,6 +87,20 @@ class WalltimeExperiment final : public Experiment {
       table.rows.push_back(std::move(cells));
     }
     return {table};
+  }
+
+  std::string csv(const Result&, const Timings& timings) const override {
+    std::vector<std::vector<CsvValue>> rows;
+    for (const WalltimeRow& row : timings.walltime) {
+      rows.push_back({row.label, std::int64_t{row.gamma}, row.target_run_microseconds,
+                      row.draft_run_microseconds, row.c, row.tokens_per_target_step,
+                      row.plain_tokens_per_second, row.speculative_tokens_per_second, row.predicted_speedup,
+                      row.speedup});
+    }
+    return speclab::csv(
+        {"label", "gamma", "target_run_microseconds", "draft_run_microseconds", "c", "tokens_per_target_step",
+         "plain_tokens_per_second", "speculative_tokens_per_second", "predicted_speedup", "speedup"},
+        rows);
   }
 };
 

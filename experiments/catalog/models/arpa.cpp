@@ -37,7 +37,7 @@ BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, 
 ModelKind arpa_model() {
   return kind_entry<ModelKind, ArpaParameters>(
       "arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
-      {required(field("file", &ArpaParameters::file, text(), "Path of the file.")),
+      {required(field("file", &ArpaParameters::file, input_file(), "Path of the file.")),
        with_unit(integer_field("order", &ArpaParameters::order, 1, max_ngram_order,
                                "Longer n-grams than this are left out."),
                  "tokens")},

@@ -95,7 +95,7 @@ ModelKind table_model() {
   ModelKind made = kind_entry<ModelKind, TableParameters>(
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
       {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
-       field("file", &TableParameters::file, text(),
+       field("file", &TableParameters::file, input_file(),
              "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
       make_table);
   made.exact_rows = exact_table;

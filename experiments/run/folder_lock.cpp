@@ -1,0 +1,42 @@
+#include "experiments/run/folder_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/support/atomic_file.hpp"
+
+namespace speclab {
+
+FolderLock::FolderLock(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (std::filesystem::path missing = folder; !missing.empty() && !std::filesystem::exists(missing, error);
+       missing = missing.parent_path()) {
+    made_.push_back(missing);
+  }
+  std::filesystem::create_directories(folder, error);
+  if (error) throw UsageError(fmt::format("--out {}: cannot write: {}", folder.string(), error.message()));
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) return;
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const bool held = errno == EWOULDBLOCK;
+    ::close(descriptor_);
+    descriptor_ = -1;
+    if (!held) return;
+    throw UsageError(fmt::format("another run is writing into {}; wait for its end, or choose another --out",
+                                 folder.string()));
+  }
+  remove_partial_files(folder);
+}
+
+FolderLock::~FolderLock() {
+  for (const std::filesystem::path& folder : made_) ::rmdir(folder.c_str());  // fails for a folder with files
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace speclab

@@ -1,0 +1,74 @@
+#include "experiments/run/input_file.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+    require(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+  }
+  void add(std::string_view bytes) {
+    require(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+  }
+  std::string digits() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    require(EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
+    std::string text;
+    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+    return text;
+  }
+
+ private:
+  static void require(bool done) {
+    if (!done) throw std::runtime_error("OpenSSL cannot compute SHA-256");
+  }
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.digits();
+}
+
+InputFile input_file_of(const std::string& file) {
+  const auto fail = [&](const char* reason) {
+    throw ConfigError("/", fmt::format("the input file {} {}", file, reason));
+  };
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    fail("is not a regular file; copy its content into one");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) fail("cannot be read");
+  InputFile read{.file = file, .bytes = 0, .sha256 = {}};
+  Sha256 hash;
+  std::vector<char> buffer(1 << 20);
+  do {
+    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    const auto count = static_cast<std::size_t>(stream.gcount());
+    hash.add({buffer.data(), count});
+    read.bytes += count;
+  } while (stream);
+  if (!stream.eof()) fail("cannot be read to its end");
+  read.sha256 = hash.digits();
+  return read;
+}
+
+}  // namespace speclab
