@@ -20,6 +20,17 @@ inline RunResult run_of(const Json& config, const Control& control = {}) {
   return run_config(read_config(present(config)), [&](std::uint64_t) { return control; });
 }
 
+/// What goes on where `part`, the result of an interrupted run, stopped.
+inline auto going_on_from(const Result& part) {
+  return [&part](const RunIdentity&) {
+    Resumption resumption;
+    for (std::size_t i = 0; i < part.cells.size(); ++i) {
+      if (!part.cells[i].partial) resumption.finished[i] = part.cells[i];
+    }
+    return resumption;
+  };
+}
+
 inline std::string bytes_of(const Result& result) { return result_json(result).dump(1); }
 
 }  // namespace speclab

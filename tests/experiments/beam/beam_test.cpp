@@ -151,8 +151,7 @@ TEST_CASE("stopped on the way: partial, without numbers, and gone on with to the
   CHECK(part.cells[1].partial);
   CHECK(part.cells[1].simulated.empty());
   const RunResult resumed = run_config(
-      read_config(present(config)), [](std::uint64_t) { return Control{}; },
-      read_result(Json::parse(bytes_of(part))));
+      read_config(present(config)), [](std::uint64_t) { return Control{}; }, going_on_from(part));
   CHECK(bytes_of(resumed.result) == bytes_of(run_of(config).result));
 }
 

@@ -95,6 +95,16 @@ TEST_CASE("what is no sample is refused, with its line") {
   CHECK(says(refusal("\n"), "no sequences"));
 }
 
+TEST_CASE("an archive of one array") {
+  const std::filesystem::path corpus(SPECLAB_SOURCE_DIR "/tests/fuzz/corpus/samples");
+  CHECK(read_samples(corpus / "array.npz", 2, 5) == std::vector<Token>{1, 2, 3, 4});
+  const std::filesystem::path renamed = std::filesystem::temp_directory_path() / "speclab_no_archive.npz";
+  std::filesystem::copy_file(corpus / "array.npy", renamed,
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(says(usage_error_of(renamed), "not an .npz file"));
+  std::filesystem::remove(renamed);
+}
+
 TEST_CASE("arrays of another form are refused") {
   const std::string data = bytes_of<std::int32_t>({1, 2, 3, 4});
   CHECK(says(npy_refusal("PK\x03\x04 and more bytes"), "not an .npy file"));

@@ -24,7 +24,8 @@ TEST_CASE("the nearest name is suggested, and a word of a megabyte is compared w
 }
 
 TEST_CASE("what cannot fit into memory is refused at its path, what can is not") {
-  CHECK(config_error_of([] { require_memory(1e18, "/check/samples", "all of these"); })
-            .starts_with("/check/samples: all of these need at least 1e+09 GB of memory"));
+  CHECK(config_error_of([] {
+          require_memory(1e18, "/check/samples", "all of these");
+        }).starts_with("/check/samples: all of these need at least 1e+09 GB of memory"));
   CHECK(config_error_of([] { require_memory(1, "/check/samples", "one"); }).empty());
 }

@@ -60,12 +60,14 @@ TEST_CASE("malformed axes") {
         "/sweep/x/stp: unknown key \"stp\" in a range; did you mean \"step\"?");
   CHECK(error(R"({"from": 0, "to": 1, "step": 1, "count": 2})") ==
         "/sweep/x: give either \"step\" or \"count\"");
-  CHECK(error(R"({"from": 0, "to": 1, "count": 2.5})") == "/sweep/x/count: 2.5 is not an integer");
-  for (const char* axis :
-       {R"({"from": 0, "to": 1, "step": 0})", R"({"from": 1, "to": 1, "step": 0})",
-        R"({"from": 0, "to": 1, "step": -1})", R"({"from": 0, "to": 1, "count": 0})",
-        R"({"from": 0, "to": 1, "step": 1e-9})", R"({"from": 0, "to": 1, "count": 1e9})"}) {
+  CHECK(error(R"({"from": 0, "to": 1, "count": 2.5})") ==
+        "/sweep/x/count: 2.5 is not an integer >= 1 and <= 1000000");
+  for (const char* axis : {R"({"from": 0, "to": 1, "step": 0})", R"({"from": 1, "to": 1, "step": 0})",
+                           R"({"from": 0, "to": 1, "step": -1})", R"({"from": 0, "to": 1, "step": 1e-9})"}) {
     CHECK(error(axis).find("is not a range of 1 to 1000000 values") != std::string::npos);
+  }
+  for (const char* axis : {R"({"from": 0, "to": 1, "count": 0})", R"({"from": 0, "to": 1, "count": 1e9})"}) {
+    CHECK(error(axis).find("/sweep/x/count") == 0);
   }
 }
 

@@ -63,7 +63,8 @@ Json independent(const std::string& more) {
 
 RunResult run(const Json& config, Backend backend, const Control& control = {}) {
   return run_config(
-      read_config(config), [&](std::uint64_t) { return control; }, std::nullopt, backend);
+      read_config(config), [&](std::uint64_t) { return control; },
+      [](const RunIdentity&) { return Resumption{}; }, backend);
 }
 
 std::string bytes(const RunResult& found) { return result_json(found.result).dump(); }

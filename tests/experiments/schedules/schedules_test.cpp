@@ -235,7 +235,7 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(rows_named("speculative, γ = 4") == 1);
   CHECK(rows_named("PEARL, γ = 4: draft") == 1);
   CHECK(rows_named("PEARL, γ = 4") == 0);
-  const std::string lines = experiment.csv(result);
+  const std::string lines = experiment.csv(result, {});
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 16);
 
   const Result swept =
@@ -252,7 +252,7 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(by_gamma[0].series.size() == 30);
   CHECK(by_gamma[0].series[2].name == "speculative");
   CHECK(by_gamma[0].series[4].name == "speculative, γ = 2");
-  const std::string swept_lines = experiment.csv(swept);
+  const std::string swept_lines = experiment.csv(swept, {});
   CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 31);
 }
 

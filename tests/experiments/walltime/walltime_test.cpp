@@ -1,5 +1,8 @@
 // The experiment "walltime": measured numbers stand in the timings, and the result holds none of them.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "tests/experiments/run_of.hpp"
 
@@ -12,6 +15,9 @@ TEST_CASE("a row a cell, predicted by Theorem 3.8 at the measured c and tokens p
     "walltime": {"target_weights": 2000, "draft_weights": 100, "tokens": 30, "repeats": 2},
     "sweep": {"/gamma": [1, 2]}})"));
   REQUIRE(run.timings.walltime.size() == 2);
+  const std::string lines = run.result.config.experiment->csv(run.result, run.timings);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 3);
+  CHECK(lines.find(fmt::format("{}", run.timings.walltime[1].speedup)) != std::string::npos);
   for (const WalltimeRow& row : run.timings.walltime) {
     CHECK(row.tokens_per_target_step == doctest::Approx(row.gamma + 1.0));
     CHECK(row.predicted_speedup == doctest::Approx(row.tokens_per_target_step / (row.gamma * row.c + 1)));

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# A run that was killed goes on where it was: same bytes, no finished cell twice, nothing of other inputs.
+# usage: resume.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+# 24 cells of some 40 ms each, on a table in a file.
+printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
+cat >sweep.json <<'JSON'
+{"title": "Cells to lose", "engine": "plain", "simulation": {"trials": 32, "length": 6000},
+ "models": {"target": {"kind": "table", "file": "table.csv"},
+            "draft": {"kind": "uniform"}},
+ "sweep": {"/gamma": {"from": 1, "to": 8, "step": 1}, "/seed": [1, 2, 3]}}
+JSON
+expect 0 sweep sweep.json --out whole -q
+python "assert [one['file'] for one in data['inputs']] == ['table.csv'] and data['inputs'][0]['bytes'] == 36
+assert data['inputs'][0]['sha256'] == '$(sha256sum table.csv | cut -c1-64)'" whole/result.json
+checks=$((checks + 1))
+[[ ! -e whole/journal.jsonl ]] || fail "the journal of a finished run is left"
+
+# SIGKILL at random moments. The journal never loses or repeats a cell, and the end has the bytes of one run.
+cat >kill.py <<'PYTHON'
+import json, pathlib, random, re, shutil, subprocess, sys
+
+speclab, whole = sys.argv[1], pathlib.Path("whole/result.json").read_bytes()
+folder, rng = pathlib.Path("killed"), random.Random(1)
+kills = finished = torn = 0
+known = []
+while kills < 30 or finished == 0:
+    job = subprocess.Popen([speclab, "sweep", "sweep.json", "--out", folder, "-q", "--threads", "1"], stderr=subprocess.PIPE)
+    try:
+        error = job.communicate(timeout=rng.uniform(0.01, 0.4))[1]
+        assert job.returncode == 0, error
+    except subprocess.TimeoutExpired:
+        job.kill()
+        error = job.communicate()[1]
+        kills += 1
+    said = re.search(rb"(\d+) of 24 cells are finished", error)
+    # Without the sentence the run was killed before it looked.
+    assert said is None or int(said[1]) == len(known), (said, known)
+    journal = folder / "journal.jsonl"
+    # Without a journal the run came to its end just before it was killed.
+    if job.returncode == 0 or known and not journal.exists():
+        finished += 1
+        assert (folder / "result.json").read_bytes() == whole
+        assert sorted(one.name for one in folder.iterdir()) == sorted(one.name for one in pathlib.Path("whole").iterdir())
+        shutil.rmtree(folder)
+        known = []
+        continue
+    lines = journal.read_bytes().split(b"\n") if journal.exists() else [b""]
+    torn += lines.pop() != b""
+    cells = [json.loads(line[17:])["cell"] for line in lines[1:]]
+    assert len(set(cells)) == len(cells) and cells[:len(known)] == known, (known, cells)
+    known = cells
+print(f"{kills} kills, {finished} runs finished, {torn} torn lines")
+PYTHON
+checks=$((checks + 1))
+python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
+
+# begun FOLDER: a run that was interrupted with some cells done and some not.
+begun() {
+  local run
+  rm -rf "$1"
+  "$speclab" sweep sweep.json --out "$1" -q --threads 1 &
+  run=$!
+  until [[ $(cat "$1/journal.jsonl" 2>/dev/null | wc -l) -ge 3 ]]; do sleep 0.01; done
+  kill "$run"
+  wait "$run" || true
+  [[ -s $1/journal.jsonl ]] || fail "$1: the run ended before it was interrupted"
+}
+
+# Another table under the same name: nothing of the earlier one is used, and it says so.
+begun changed
+cp table.csv former.csv
+sed -i 's/0.8/0.7/; s/^0.1,0.1/0.2,0.1/' table.csv
+expect 2 sweep sweep.json --out changed -q --resume require
+says err "table.csv has changed since"
+expect 0 sweep sweep.json --out changed -q
+says err "table.csv has changed since"
+expect 0 sweep sweep.json --out fresh -q
+same changed/result.json fresh/result.json
+cp former.csv table.csv
+
+# Another config is not touched without --force; nothing to go on from is refused where it is required.
+begun foreign
+expect 2 sweep sweep.json --out foreign -q --set gamma=2 --set confidence=0.9
+says err "another config"
+expect 2 sweep sweep.json --out nothing -q --resume require
+says err "no journal"
+checks=$((checks + 1))
+[[ ! -e nothing ]] || fail "a refused run leaves its folder"
+
+# A damaged line is named and kept, and its cell is run again; a damaged first line is worth nothing.
+for line in 2 1; do
+  begun damaged
+  sed -i "${line}s/\"/'/7" damaged/journal.jsonl
+  expect 0 sweep sweep.json --out damaged -q
+  says err "damaged"
+  same damaged/result.json whole/result.json
+  checks=$((checks + 1))
+  [[ -s damaged/journal.jsonl.damaged ]] || fail "the damaged journal is not kept"
+done
+
+# Two runs into one folder.
+"$speclab" sweep sweep.json --out shared -q --set simulation.trials=4000 2>/dev/null &
+first_run=$!
+sleep 0.3
+expect 2 sweep sweep.json --out shared -q
+says err "another run is writing into shared"
+kill "$first_run"
+wait "$first_run" || true
+
+# A disk that is full in the middle: an error, and nothing lost.
+checks=$((checks + 1))
+status=0
+(ulimit -f 12 && "$speclab" sweep sweep.json --out full -q 2>err) || status=$?
+[[ $status -eq 2 ]] || fail "exit code $status, not 2, on a full disk"
+says err "cannot write full/journal.jsonl"
+expect 0 sweep sweep.json --out full -q
+says err "cells are finished"
+same full/result.json whole/result.json
+checks=$((checks + 1))
+status=0
+"$speclab" list >/dev/full 2>err || status=$?
+[[ $status -eq 2 ]] || fail "exit code $status, not 2, on a full device"
+
+# What does not end by itself is no input.
+expect 2 sweep sweep.json --out device -q --set models.target.file=/dev/zero
+says err "not a regular file"
+
+report

@@ -1,0 +1,23 @@
+// Config files: parsed, renamed, read, expanded and written again.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/cells.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace speclab;
+  return refused_or_read([&] {
+    std::vector<RenamedUse> uses;
+    const Json json = with_present_names(parse_json(std::string(data, data + size)), uses);
+    const Config config = read_config(json);
+    // What was read once reads again as itself.
+    if (config_json(read_config(config_json(config))) != config_json(config)) std::abort();
+    if (config.sweep && config.sweep->size() > 3) return;  // cells without end are another test
+    const std::vector<CellSpec> cells = expand(config);
+    if (cells.empty()) std::abort();
+  });
+}

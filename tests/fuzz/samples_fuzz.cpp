@@ -1,0 +1,15 @@
+// Sequences of other samplers, as JSON lines and as NumPy arrays; ids that are read are in the vocabulary.
+#include "experiments/check/sample_file.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace speclab;
+  return refused_or_read([&] {
+    const char* name = size > 0 && data[0] == 0x93  ? "samples.npy"
+                       : size > 0 && data[0] == 'P' ? "samples.npz"
+                                                    : "samples.jsonl";
+    for (const Token token : read_samples(file_with(data, size, name), 2, 5)) {
+      if (token < 0 || token >= 5) std::abort();
+    }
+  });
+}

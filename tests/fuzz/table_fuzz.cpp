@@ -1,0 +1,21 @@
+// Tables of probabilities in CSV files, as models.
+#include <nlohmann/json.hpp>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/run/setup.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace speclab;
+  static const Json form{{"title", "t"},
+                         {"models", {{"target", {{"kind", "table"}}}, {"draft", {{"kind", "uniform"}}}}}};
+  return refused_or_read([&] {
+    // The first byte tells which of the two formats the rest is.
+    const char* name = size > 0 && data[0] == 'j' ? "table.json" : "table.csv";
+    Json json = form;
+    json["models"]["target"]["file"] = file_with(data + (size > 0), size > 0 ? size - 1 : 0, name).string();
+    ModelFactory factory;
+    build_setup(read_config(json), factory);
+  });
+}
