@@ -179,9 +179,10 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(part.partial);
   CHECK(part.cells.front().own != nullptr);
   CHECK(part.cells.back().partial);
-  const Result resumed = run_config(
-                             read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))
-                             .result;
+  const Result resumed =
+      run_config(
+          read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))
+          .result;
   CHECK(result_json(resumed).dump() == whole.dump());
 }
 
