@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 
 #include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/cli/verb.hpp"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "experiments/check/diagnosis.hpp"
 #include "experiments/check/equality_test.hpp"

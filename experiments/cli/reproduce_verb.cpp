@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"

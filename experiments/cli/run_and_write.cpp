@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/config/config_error.hpp"

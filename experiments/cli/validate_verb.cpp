@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"

@@ -192,6 +192,12 @@ Config load_config(const std::string& file, const po::variables_map& values, std
   return config;
 }
 
+void print_json(const void* value, const Type& type) {
+  Json json;
+  type.write(value, json);
+  print_json(json);
+}
+
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(1)); }
 
 }  // namespace speclab

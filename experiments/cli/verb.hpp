@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,11 +68,11 @@ Config load_config(const std::string& file, const boost::program_options::variab
 
 /// A document on standard output.
 void print_json(const Json& json);
+/// The value that `value` points to, of this type.
+void print_json(const void* value, const Type& type);
 template <class T>
 void print_json(const T& result, const Typed<T>& type) {
-  Json json;
-  write(type, result, json);
-  print_json(json);
+  print_json(&result, *type.type);
 }
 /// A result on standard output, as JSON or as text.
 template <class T>

@@ -34,7 +34,7 @@ using PromptConfig = std::variant<std::vector<Token>, std::string>;
 struct SimulationConfig {
   std::uint32_t trials = 64;    ///< independent sequences
   std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)
-  std::uint32_t batches = 64;   ///< stretches for batch-means intervals
+  std::uint32_t batches = 64;   ///< groups of whole trials that intervals come from
   PromptConfig prompt;
   std::int32_t prompt_tokens = 0;  ///< instead of one prompt: tokens of the corpus, for each trial
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
