@@ -30,11 +30,14 @@ template <class... Arguments>
   throw UsageError(line.where + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
 }
 
+/// What somebody wrote, as it stands in a message.
+std::string brief(std::string_view text) { return printable(text, 80); }
+
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || value > (std::uint64_t{1} << 53U)) {
-    refuse(line, "{} is \"{}\"; expected an integer of 0 or more", what, word);
+    refuse(line, "{} is \"{}\"; expected an integer of 0 or more", what, brief(word));
   }
   return value;
 }
@@ -78,7 +81,7 @@ class NamedColumns {
     std::vector<std::string> words;
     for (const std::size_t column : columns_) {
       if (column >= fields.size()) {
-        refuse(line, "\"{}\" has {} values; the header has more", line.text, fields.size());
+        refuse(line, "\"{}\" has {} values; the header has more", brief(line.text), fields.size());
       }
       words.push_back(fields[column]);
     }
@@ -95,7 +98,7 @@ AcceptanceFile read_rounds_csv(const std::vector<TextLine>& lines) {
   const NamedColumns columns(headed ? lines[0] : TextLine{"", "drafted,accepted"}, {"drafted", "accepted"});
   for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
     if (!headed && split(lines[i].text, ',').size() != 2) {
-      refuse(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", lines[i].text);
+      refuse(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", brief(lines[i].text));
     }
     const std::vector<std::string> words = columns.words(lines[i]);
     add_round(log, lines[i], words[0], words[1]);
@@ -113,7 +116,7 @@ AcceptanceFile read_json_lines(const std::vector<TextLine>& lines) {
     } else if (value.is_object() && value.contains("drafted") && value.contains("accepted")) {
       add_round(log, line, value["drafted"].dump(), value["accepted"].dump());
     } else {
-      refuse(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", line.text);
+      refuse(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", brief(line.text));
     }
   }
   return log;
@@ -178,7 +181,8 @@ Sample sample_of(const TextLine& line) {
   if (at != std::string::npos && text[at] == '{') {
     for (++at; at < text.size() && text[at] != '}';) {
       const auto equals = text.find("=\"", at);
-      if (equals == std::string::npos) refuse(line, "\"{}\" is not name{{label=\"value\"}} value", text);
+      if (equals == std::string::npos)
+        refuse(line, "\"{}\" is not name{{label=\"value\"}} value", brief(text));
       std::string& value = sample.labels[trimmed(text.substr(at, equals - at))];
       for (at = equals + 2; at < text.size() && text[at] != '"'; ++at) {
         if (text[at] == '\\' && ++at == text.size()) break;
@@ -198,7 +202,7 @@ std::uint64_t counter_of(const TextLine& line, const std::string& word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0) || value > 9e15 ||
       value != std::floor(value)) {
-    refuse(line, "\"{}\" is not a count", word);
+    refuse(line, "\"{}\" is not a count", brief(word));
   }
   return static_cast<std::uint64_t>(value);
 }
