@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-
 #include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"

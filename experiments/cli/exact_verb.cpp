@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/gpu/launch_on_gpu.hpp"
 #include "kernels/verify/dispatch.hpp"
 
 namespace speclab {
@@ -6,7 +6,7 @@ namespace speclab {
 void run_on_gpu(Implementation implementation, const VerifyBatch& batch, void* workspace,
                 CUstream_st* stream) {
   with_implementation_for(batch, implementation,
-                          [&](auto kernels) { kernels.run(simt::CudaExecutor(stream), batch, workspace); });
+                          [&]<class Kernels>(Kernels) { launch_on_gpu<Kernels>(batch, workspace, stream); });
 }
 
 }  // namespace speclab
