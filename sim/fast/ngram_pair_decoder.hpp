@@ -2,6 +2,8 @@
 // one before; the prefetches ask for them one by one, so that all streams wait for each at once.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -80,23 +82,30 @@ class NgramPairDecoder {
       return StepOutcome::again;
     }
     NgramTable::Outcome drawn = cursor.drawn;
-    const std::uint32_t bits = bernoulli_bits_of(step.acceptance_word);
-    std::uint32_t accepts = bits < drawn.acceptance;
+    std::uint64_t word = step.acceptance_word;
+    std::uint32_t accepts = bernoulli_bits_of(word) < drawn.acceptance;
     if (cursor.drawing != cursor.context) {
+      const NgramTable::Context& context = table_->context(cursor.context);
+      if (context.rejects[side]) [[unlikely]] {
+        word = word_if_kept(cursor, side, word);
+        if (word == rejected) {
+          cursor.drawing = fresh;
+          return StepOutcome::again;
+        }
+      }
       work.reads += 2;  // where the context lists it, if it does, and its slot or its probabilities
       if (cursor.listed != NgramTable::nowhere) {
         drawn = cursor.slot->own;
-        accepts = bits < drawn.acceptance;
+        accepts = bernoulli_bits_of(word) < drawn.acceptance;
       } else {
-        const NgramTable::Found found = unlisted(table_->context(cursor.context), cursor);
+        const NgramTable::Found found = unlisted(context, cursor);
         const double probability = this->probability(found.probabilities, side);
         drawn = {drawn.token, found.next, bernoulli_bits(probability)};
-        accepts = open_unit(step.acceptance_word) < probability;
+        accepts = open_unit(word) < probability;
       }
     }
-    if (bits == drawn.acceptance) [[unlikely]] {
-      accepts = open_unit(step.acceptance_word) <
-                probability(table_->find(cursor.context, drawn.token).probabilities, side);
+    if (bernoulli_bits_of(word) == drawn.acceptance) [[unlikely]] {
+      accepts = open_unit(word) < probability(table_->find(cursor.context, drawn.token).probabilities, side);
     }
     cursor.drawing = fresh;
     cursor.overlap += bernoulli_quanta(drawn.acceptance) & (std::uint64_t{0} - state.drafting);
@@ -116,6 +125,18 @@ class NgramPairDecoder {
 
  private:
   static constexpr std::uint32_t fresh = 0xffffffff;
+
+  static constexpr std::uint64_t rejected = ~std::uint64_t{0};
+
+  /// Rejection sampling with the number of `word`: a word that is uniform again, or `rejected`.
+  [[gnu::noinline]] std::uint64_t word_if_kept(const Cursor& cursor, Side side, std::uint64_t word) const {
+    const std::uint32_t longest = table_->context(cursor.context).longest[side];
+    const double kept = table_->kept_share(longest, cursor.drawing, cursor.drawn.token, side);
+    const double number = open_unit(word);
+    if (number >= kept) return rejected;
+    constexpr double below_one = 0x1.fffffffffffffp-1;
+    return kept < 1 ? static_cast<std::uint64_t>(std::ldexp(std::min(number / kept, below_one), 64)) : word;
+  }
 
   static Side side_of(const RoundState& state) { return static_cast<Side>(state.drafting); }
 

@@ -26,6 +26,12 @@ int block_bits(std::size_t followers) {
 /// A bracket below this much of its listed probability is no rounding of a file's digits.
 constexpr double rounding = 1e-6;
 
+/// Whether a follower's bracket is negative.
+bool below_back_off(double listed, double backed_off) { return listed - backed_off < -rounding * listed; }
+
+/// Beyond this many draws for one that is kept, the plain engine's whole rows are no worse.
+constexpr double most_draws = 256;
+
 constexpr double unlisted = -1;
 constexpr std::size_t contexts_a_task = 1024;
 
@@ -44,7 +50,7 @@ struct NgramTable::Builder {
   std::array<const NgramModel*, 2> models;
   std::vector<Level> levels;  ///< levels[k]: contexts of k tokens
   const AcceptanceFunctions& acceptances;
-  std::vector<std::array<double, 2>> totals;  ///< sums of the unscaled rows
+  std::vector<std::array<double, 2>> totals;  ///< of the weights
 
   const NgramPacking& packing() const { return models[0]->packing(); }
   bool knows(Side side, int length) const { return length < models[side]->order(); }
@@ -190,7 +196,7 @@ struct NgramTable::Builder {
   void add_root(Block& block) {
     const auto count = static_cast<std::size_t>(table.vocab_);
     Context& root = table.contexts_[0];
-    root = {0, alias_bits(count), 0, {1, 1}, {}, {0, 0}, {0, 0}};
+    root = {0, static_cast<std::int16_t>(alias_bits(count)), {}, 0, {1, 1}, {}, {0, 0}, {0, 0}};
     for (const Side side : {target_side, draft_side}) root.scale[side] = models[side]->unigram_scale();
     block.clear(std::size_t{1} << root.bits);
     for (Token token = 0; token < table.vocab_; ++token) {
@@ -223,13 +229,14 @@ struct NgramTable::Builder {
       context.longest[side] = where[side] ? at : suffix.longest[side];
       context.scale[side] = where[side] ? known(side, length, *where[side]).scale : suffix.scale[side];
       context.backoff[side] = where[side] ? known(side, length, *where[side]).backoff : 1;
+      context.rejects[side] = suffix.rejects[side];
     }
   }
 
   void add_context(int length, std::size_t index, Block& block) {
     describe(length, index);
     const auto at = static_cast<std::uint32_t>(levels[static_cast<std::size_t>(length)].first + index);
-    const Context& context = table.contexts_[at];
+    Context& context = table.contexts_[at];
     merge_followers(length, index, block.followers);
     block.clear(std::size_t{1} << context.bits);
     const PackedNgram key = key_of(length, index);
@@ -238,8 +245,10 @@ struct NgramTable::Builder {
       const Found below = table.find(context.suffix, token);
       Probabilities own{};
       for (const Side side : {target_side, draft_side}) {
-        if (probabilities[side] != unlisted)
-          own[side] = bracket(context, side, probabilities[side], below.probabilities[side]);
+        if (probabilities[side] == unlisted) continue;
+        const double backed_off = table.backed_off(context, side, below.probabilities[side]);
+        own[side] = std::max(probabilities[side] - backed_off, 0.0);
+        context.rejects[side] |= below_back_off(probabilities[side], backed_off);
       }
       const auto next = longer ? find(length + 1, packing().append(key, token)) : std::nullopt;
       place(at, block, token, next.value_or(below.next), probabilities, own);
@@ -249,17 +258,15 @@ struct NgramTable::Builder {
       rest[side] = context.backoff[side] * totals[context.suffix][side];
     }
     place(at, block, shorter, 0, {unlisted, unlisted}, rest);
-    set_slots(at, block);
-  }
-
-  /// `lower` is the token's probability in the row of the suffix, whose scale is taken out: it stands here as
-  /// listed.
-  double bracket(const Context& context, Side side, double listed, double lower) const {
-    const double own = listed - context.backoff[side] * (lower / table.contexts_[context.suffix].scale[side]);
-    if (own < -rounding * listed) {
-      throw ModelError("an n-gram is listed below what its back-off gives it: the model is no mixture");
+    for (const Side side : {target_side, draft_side}) {
+      if (totals[at][side] * context.scale[side] > most_draws) {
+        throw ModelError(
+            fmt::format("an n-gram model lists n-grams so far below their back-off that fewer "
+                        "than one draw in {} would be kept",
+                        most_draws));
+      }
     }
-    return std::max(own, 0.0);
+    set_slots(at, block);
   }
 };
 
@@ -284,7 +291,7 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft,
       builder.merge_followers(length, i, followers);
       Context& context = contexts_[level.first + i];
       context.first = slots;
-      context.bits = block_bits(followers.size());
+      context.bits = static_cast<std::int16_t>(block_bits(followers.size()));
       slots += std::uint64_t{1} << context.bits;
     }
   }
@@ -328,6 +335,21 @@ NgramTable::Found NgramTable::find_below(std::uint32_t at, Token token, Probabil
   }
   if (found.next == nowhere) found.next = block(contexts_[0], target_side)[home].own.next;
   return found;
+}
+
+double NgramTable::kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const {
+  double share = 1;
+  for (std::uint32_t at = longest; at != drawn_in && contexts_[at].rejects[side];
+       at = contexts_[at].below[side]) {
+    const Context& here = contexts_[at];
+    const std::uint32_t where = place(here, token);
+    if (where == nowhere) continue;
+    const double listed = probabilities(here, where)[side];
+    if (listed == unlisted) continue;
+    const double given = backed_off(here, side, find(here.suffix, token).probabilities[side]);
+    if (below_back_off(listed, given)) share *= listed / given;
+  }
+  return share;
 }
 
 std::uint32_t NgramTable::context_of(std::span<const Token> tokens) const {

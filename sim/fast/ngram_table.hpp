@@ -5,8 +5,10 @@
 // c') for the others, c' being the longest known suffix of c,
 //     P(w | c) = [listed(w) - backoff(c) P(w | c')] + backoff(c) P(w | c')
 // where the bracket counts for followers only. In interpolated models it is the discounted count, hence not
-// negative, and an alias table over the followers and "go on in c'" draws from the row. Models with a
-// negative bracket, as Katz's smoothing can give, are refused.
+// negative, and an alias table over the followers and "go on in c'" draws from the row. Where the bracket is
+// negative, as in models of Katz or pruned ones, it has weight 0 in the alias table, and a draw of w that
+// comes from c' is kept with probability listed(w) / (backoff(c) P(w | c')), else the draw begins anew in the
+// longest context: rejection sampling, at each length that lists w.
 //
 // Contexts are those that either model knows. A token leads from one to the longest that what follows ends
 // in, as the transitions of Aho and Corasick's automaton do.
@@ -58,7 +60,8 @@ class NgramTable {
   /// Context 0 is the empty one; it lists every token.
   struct Context {
     std::uint64_t first;  ///< its block: 2^bits slots
-    std::int32_t bits;
+    std::int16_t bits;
+    std::array<bool, 2> rejects;           ///< a model's draws here, or in a suffix, are not always kept
     std::uint32_t suffix;                  ///< the longest proper suffix that is a context
     std::array<double, 2> backoff;         ///< 1 where a model does not know the context
     std::array<double, 2> scale;           ///< of the model's row here
@@ -66,8 +69,8 @@ class NgramTable {
     std::array<std::uint32_t, 2> below;    ///< the longest proper suffix it knows: where they go on
   };
 
-  /// Throws ModelError for models that are not mixtures of their orders, or know a context whose beginning
-  /// does not list its end, and for 2^32 contexts or more. Vocabularies agree.
+  /// Throws ModelError for models that know a context whose beginning does not list its end, or keep fewer
+  /// than one draw in 256 in some context, and for 2^32 contexts or more. Vocabularies agree.
   template <PointwiseRule Rule>
   NgramTable(const NgramModel& target, const NgramModel& draft, const Rule& rule)
       : NgramTable(
@@ -128,6 +131,10 @@ class NgramTable {
     return find_below(here.suffix, token, {here.scale[0] * here.backoff[0], here.scale[1] * here.backoff[1]});
   }
 
+  /// The share of draws to keep of a token that was drawn in `drawn_in`, on the way down from `longest`, both
+  /// of them contexts that the model knows.
+  double kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const;
+
   std::uint32_t context_of(std::span<const Token> tokens) const;
 
   /// A model's whole row.
@@ -148,6 +155,12 @@ class NgramTable {
   static std::uint32_t home_of(const Context& context, Token token) {
     constexpr std::uint32_t golden = 0x9E3779B1;  // 2^32 / golden ratio
     return (static_cast<std::uint32_t>(token) * golden) & mask(context);
+  }
+
+  /// What backing off gives a token that the context lists, before scaling. `lower` is its probability in
+  /// the row of the suffix.
+  double backed_off(const Context& context, Side side, double lower) const {
+    return context.backoff[side] * (lower / contexts_[context.suffix].scale[side]);
   }
 
   /// From `at` down, where the two models' probabilities weigh `weight`.

@@ -47,7 +47,7 @@ class Reader {
     }
   }
 
-  ArpaModel read(RowSums sums, std::size_t order) {
+  ArpaModel read(RowSums sums, std::size_t order, double row_error) {
     read_counts();
     read_unigrams();
     for (std::size_t n = 2; n <= std::min(order, counts_.size()); ++n) read_ngrams(n);
@@ -61,7 +61,7 @@ class Reader {
     Vocabulary vocabulary = words_are_bytes() ? Vocabulary::bytes() : Vocabulary::words(std::move(words_));
     return naming(name_, [&]() -> ArpaModel {
       NgramModel model(list_, sums);
-      refuse_damaged(model.worst_row(), vocabulary);
+      refuse_damaged(model.worst_row(), vocabulary, row_error);
       return {std::move(model), std::move(vocabulary)};
     });
   }
@@ -208,15 +208,15 @@ class Reader {
     }
   }
 
-  static void refuse_damaged(const NgramModel::WorstRow& worst, const Vocabulary& vocabulary) {
-    if (std::abs(worst.sum - 1) <= largest_arpa_row_error) return;
+  static void refuse_damaged(const NgramModel::WorstRow& worst, const Vocabulary& vocabulary,
+                             double row_error) {
+    if (std::abs(worst.sum - 1) <= row_error) return;
     std::string context;
     for (const Token token : worst.context) context += (context.empty() ? "" : " ") + vocabulary.text(token);
-    throw ModelError(
-        fmt::format("probabilities {} sum to {:.6g}; expected 1 to within {}: the file is damaged, or not a "
-                    "back-off model",
-                    context.empty() ? "of the unigrams" : fmt::format("after \"{}\"", context), worst.sum,
-                    largest_arpa_row_error));
+    throw ModelError(fmt::format(
+        "probabilities {} sum to {:.6g}; expected 1 to within {}: the file is damaged, not a "
+        "back-off model, or needs a larger row_error",
+        context.empty() ? "of the unigrams" : fmt::format("after \"{}\"", context), worst.sum, row_error));
   }
 
   /// See `read_arpa`. Keys depend on the size of the vocabulary.
@@ -306,9 +306,9 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
   out << "\n\\end\\\n";
 }
 
-ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums, int order) {
+ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums, int order, double row_error) {
   assert(1 <= order && order <= max_ngram_order);
-  return Reader(file).read(sums, static_cast<std::size_t>(order));
+  return Reader(file).read(sums, static_cast<std::size_t>(order), row_error);
 }
 
 }  // namespace speclab

@@ -14,9 +14,9 @@ struct ArpaModel {
   Vocabulary vocabulary;
 };
 
-/// How far from 1 the sum of a listed row may be. Rounded digits, pruning and words that were left out give
-/// errors of percents; a damaged file, or one of another kind of model, gives more.
-constexpr double largest_arpa_row_error = 0.2;
+/// How far from 1 the sum of a listed row may be, when nothing is said. Rounded digits, pruning and words
+/// that were left out give errors of percents; a damaged file, or one of another kind of model, gives more.
+constexpr double usual_arpa_row_error = 0.2;
 
 /// Writes base-10 logarithms with 17 digits, -99 for zero. Tokens appear as `vocabulary.text`, in the order
 /// of their ids, so that reading gives the same ids; then <s> and </s> with probability 0 where the
@@ -30,8 +30,8 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
 /// max_ngram_order; their n-grams of more than `order` tokens are not read. <s> and </s> at the end of the
 /// unigrams that are never emitted and begin no n-gram, as `write_arpa` adds them, get no ids. Throws
 /// ModelError "file:line: what is wrong; what was expected", and where rows are renormalised for one whose
-/// sum is not within largest_arpa_row_error of 1.
+/// sum is not within `row_error` of 1.
 ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised,
-                    int order = max_ngram_order);
+                    int order = max_ngram_order, double row_error = usual_arpa_row_error);
 
 }  // namespace speclab

@@ -14,13 +14,16 @@ namespace {
 struct ArpaParameters {
   std::string file;
   int order = max_ngram_order;
+  double row_error = usual_arpa_row_error;
 };
 
 BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, const ModelRequest& request) {
-  const std::string key = fmt::format("arpa {} {}", parameters.order, parameters.file);
+  const std::string key =
+      fmt::format("arpa {} {} {}", parameters.order, parameters.row_error, parameters.file);
   try {
-    const auto read = request.factory.shared<ArpaModel>(
-        key, [&] { return read_arpa(parameters.file, RowSums::renormalised, parameters.order); });
+    const auto read = request.factory.shared<ArpaModel>(key, [&] {
+      return read_arpa(parameters.file, RowSums::renormalised, parameters.order, parameters.row_error);
+    });
     return {Model(std::shared_ptr<const NgramModel>(read, &read->model)),
             std::shared_ptr<const Vocabulary>(read, &read->vocabulary)};
   } catch (const ModelError& error) {
@@ -40,7 +43,9 @@ ModelKind arpa_model() {
       {required(field("file", &ArpaParameters::file, input_file(), "Path of the file.")),
        with_unit(integer_field("order", &ArpaParameters::order, 1, max_ngram_order,
                                "Longer n-grams than this are left out."),
-                 "tokens")},
+                 "tokens"),
+       field("row_error", &ArpaParameters::row_error, number(0, 1e6),
+             "Rows are renormalised; a file with a row whose sum is further from 1 is refused as damaged.")},
       make_arpa);
 }
 

@@ -31,10 +31,26 @@ NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std::size_
   return train_kneser_ney(tokens, vocab, order);
 }
 
-/// The exact distribution of draws in a context, as far as 32-bit cuts give it.
+/// With n-grams listed below what their back-off gives them, of all lengths, as models of Katz have.
+NgramModel with_low_ngrams(const NgramModel& model, std::uint64_t seed) {
+  Philox stream = world(seed);
+  NgramList list = model.listed();
+  for (std::size_t k = 1; k < list.levels.size(); ++k) {
+    for (ListedNgram& ngram : list.levels[k]) {
+      if (stream() % 2 == 0) ngram.probability *= 0.3;
+      if (stream() % 16 == 0) ngram.probability = 0;
+      ngram.backoff *= 1 + static_cast<double>(stream() % 3);
+    }
+  }
+  return NgramModel(list, RowSums::renormalised);
+}
+
+/// The exact distribution of draws in a context that are kept, as far as 32-bit cuts give it.
 std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at, Side side) {
   std::vector<double> distribution(static_cast<std::size_t>(table.vocab()));
+  const std::uint32_t longest = at;
   double weight = 1;
+  double kept = 0;
   for (;;) {
     const NgramTable::Context& context = table.context(at);
     const double slots = std::ldexp(1.0, context.bits);
@@ -43,15 +59,21 @@ std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at,
       const NgramTable::Slot& slot = table.block(context, side)[i];
       const double own = slot.cut * 0x1p-32 / slots;
       for (const auto& [outcome, probability] : {std::pair{slot.own, own}, {slot.other, 1 / slots - own}}) {
-        if (outcome.token >= 0) distribution[static_cast<std::size_t>(outcome.token)] += weight * probability;
+        if (outcome.token >= 0) {
+          const double mass = weight * probability * table.kept_share(longest, at, outcome.token, side);
+          distribution[static_cast<std::size_t>(outcome.token)] += mass;
+          kept += mass;
+        }
         if (outcome.token == NgramTable::shorter) onward += probability;
         if (probability > 0) CHECK(outcome.token != NgramTable::empty);
       }
     }
-    if (at == 0) return distribution;
+    if (at == 0) break;
     weight *= onward;
     at = context.below[side];
   }
+  for (double& mass : distribution) mass /= kept;
+  return distribution;
 }
 
 /// What NgramPairDecoder does, from dense rows and whole histories; only the draws come from the table.
@@ -84,14 +106,22 @@ class Reference {
   /// The next block at a site, and those after it as far as the draw goes on.
   Drawn draw(const At& where, const std::vector<Token>& context, Side side, Use use, std::uint16_t slot,
              std::uint32_t& block) const {
-    std::uint32_t at = table_.context(table_.context_of(context)).longest[side];
-    for (;; at = table_.context(at).below[side]) {
+    const std::uint32_t longest = table_.context(table_.context_of(context)).longest[side];
+    std::uint32_t at = longest;
+    for (;;) {
       const NgramTable::Context& here = table_.context(at);
       Philox words(where.seed, Site{where.trial, where.round, Draw{use, slot, block++}});
       const std::uint64_t pick = words();
       const NgramTable::Slot& found = table_.block(here, side)[alias_slot(pick, here.bits)];
       const Token token = alias_fraction(pick, here.bits) < found.cut ? found.own.token : found.other.token;
-      if (token != NgramTable::shorter) return {token, open_unit(words())};
+      if (token == NgramTable::shorter) {
+        at = table_.context(at).below[side];
+        continue;
+      }
+      const double u = open_unit(words());
+      const double kept = table_.kept_share(longest, at, token, side);
+      if (u < kept) return {token, u / kept};
+      at = longest;
     }
   }
 
@@ -175,42 +205,37 @@ TEST_CASE(
 
 TEST_CASE("a whole outcome is that of dense rows, for all orders, rules, gammas, lanes and threads") {
   for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {5, 2}, {1, 3}, {3, 3}}) {
-    const auto target = std::make_shared<const NgramModel>(trained(3, 40, target_order, 3000));
-    const auto draft = std::make_shared<const NgramModel>(trained(4, 40, draft_order, 2000));
-    const auto check = [&](const auto& rule) {
-      const NgramTable table(*target, *draft, rule);
-      const Model target_model(target);
-      const Model draft_model(draft);
-      const FastPair pair(target_model, draft_model, AnyRule(rule));
-      for (const std::int32_t gamma : {0, 1, 4}) {
-        SimulationSize simulation;
-        simulation.seed = 5;
-        simulation.trials = 35;
-        simulation.length = 40;
-        simulation.batches = 7;
-        simulation.prompts = {{1, 2, 3, 4, 5, 6}, {}, {39}};
-        const Outcome expected = Reference(*target, *draft, table).decode(rule, gamma, simulation);
-        for (const std::size_t lanes : {1, 16, 33}) {
-          CHECK(pair.decode(gamma, simulation, Control{}, lanes).batches == expected.batches);
+    for (const bool low : {false, true}) {
+      const NgramModel plain_target = trained(3, 40, target_order, 3000);
+      const NgramModel plain_draft = trained(4, 40, draft_order, 2000);
+      const auto target =
+          std::make_shared<const NgramModel>(low ? with_low_ngrams(plain_target, 8) : plain_target);
+      const auto draft =
+          std::make_shared<const NgramModel>(low ? with_low_ngrams(plain_draft, 9) : plain_draft);
+      const auto check = [&](const auto& rule) {
+        const NgramTable table(*target, *draft, rule);
+        const Model target_model(target);
+        const Model draft_model(draft);
+        const FastPair pair(target_model, draft_model, AnyRule(rule));
+        for (const std::int32_t gamma : {0, 1, 4}) {
+          SimulationSize simulation;
+          simulation.seed = 5;
+          simulation.trials = 35;
+          simulation.length = 40;
+          simulation.batches = 7;
+          simulation.prompts = {{1, 2, 3, 4, 5, 6}, {}, {39}};
+          const Outcome expected = Reference(*target, *draft, table).decode(rule, gamma, simulation);
+          for (const std::size_t lanes : {1, 16, 33}) {
+            CHECK(pair.decode(gamma, simulation, Control{}, lanes).batches == expected.batches);
+          }
+          const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+          CHECK(pair.decode(gamma, simulation).batches == expected.batches);
         }
-        const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
-        CHECK(pair.decode(gamma, simulation).batches == expected.batches);
-      }
-    };
-    check(TokenRule{});
-    check(LenienceRule{0.5, Residual::literal});
+      };
+      check(TokenRule{});
+      check(LenienceRule{0.5, Residual::literal});
+    }
   }
-}
-
-TEST_CASE("models that are no mixtures of their orders are refused") {
-  // "0 1" is listed at .1, below the .5 * .8 that its back-off gives: Katz's smoothing may do that.
-  const NgramPacking packing(2);
-  NgramList list{
-      2,
-      {{{packing.pack(std::vector<Token>{0}), 0.2, 0.5}, {packing.pack(std::vector<Token>{1}), 0.8, 1}},
-       {{packing.pack(std::vector<Token>{0, 1}), 0.1, 1}}}};
-  const NgramModel model(list, RowSums::renormalised);
-  CHECK_THROWS_WITH_AS((NgramTable(model, model, TokenRule{})), doctest::Contains("no mixture"), ModelError);
 }
 
 TEST_CASE("rows that had to be renormalised keep their scale") {
@@ -221,4 +246,25 @@ TEST_CASE("rows that had to be renormalised keep their scale") {
   const NgramModel model(list, RowSums::renormalised);
   const NgramModel draft = trained(7, 9, 2, 300);
   check_probabilities(model, draft, NgramTable(model, draft, TokenRule{}));
+}
+
+TEST_CASE("n-grams listed below their back-off are drawn by their rows") {
+  for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {4, 3}, {1, 3}}) {
+    const NgramModel target = with_low_ngrams(trained(1, 9, target_order, 400), 10);
+    const NgramModel draft = with_low_ngrams(trained(2, 9, draft_order, 300), 11);
+    const NgramTable table(target, draft, TokenRule{});
+    bool rejects = false;
+    for (std::uint32_t at = 0; at < table.contexts(); ++at) rejects |= table.context(at).rejects[draft_side];
+    CHECK(rejects);
+    check_probabilities(target, draft, table);
+  }
+}
+
+TEST_CASE("a model that keeps hardly any draw is refused") {
+  // After 0, all but the rare token 1 has come down to nothing.
+  const NgramPacking packing(2);
+  const auto key = [&](std::vector<Token> tokens) { return packing.pack(tokens); };
+  const NgramList list{2, {{{key({0}), 0.999, 1}, {key({1}), 0.001, 1}}, {{key({0, 0}), 1e-9, 1}}}};
+  const NgramModel model(list, RowSums::renormalised);
+  CHECK_THROWS_WITH_AS((NgramTable(model, model, TokenRule{})), doctest::Contains("256"), ModelError);
 }

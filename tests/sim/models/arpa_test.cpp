@@ -112,6 +112,9 @@ TEST_CASE("a file whose rows are far from sums of 1 is refused, naming the row")
   // A probability with a digit lost.
   CHECK(error(with("-0.39794\ta b", "-0.09794\ta b")).find("after \"a\"") != std::string::npos);
   CHECK(error(srilm).empty());
+  const TempFile low(with("a\t-0.1760913", "a\t-9"));
+  CHECK(read_arpa(low.path(), RowSums::renormalised, max_ngram_order, 0.5).model.worst_row().sum ==
+        doctest::Approx(0.6));
 }
 
 TEST_CASE("reads the shape SRILM writes") {
