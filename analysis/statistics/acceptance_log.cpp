@@ -21,22 +21,6 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 
 int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
 
-/// Whether the correlation of neighbouring stretches' shares is above 0, at level 0.05. With n stretches it
-/// is normal with mean -1/n and variance 1/n when they are independent.
-bool neighbours_alike(const std::vector<double>& accepted, const std::vector<double>& examined,
-                      double alpha) {
-  constexpr double one_sided = 1.645;
-  const auto error = [&](std::size_t i) { return accepted[i] - alpha * examined[i]; };
-  const auto n = static_cast<double>(accepted.size());
-  double products = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < accepted.size(); ++i) {
-    squares += error(i) * error(i);
-    if (i > 0) products += error(i - 1) * error(i);
-  }
-  return products > squares * (one_sided / std::sqrt(n) - 1 / n);
-}
-
 LogTest chi_squared(double statistic, int degrees) {
   if (degrees < 1) return {};
   const boost::math::chi_squared_distribution<double> distribution(degrees);
@@ -89,6 +73,20 @@ std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int s
   if (interval && neighbours_alike(accepted, examined_in, interval->estimate))
     return unbounded(interval->estimate);
   return interval;
+}
+
+bool neighbours_alike(std::span<const double> numerators, std::span<const double> denominators,
+                      double ratio) {
+  constexpr double one_sided = 1.645;
+  const auto error = [&](std::size_t i) { return numerators[i] - ratio * denominators[i]; };
+  const auto n = static_cast<double>(numerators.size());
+  double products = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < numerators.size(); ++i) {
+    squares += error(i) * error(i);
+    if (i > 0) products += error(i - 1) * error(i);
+  }
+  return products > squares * (one_sided / std::sqrt(n) - 1 / n);
 }
 
 LogTest position_test(const PositionCounts& counts) {

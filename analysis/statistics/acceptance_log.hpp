@@ -40,6 +40,11 @@ PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64
 /// infinite. A log that hardly changes from its first to its last round shows nothing of it.
 std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence);
 
+/// Whether the correlation of neighbouring batches' shares numerator / denominator, around their common
+/// `ratio`, is above 0 at level 0.05. With n independent batches it is normal with mean -1/n and variance
+/// 1/n.
+bool neighbours_alike(std::span<const double> numerators, std::span<const double> denominators, double ratio);
+
 /// A chi-squared test; p = 1 without degrees of freedom.
 struct LogTest {
   double statistic = 0;

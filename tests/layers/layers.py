@@ -25,6 +25,7 @@ ALLOWED = {
     "analysis/theory": ["core"],
     "analysis/exact": ["core", "analysis/theory"],
     "analysis/cost": ["analysis/theory"],
+    "analysis/recorded": ["core", "analysis/statistics"],
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],
     "experiments": ["core", "sim", "analysis", "kernels"],

@@ -1,0 +1,58 @@
+// Expected target runs of a recorded text, for every gamma at once: exact given the text and its columns.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "analysis/recorded/recording.hpp"
+
+namespace speclab {
+
+/// Rules whose rounds follow from two columns.
+enum class RecordedRule { token, block };
+
+/// Neighbouring positions [first, last) of a recording whose rounds are counted together.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// One stretch for each sequence.
+std::vector<Stretch> sequence_stretches(const Recording& recording);
+
+/// What decoding with one gamma takes. Vectors have an entry a stretch.
+struct GammaRounds {
+  std::vector<double> rounds;  ///< expected rounds that start there
+  std::vector<double> kept;    ///< expected drafted tokens kept there
+  /// Rounds that start so early in their sequence that they end in it, and the tokens that these emit: as if
+  /// texts had no end.
+  double whole_rounds = 0;
+  double whole_tokens = 0;
+};
+
+/// Element g - 1 is of g drafted tokens a round, g = 1..most. `stretches` are in order, do not overlap, and
+/// cover everything. With columns by depth `most` is at most their number, asserted. Token verification with
+/// one column takes O(most) a token, depths and blocks O(most^2).
+std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<const Stretch> stretches,
+                                         std::size_t most, RecordedRule rule = RecordedRule::token);
+
+/// P[drafted position i is accepted] for i = 1..gamma: the share of rounds, of those with i tokens of the
+/// text left, that accept at least i.
+std::vector<double> accepted_by_position(const Recording& recording, std::size_t gamma,
+                                         RecordedRule rule = RecordedRule::token);
+
+/// survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, where `left` tokens of the
+/// sequence follow; entries beyond `left` are left out.
+class Survivals {
+ public:
+  Survivals(const Recording& recording, RecordedRule rule);
+  void of(std::size_t start, std::size_t left, std::size_t most, std::vector<double>& survivals) const;
+
+ private:
+  std::vector<std::vector<double>> keep_;  // by depth; of blocks q/p instead
+  RecordedRule rule_;
+};
+
+}  // namespace speclab

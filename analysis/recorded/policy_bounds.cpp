@@ -1,0 +1,77 @@
+#include "analysis/recorded/policy_bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace speclab {
+
+PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, RecordedRule rule) {
+  const Survivals survivals_of(recording, rule);
+  std::size_t most = 0;
+  std::vector<std::size_t> gammas(policy.states);
+  std::vector<std::vector<std::size_t>> next(policy.states);
+  for (std::size_t state = 0; state < policy.states; ++state) {
+    gammas[state] = policy.gamma(state);
+    most = std::max(most, gammas[state]);
+    for (std::size_t k = 0; k <= gammas[state]; ++k) next[state].push_back(policy.next(state, k));
+  }
+  PolicyWork work;
+  std::vector<double> survivals;
+  const std::size_t window = most + 1;
+  for (const RecordedSequence& sequence : recording.sequences) {
+    // Probability of a round that starts at t in a state, for the next `window` positions t, in turn.
+    std::vector<double> ring(window * policy.states);
+    ring[0] = 1;
+    for (std::size_t start = 0; start < sequence.count; ++start) {
+      const std::size_t left = sequence.count - start;
+      survivals_of.of(sequence.first + start, left, most, survivals);
+      for (std::size_t state = 0; state < policy.states; ++state) {
+        const double here = ring[start % window * policy.states + state];
+        if (here == 0) continue;
+        ring[start % window * policy.states + state] = 0;
+        const std::size_t gamma = gammas[state];
+        work.rounds += here;
+        work.drafted += here * static_cast<double>(gamma);
+        for (std::size_t k = 0; k <= gamma && k < left; ++k) {
+          const double exactly = k < gamma ? survivals[k] - survivals[k + 1] : survivals[k];
+          ring[(start + k + 1) % window * policy.states + next[state][k]] += here * exactly;
+        }
+      }
+    }
+  }
+  return work;
+}
+
+double least_time_knowing_text(const Recording& recording, std::size_t most, double c, RecordedRule rule) {
+  const Survivals survivals_of(recording, rule);
+  double total = 0;
+  std::vector<double> survivals;
+  for (const RecordedSequence& sequence : recording.sequences) {
+    std::vector<double> time(sequence.count + 1);  // from each position on
+    for (std::size_t start = sequence.count; start-- > 0;) {
+      const std::size_t left = sequence.count - start;
+      survivals_of.of(sequence.first + start, left, most, survivals);
+      double best = std::numeric_limits<double>::infinity();
+      double ended = 0;  // expected time after rounds that end by a correction
+      for (std::size_t gamma = 0; gamma <= std::min(most, left); ++gamma) {
+        const double after_bonus = gamma < left ? survivals[gamma] * time[start + gamma + 1] : 0;
+        best = std::min(best, 1 + c * static_cast<double>(gamma) + ended + after_bonus);
+        if (gamma < std::min(most, left)) {
+          ended += (survivals[gamma] - survivals[gamma + 1]) * time[start + gamma + 1];
+        }
+      }
+      time[start] = best;
+    }
+    total += time[0];
+  }
+  return total;
+}
+
+PolicyWork oracle_work(const GammaRounds& work) {
+  return {std::accumulate(work.rounds.begin(), work.rounds.end(), 0.0),
+          std::accumulate(work.kept.begin(), work.kept.end(), 0.0)};
+}
+
+}  // namespace speclab

@@ -1,0 +1,339 @@
+// Compiled once for each instruction set: Highway includes this file again and again. Rows of 49,152 numbers
+// in f16 are read at memory speed where a loop over doubles takes ten times as long (`speclab bench rows`).
+#include "analysis/recorded/row_measures.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "analysis/recorded/row_measures.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+// Needs the line above.
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace speclab::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+/// exp underflows to 0 below; also stands for -infinity.
+constexpr float least_exponent = -104;
+/// Numbers summed in float before the sum goes to a double.
+constexpr std::size_t part = 4096;
+
+/// Half precision to float; `out` has room for whole vectors.
+void widen(const void* row, std::size_t count, float* out) {
+  const D d;
+  const hn::Rebind<hwy::float16_t, D> half;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto* in = static_cast<const hwy::float16_t*>(row);
+  const auto* words = static_cast<const std::uint16_t*>(row);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, in + i)), d, out + i);
+  for (; i < count; ++i) out[i] = detail::float_of_half(words[i]);
+}
+
+/// The largest number; NaN when any is NaN.
+float largest(const float* row, std::size_t count) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto odd = hn::Zero(d);  // NaN once a NaN was seen
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto v = hn::LoadU(d, row + i);
+    most = hn::Max(most, v);
+    odd = hn::IfThenElse(hn::Eq(v, v), odd, v);
+  }
+  float found = hn::GetLane(hn::MaxOfLanes(d, most));
+  if (hn::GetLane(hn::SumOfLanes(d, odd)) != 0) return std::numeric_limits<float>::quiet_NaN();
+  for (; i < count; ++i) {
+    if (std::isnan(row[i])) return row[i];
+    found = std::max(found, row[i]);
+  }
+  return found;
+}
+
+/// Turns logits into exp(x - most).
+detail::RowMass exponentials(float* row, std::size_t count, float most) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto shift = hn::Set(d, most);
+  const auto least = hn::Set(d, least_exponent);
+  detail::RowMass mass;
+  for (std::size_t begin = 0; begin < count; begin += part) {
+    const std::size_t end = std::min(count, begin + part);
+    auto sum = hn::Zero(d);
+    auto weighted = hn::Zero(d);
+    std::size_t i = begin;
+    for (; i + lanes <= end; i += lanes) {
+      const auto x = hn::Max(hn::Sub(hn::LoadU(d, row + i), shift), least);
+      const auto e = hn::Exp(d, x);
+      hn::StoreU(e, d, row + i);
+      sum = hn::Add(sum, e);
+      weighted = hn::MulAdd(e, x, weighted);
+    }
+    mass.sum += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+    mass.weighted += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, weighted)));
+    for (; i < end; ++i) {
+      const float x = std::max(row[i] - most, least_exponent);
+      row[i] = std::exp(x);
+      mass.sum += static_cast<double>(row[i]);
+      mass.weighted += static_cast<double>(row[i] * x);
+    }
+  }
+  return mass;
+}
+
+/// Of probabilities. Negative ones give NaN.
+detail::RowMass probabilities(const float* row, std::size_t count) {
+  detail::RowMass mass;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto p = static_cast<double>(row[i]);
+    mass.sum += p < 0 ? std::numeric_limits<double>::quiet_NaN() : p;
+    if (p > 0) mass.weighted += p * std::log(p);
+  }
+  return mass;
+}
+
+/// Sums over both rows, each times its factor.
+detail::SharedMass shared(const float* target, float by_target, const float* draft, float by_draft,
+                          std::size_t count) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto p_factor = hn::Set(d, by_target);
+  const auto q_factor = hn::Set(d, by_draft);
+  detail::SharedMass found;
+  for (std::size_t begin = 0; begin < count; begin += part) {
+    const std::size_t end = std::min(count, begin + part);
+    auto overlap = hn::Zero(d);
+    auto share = hn::Zero(d);
+    std::size_t i = begin;
+    for (; i + lanes <= end; i += lanes) {
+      const auto p = hn::LoadU(d, target + i);
+      const auto q = hn::Mul(hn::LoadU(d, draft + i), q_factor);
+      overlap = hn::Add(overlap, hn::Min(hn::Mul(p, p_factor), q));
+      share = hn::Add(share, hn::IfThenElseZero(hn::Gt(p, hn::Zero(d)), q));
+    }
+    found.overlap += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, overlap)));
+    found.draft_share += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, share)));
+    for (; i < end; ++i) {
+      const float q = draft[i] * by_draft;
+      found.overlap += static_cast<double>(std::min(target[i] * by_target, q));
+      if (target[i] > 0) found.draft_share += static_cast<double>(q);
+    }
+  }
+  return found;
+}
+
+}  // namespace speclab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace speclab {
+
+HWY_EXPORT(widen);
+HWY_EXPORT(largest);
+HWY_EXPORT(exponentials);
+HWY_EXPORT(probabilities);
+HWY_EXPORT(shared);
+
+namespace {
+
+constexpr std::align_val_t line{64};  // of a cache
+
+struct NormalRow {
+  double log_factor = 0;  // log of what turns `mass` into probabilities
+  double entropy = 0;
+  double shift = 0;  // of the logits
+  bool valid = false;
+};
+
+/// `numbers` becomes the row's unnormalised probabilities.
+NormalRow normal_row(float* numbers, std::size_t count, RowMeaning meaning) {
+  NormalRow row;
+  if (meaning == RowMeaning::logits) {
+    const float most = HWY_DYNAMIC_DISPATCH(largest)(numbers, count);
+    if (!std::isfinite(most)) return row;
+    const auto mass = HWY_DYNAMIC_DISPATCH(exponentials)(numbers, count, most);
+    row = {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum, static_cast<double>(most),
+           true};
+  } else {
+    const auto mass = HWY_DYNAMIC_DISPATCH(probabilities)(numbers, count);
+    row = {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum, 0,
+           std::isfinite(mass.sum) && mass.sum > 0};
+  }
+  return row;
+}
+
+double number_at(const void* row, RowNumber number, std::size_t index) {
+  const auto* bytes = static_cast<const char*>(row) + index * bytes_of(number);
+  switch (number) {
+    case RowNumber::f64: {
+      double value = 0;
+      std::memcpy(&value, bytes, sizeof value);
+      return value;
+    }
+    case RowNumber::f32: {
+      float value = 0;
+      std::memcpy(&value, bytes, sizeof value);
+      return static_cast<double>(value);
+    }
+    case RowNumber::bf16: {
+      std::uint16_t half = 0;
+      std::memcpy(&half, bytes, sizeof half);
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16U));
+    }
+    case RowNumber::f16:
+      break;
+  }
+  std::uint16_t half = 0;
+  std::memcpy(&half, bytes, sizeof half);
+  return static_cast<double>(detail::float_of_half(half));
+}
+
+void floats_of(const void* row, RowNumber number, std::size_t vocab, float* out) {
+  if (number == RowNumber::f32) {
+    std::memcpy(out, row, vocab * sizeof(float));
+  } else if (number == RowNumber::f16) {
+    HWY_DYNAMIC_DISPATCH(widen)(row, vocab, out);
+  } else {
+    for (std::size_t i = 0; i < vocab; ++i) out[i] = static_cast<float>(number_at(row, number, i));
+  }
+}
+
+/// The definition, in double, for rows of f64.
+struct DoubleRow {
+  std::vector<double> probability;
+  double entropy = 0;
+  bool valid = false;
+};
+
+DoubleRow double_row(const void* row, RowNumber number, std::size_t vocab, RowMeaning meaning) {
+  DoubleRow made;
+  made.probability.resize(vocab);
+  read_row(row, number, vocab, made.probability.data());
+  const double most = *std::max_element(made.probability.begin(), made.probability.end());
+  double sum = 0;
+  for (double& value : made.probability) {
+    if (meaning == RowMeaning::logits) value = std::exp(value - most);
+    if (value < 0) return made;
+    sum += value;
+  }
+  made.valid = std::isfinite(sum) && sum > 0 && std::isfinite(most);
+  for (double& value : made.probability) {
+    value /= sum;
+    if (value > 0) made.entropy -= value * std::log(value);
+  }
+  return made;
+}
+
+RowMeasures measure_doubles(const void* target, const void* draft, RowNumber number, std::size_t vocab,
+                            RowMeaning meaning, std::size_t token) {
+  const DoubleRow p = double_row(target, number, vocab, meaning);
+  const DoubleRow q = double_row(draft, number, vocab, meaning);
+  RowMeasures found{std::numeric_limits<double>::quiet_NaN(), 0, 0, p.entropy, 0};
+  if (!p.valid || !q.valid) return found;
+  found.log_target = std::log(p.probability[token]);
+  found.log_draft = std::log(q.probability[token]);
+  for (std::size_t i = 0; i < vocab; ++i) {
+    found.overlap += std::min(p.probability[i], q.probability[i]);
+    if (p.probability[i] > 0) found.draft_share += q.probability[i];
+  }
+  return found;
+}
+
+}  // namespace
+
+namespace detail {
+
+/// IEEE 754 binary16: sign, 5 bits of exponent with bias 15, 10 of mantissa.
+float float_of_half(std::uint16_t half) {
+  constexpr std::uint32_t special = 31;  // exponent of infinity and NaN
+  const bool negative = (half >> 15U) != 0;
+  const std::uint32_t exponent = (half >> 10U) & special;
+  const std::uint32_t mantissa = half & 0x3FFU;
+  float value = 0;
+  if (exponent == special) {
+    value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  } else if (exponent == 0) {
+    value = std::ldexp(static_cast<float>(mantissa), -24);
+  } else {
+    value = std::ldexp(static_cast<float>(mantissa + 1024U), static_cast<int>(exponent) - 25);
+  }
+  return negative ? -value : value;
+}
+
+}  // namespace detail
+
+std::size_t bytes_of(RowNumber number) {
+  return number == RowNumber::f64 ? 8 : number == RowNumber::f32 ? 4 : 2;
+}
+
+void read_row(const void* row, RowNumber number, std::size_t vocab, double* out) {
+  for (std::size_t i = 0; i < vocab; ++i) out[i] = number_at(row, number, i);
+}
+
+RowMeaning guess_meaning(const void* row, RowNumber number, std::size_t vocab) {
+  constexpr double near = 0.01;
+  double sum = 0;
+  for (std::size_t i = 0; i < vocab; ++i) {
+    const double value = number_at(row, number, i);
+    if (!(value >= 0)) return RowMeaning::logits;
+    sum += value;
+  }
+  return std::abs(sum - 1) <= near ? RowMeaning::probabilities : RowMeaning::logits;
+}
+
+RowMeter::~RowMeter() { ::operator delete(memory_, line); }
+
+void RowMeter::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  void* larger = ::operator new(bytes, line);
+  ::operator delete(memory_, line);
+  memory_ = larger;
+  bytes_ = bytes;
+}
+
+RowMeasures RowMeter::measure(const void* target, const void* draft, RowNumber number, std::size_t vocab,
+                              RowMeaning meaning, std::size_t token) {
+  if (number == RowNumber::f64) return measure_doubles(target, draft, number, vocab, meaning, token);
+  reserve(2 * vocab * sizeof(float));
+  auto* p = static_cast<float*>(memory_);
+  float* q = p + vocab;
+  floats_of(target, number, vocab, p);
+  floats_of(draft, number, vocab, q);
+  const auto log_numerator = [&](const float* row) {
+    const auto value = static_cast<double>(row[token]);
+    return meaning == RowMeaning::logits ? value : std::log(value);
+  };
+  RowMeasures found{log_numerator(p), log_numerator(q), 0, 0, 0};
+  const NormalRow p_row = normal_row(p, vocab, meaning);
+  const NormalRow q_row = normal_row(q, vocab, meaning);
+  if (!p_row.valid || !q_row.valid) {
+    found.log_target = std::numeric_limits<double>::quiet_NaN();
+    return found;
+  }
+  found.log_target += p_row.log_factor - p_row.shift;
+  found.log_draft += q_row.log_factor - q_row.shift;
+  found.entropy = p_row.entropy;
+  const auto sums = HWY_DYNAMIC_DISPATCH(shared)(p, static_cast<float>(std::exp(p_row.log_factor)), q,
+                                                 static_cast<float>(std::exp(q_row.log_factor)), vocab);
+  found.overlap = sums.overlap;
+  found.draft_share = sums.draft_share;
+  return found;
+}
+
+}  // namespace speclab
+
+#endif  // HWY_ONCE

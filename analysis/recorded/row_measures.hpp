@@ -1,0 +1,68 @@
+// What one pair of recorded rows says about its token, in one pass over memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace speclab {
+
+/// How numbers of a row are stored, little-endian.
+enum class RowNumber { f16, bf16, f32, f64 };
+std::size_t bytes_of(RowNumber number);
+
+/// What a row holds.
+enum class RowMeaning { logits, probabilities };  // log-probabilities are logits
+
+struct RowMeasures {
+  double log_target = 0;   ///< log p(token)
+  double log_draft = 0;    ///< log q(token); -infinity where q is 0
+  double overlap = 0;      ///< sum of min(p, q)
+  double entropy = 0;      ///< of p, in nats
+  double draft_share = 0;  ///< mass of q where p > 0
+};
+
+namespace detail {
+
+/// Sums over one row.
+struct RowMass {
+  double sum = 0;
+  double weighted = 0;  ///< of exp(x - most) (x - most), or of p log p
+};
+
+/// Sums over both rows.
+struct SharedMass {
+  double overlap = 0;
+  double draft_share = 0;
+};
+
+float float_of_half(std::uint16_t half);
+
+}  // namespace detail
+
+/// Working memory, reused from row to row.
+class RowMeter {
+ public:
+  /// Measures rows of `vocab` numbers that begin at any address. Each row is normalised: exp of the logits,
+  /// or the probabilities, over their sum. Sums are taken in float (double for f64), in parts of some hundred
+  /// numbers, so that they are accurate to about 1e-6. A row that holds NaN, +infinity, a negative
+  /// probability, or no mass gives log_target = NaN.
+  RowMeasures measure(const void* target, const void* draft, RowNumber number, std::size_t vocab,
+                      RowMeaning meaning, std::size_t token);
+  RowMeter() = default;
+  ~RowMeter();
+  RowMeter(const RowMeter&) = delete;
+  RowMeter& operator=(const RowMeter&) = delete;
+
+ private:
+  void reserve(std::size_t bytes);
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Probabilities, if no number is negative and they sum to 1 within 1%; else logits.
+RowMeaning guess_meaning(const void* row, RowNumber number, std::size_t vocab);
+
+/// The numbers of a row as doubles.
+void read_row(const void* row, RowNumber number, std::size_t vocab, double* out);
+
+}  // namespace speclab
