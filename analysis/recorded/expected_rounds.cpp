@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
 namespace speclab {
 
@@ -29,18 +30,17 @@ void add_sequence(GammaRounds& found, std::span<const Stretch> stretches, std::s
 }
 
 /// Rounds that start at least gamma + 1 tokens before the end, which emit all tokens but what the later ones
-/// emit.
+/// emit. `emitted(start)`: the mean tokens up to the end of a round that starts at one of the last gamma.
+template <class Emitted>
 void add_whole(GammaRounds& found, std::size_t gamma, std::span<const double> starts,
-               const std::function<double(std::size_t start, std::size_t accepted)>& survival) {
+               const Emitted& emitted) {
   const std::size_t length = starts.size();
   if (length <= gamma) return;
   double rounds = 0;
   for (std::size_t i = 0; i + gamma < length; ++i) rounds += starts[i];
   double late = 0;
   for (std::size_t i = length - gamma; i < length; ++i) {
-    double emitted = 0;
-    for (std::size_t k = 0; i + k < length; ++k) emitted += survival(i, k);
-    late += starts[i] * emitted;
+    late += starts[i] * emitted(i);
   }
   found.whole_rounds += rounds;
   found.whole_tokens += static_cast<double>(length) - late;
@@ -71,10 +71,14 @@ void add_by_recursion(std::vector<GammaRounds>& all, std::span<const Stretch> st
       if (t + 1 < length) starts[t + 1] = 1 - kept[t];
     }
     add_sequence(all[gamma - 1], stretches, first, starts, kept);
-    add_whole(all[gamma - 1], gamma, starts, [&](std::size_t start, std::size_t accepted) {
+    add_whole(all[gamma - 1], gamma, starts, [&](std::size_t start) {
       double survived = 1;
-      for (std::size_t i = 0; i < accepted; ++i) survived *= keep[start + i];
-      return survived;
+      double sum = 0;
+      for (std::size_t i = start; i < length; ++i) {
+        sum += survived;
+        survived *= keep[i];
+      }
+      return sum;
     });
   }
 }
@@ -110,9 +114,9 @@ void add_by_definition(GammaRounds& found, std::size_t gamma, std::span<const St
                  });
   add_sequence(found, stretches, sequence.first, starts, kept);
   std::vector<double> survivals;
-  add_whole(found, gamma, starts, [&](std::size_t start, std::size_t accepted) {
-    rule.of(sequence.first + start, sequence.count - start, accepted, survivals);
-    return survivals[accepted];
+  add_whole(found, gamma, starts, [&](std::size_t start) {
+    rule.of(sequence.first + start, sequence.count - start, gamma, survivals);
+    return std::accumulate(survivals.begin(), survivals.end() - 1, 0.0);
   });
 }
 

@@ -1,11 +1,19 @@
 #include "analysis/recorded/policy_bounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 namespace speclab {
+
+namespace {
+
+/// States less probable than this are left out.
+constexpr double negligible = 1e-16;
+
+}  // namespace
 
 PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, RecordedRule rule) {
   const Survivals survivals_of(recording, rule);
@@ -19,24 +27,32 @@ PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, Re
   }
   PolicyWork work;
   std::vector<double> survivals;
-  const std::size_t window = most + 1;
+  std::vector<double> exactly(most + 1);  // accepted, when more are drafted
+  const std::size_t window = std::bit_ceil(most + 2);
+  const std::size_t states = policy.states;
   for (const RecordedSequence& sequence : recording.sequences) {
     // Probability of a round that starts at t in a state, for the next `window` positions t, in turn.
-    std::vector<double> ring(window * policy.states);
+    std::vector<double> ring(window * states);
     ring[0] = 1;
     for (std::size_t start = 0; start < sequence.count; ++start) {
       const std::size_t left = sequence.count - start;
       survivals_of.of(sequence.first + start, left, most, survivals);
-      for (std::size_t state = 0; state < policy.states; ++state) {
-        const double here = ring[start % window * policy.states + state];
-        if (here == 0) continue;
-        ring[start % window * policy.states + state] = 0;
+      for (std::size_t k = 0; k + 1 < survivals.size(); ++k) exactly[k] = survivals[k] - survivals[k + 1];
+      double* now = ring.data() + (start & (window - 1)) * states;
+      for (std::size_t state = 0; state < states; ++state) {
+        const double here = now[state];
+        now[state] = 0;
+        if (here < negligible) continue;
         const std::size_t gamma = gammas[state];
         work.rounds += here;
         work.drafted += here * static_cast<double>(gamma);
-        for (std::size_t k = 0; k <= gamma && k < left; ++k) {
-          const double exactly = k < gamma ? survivals[k] - survivals[k + 1] : survivals[k];
-          ring[(start + k + 1) % window * policy.states + next[state][k]] += here * exactly;
+        const std::size_t end = std::min(gamma, left);
+        const std::size_t* after = next[state].data();
+        for (std::size_t k = 0; k < end; ++k) {
+          ring[((start + k + 1) & (window - 1)) * states + after[k]] += here * exactly[k];
+        }
+        if (gamma < left) {
+          ring[((start + gamma + 1) & (window - 1)) * states + after[gamma]] += here * survivals[gamma];
         }
       }
     }

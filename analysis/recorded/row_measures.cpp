@@ -219,14 +219,14 @@ struct DoubleRow {
   bool valid = false;
 };
 
-DoubleRow double_row(const void* row, RowNumber number, std::size_t vocab, RowMeaning meaning) {
+DoubleRow double_row(const StoredRow& row, std::size_t vocab) {
   DoubleRow made;
   made.probability.resize(vocab);
-  read_row(row, number, vocab, made.probability.data());
+  read_row(row.numbers, row.number, vocab, made.probability.data());
   const double most = *std::max_element(made.probability.begin(), made.probability.end());
   double sum = 0;
   for (double& value : made.probability) {
-    if (meaning == RowMeaning::logits) value = std::exp(value - most);
+    if (row.meaning == RowMeaning::logits) value = std::exp(value - most);
     if (value < 0) return made;
     sum += value;
   }
@@ -238,10 +238,10 @@ DoubleRow double_row(const void* row, RowNumber number, std::size_t vocab, RowMe
   return made;
 }
 
-RowMeasures measure_doubles(const void* target, const void* draft, RowNumber number, std::size_t vocab,
-                            RowMeaning meaning, std::size_t token) {
-  const DoubleRow p = double_row(target, number, vocab, meaning);
-  const DoubleRow q = double_row(draft, number, vocab, meaning);
+RowMeasures measure_doubles(const StoredRow& target, const StoredRow& draft, std::size_t vocab,
+                            std::size_t token) {
+  const DoubleRow p = double_row(target, vocab);
+  const DoubleRow q = double_row(draft, vocab);
   RowMeasures found{std::numeric_limits<double>::quiet_NaN(), 0, 0, p.entropy, 0};
   if (!p.valid || !q.valid) return found;
   found.log_target = std::log(p.probability[token]);
@@ -305,21 +305,23 @@ void RowMeter::reserve(std::size_t bytes) {
   bytes_ = bytes;
 }
 
-RowMeasures RowMeter::measure(const void* target, const void* draft, RowNumber number, std::size_t vocab,
-                              RowMeaning meaning, std::size_t token) {
-  if (number == RowNumber::f64) return measure_doubles(target, draft, number, vocab, meaning, token);
+RowMeasures RowMeter::measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab,
+                              std::size_t token) {
+  if (target.number == RowNumber::f64 || draft.number == RowNumber::f64) {
+    return measure_doubles(target, draft, vocab, token);
+  }
   reserve(2 * vocab * sizeof(float));
   auto* p = static_cast<float*>(memory_);
   float* q = p + vocab;
-  floats_of(target, number, vocab, p);
-  floats_of(draft, number, vocab, q);
-  const auto log_numerator = [&](const float* row) {
+  floats_of(target.numbers, target.number, vocab, p);
+  floats_of(draft.numbers, draft.number, vocab, q);
+  const auto log_numerator = [&](const float* row, RowMeaning meaning) {
     const auto value = static_cast<double>(row[token]);
     return meaning == RowMeaning::logits ? value : std::log(value);
   };
-  RowMeasures found{log_numerator(p), log_numerator(q), 0, 0, 0};
-  const NormalRow p_row = normal_row(p, vocab, meaning);
-  const NormalRow q_row = normal_row(q, vocab, meaning);
+  RowMeasures found{log_numerator(p, target.meaning), log_numerator(q, draft.meaning), 0, 0, 0};
+  const NormalRow p_row = normal_row(p, vocab, target.meaning);
+  const NormalRow q_row = normal_row(q, vocab, draft.meaning);
   if (!p_row.valid || !q_row.valid) {
     found.log_target = std::numeric_limits<double>::quiet_NaN();
     return found;

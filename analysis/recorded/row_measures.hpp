@@ -39,15 +39,21 @@ float float_of_half(std::uint16_t half);
 
 }  // namespace detail
 
+/// One row in memory, at any address.
+struct StoredRow {
+  const void* numbers;
+  RowNumber number;
+  RowMeaning meaning;
+};
+
 /// Working memory, reused from row to row.
 class RowMeter {
  public:
-  /// Measures rows of `vocab` numbers that begin at any address. Each row is normalised: exp of the logits,
-  /// or the probabilities, over their sum. Sums are taken in float (double for f64), in parts of some hundred
-  /// numbers, so that they are accurate to about 1e-6. A row that holds NaN, +infinity, a negative
-  /// probability, or no mass gives log_target = NaN.
-  RowMeasures measure(const void* target, const void* draft, RowNumber number, std::size_t vocab,
-                      RowMeaning meaning, std::size_t token);
+  /// Measures rows of `vocab` numbers. Each row is normalised: exp of the logits, or the probabilities, over
+  /// their sum. Sums are taken in float (double where a row is of f64), in parts of some thousand numbers, so
+  /// that they are accurate to about 1e-6. A row that holds NaN, +infinity, a negative probability, or no
+  /// mass gives log_target = NaN.
+  RowMeasures measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab, std::size_t token);
   RowMeter() = default;
   ~RowMeter();
   RowMeter(const RowMeter&) = delete;

@@ -1,28 +1,19 @@
 #include "experiments/check/sample_file.hpp"
 
 #include <fmt/format.h>
-#include <zip.h>
 
-#include <bit>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/npy.hpp"
 
 namespace speclab {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::size_t longest_header = 4096;  // NumPy writes some 120 bytes
-constexpr std::uint64_t largest_array = 4e9;  // bytes, of an archive that may hold anything
 
 /// Adds tokens one by one, checked.
 class Samples {
@@ -74,73 +65,23 @@ void read_json_line(const TextLine& line, Samples& samples) {
   }
 }
 
-/// The integer of `size` bytes at `bytes`.
-std::int64_t integer_at(const char* bytes, std::size_t size, bool is_signed) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes, size);
-  const auto unused = static_cast<int>(64 - 8 * size);
-  return is_signed ? static_cast<std::int64_t>(value << unused) >> unused : static_cast<std::int64_t>(value);
-}
-
-/// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-void read_npy(std::string_view data, const std::string& name, Samples& samples) {
-  const auto unusable = [&](const std::string& why) {
-    return UsageError(
-        fmt::format("{}: {}; save a two-dimensional array of integers by numpy.save", name, why));
-  };
-  if (data.substr(0, 6) != "\x93NUMPY" || data.size() < 12) throw unusable("not an .npy file");
-  const std::size_t size_bytes = data[6] == 1 ? 2 : 4;
-  const auto header_size = static_cast<std::size_t>(integer_at(data.data() + 8, size_bytes, false));
-  const std::size_t begin = 8 + size_bytes;
-  if (header_size > data.size() - begin) throw unusable("its header is cut off");
-  if (header_size > longest_header) throw unusable("its header is longer than an array's");
-  const std::string header(data.substr(begin, header_size));
-  static const std::regex form(
-      R"('descr': '[<|]([iu])([1248])'.*'fortran_order': False.*'shape': \((\d{1,15}), (\d{1,15})\))");
-  std::smatch found;
-  if (!std::regex_search(header, found, form))
-    throw unusable(fmt::format("an array of another form: {}", header));
-  const bool is_signed = found[1] == "i";
-  const std::size_t bytes = std::stoull(found[2]);
-  const std::size_t rows = std::stoull(found[3]);
-  const std::size_t columns = std::stoull(found[4]);
-  const std::string_view values = data.substr(begin + header_size);
-  if (columns == 0 || values.size() / columns / bytes < rows) throw unusable("its data are cut off");
+void read_array(const NpyArray& array, const std::string& name, Samples& samples) {
+  if (array.kind == 'f' || array.shape.size() != 2 || array.shape[1] == 0) {
+    throw std::runtime_error("it is an array of another form");
+  }
+  const std::size_t columns = array.shape[1];
   samples.require_length(columns, name);
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (std::size_t row = 0; row < array.shape[0]; ++row) {
     for (std::size_t i = 0; i < samples.length(); ++i) {
-      samples.add(integer_at(values.data() + (row * columns + i) * bytes, bytes, is_signed),
-                  fmt::format("{}: row {}", name, row));
+      samples.add(array.integer(row * columns + i), fmt::format("{}: row {}", name, row));
     }
   }
 }
 
-/// The one array of an .npz archive, as numpy.savez writes it.
-std::string array_in(const std::string& archive, const std::string& name) {
-  const auto unusable = [&](const char* why) {
-    return UsageError(fmt::format("{}: {}; save one array of integers by numpy.savez", name, why));
-  };
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(archive.data(), archive.size(), 0, &error);
-  const std::unique_ptr<zip_t, decltype(&zip_discard)> opened(
-      source != nullptr ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr, zip_discard);
-  if (!opened) {
-    if (source != nullptr) zip_source_free(source);
-    throw unusable("not an .npz file");
-  }
-  zip_stat_t about;
-  if (zip_get_num_entries(opened.get(), 0) != 1 || zip_stat_index(opened.get(), 0, 0, &about) != 0 ||
-      (about.valid & ZIP_STAT_SIZE) == 0) {
-    throw unusable("not an archive of one array");
-  }
-  if (about.size > largest_array) throw unusable("its array is larger than 4 GB");
-  const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> entry(zip_fopen_index(opened.get(), 0, 0),
-                                                                 zip_fclose);
-  std::string array(entry ? about.size : 0, '\0');
-  if (!entry || zip_fread(entry.get(), array.data(), array.size()) != static_cast<zip_int64_t>(array.size()))
-    throw unusable("its array cannot be unpacked");
-  return array;
+void read_npz(const std::string& text, const std::string& name, Samples& samples) {
+  const NpzArchive archive(text);
+  if (archive.names().size() != 1) throw std::runtime_error("it is not an archive of one array");
+  read_array(archive.array(archive.names().front()), name, samples);
 }
 
 }  // namespace
@@ -148,10 +89,16 @@ std::string array_in(const std::string& archive, const std::string& name) {
 std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
   Samples samples(length, vocab);
   const std::string text = read_text(file);
-  if (file.extension() == ".npz") {
-    read_npy(array_in(text, file.string()), file.string(), samples);
-  } else if (file.extension() == ".npy") {
-    read_npy(text, file.string(), samples);
+  const bool npz = file.extension() == ".npz";
+  if (npz || file.extension() == ".npy") {
+    try {
+      npz ? read_npz(text, file.string(), samples) : read_array(parse_npy(text), file.string(), samples);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      throw UsageError(fmt::format("{}: {}; save one two-dimensional array of integers by numpy.save{}",
+                                   file.string(), error.what(), npz ? "z" : ""));
+    }
   } else {
     for (const TextLine& line : lines_of(text, file.string())) read_json_line(line, samples);
   }

@@ -12,6 +12,7 @@
 #include "experiments/plan/cost_options.hpp"
 #include "experiments/plan/planning.hpp"
 #include "experiments/plan/presets.hpp"
+#include "experiments/recording/recording_plan.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -118,16 +119,44 @@ int plan_config(const po::variables_map& values, const PlanSettings& settings, b
   return exit_ok;
 }
 
+int plan_of_recording(const po::variables_map& values, const PlanSettings& settings, bool json) {
+  const ThreadLimit limit(thread_option(values));
+  const auto file = values["recording"].as<std::string>();
+  const std::string draft =
+      values.count("draft-recording") > 0 ? values["draft-recording"].as<std::string>() : "";
+  const auto rule_name = values["rule"].as<std::string>();
+  if (values.count("gamma") > 0) throw UsageError("--gamma: a recording gives every gamma; see --max-gamma");
+  const KnownCosts costs = costs_of(values, "", settings.at);
+  const std::optional<AnyRule> rate = rate_rule(rule_name);
+  const ReadRecording read = read_recording(file, draft, rate ? &*rate : nullptr);
+  const RecordingRule rule = recording_rule(rule_name, !read.recording.rows.empty());
+  const RecordingPlan plan = plan_recording(read, file, rule, costs.pair, costs.from,
+                                            {.at = settings.at,
+                                             .max_gamma = settings.max_gamma,
+                                             .confidence = settings.confidence,
+                                             .cut = values.count("cut") > 0,
+                                             .target = settings.target,
+                                             .draft = costs.draft,
+                                             .by_lookup = settings.by_lookup});
+  for (const std::string& warning : plan.warnings) fmt::print(stderr, "warning: {}: {}\n", file, warning);
+  print(plan, described<RecordingPlan>(), json, recording_plan_text);
+  return exit_ok;
+}
+
 int run(const std::vector<std::string>& arguments) {
   Usage usage{
-      .line = "speclab plan (--alpha A | --log FILE | --config CONFIG.json | --drafter N:A:C ...) [costs]",
+      .line =
+          "speclab plan (--alpha A | --log FILE | --recording FILE | --config CONFIG.json | --drafter N:A:C "
+          "...) "
+          "[costs]",
       .about =
           R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
 the batch beyond which it stops paying, and settings for five servers.
 
 Acceptance: a number; a server's log (a line "drafted,accepted" or {"drafted": 5, "accepted": 3}
 a round; totals "position,drafted,accepted"; or vLLM's /metrics), of which alpha is estimated by
-maximum likelihood, and whether it is alike at all positions is tested; a config, whose models
+maximum likelihood, and whether it is alike at all positions is tested; a recording of a text with
+log-probabilities under target and draft, from which every gamma follows exactly; a config, whose models
 give alpha exactly or are run; or several drafters to compare.
 Costs: --c; a roofline of two models on a device; or measured times.
 A config of several cases gets a row a case: its gamma beside the best. For Table 2 of Leviathan
@@ -135,6 +164,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       .examples = R"(  speclab plan --alpha 0.75 --c 0.02
   speclab plan --alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan --log accept.csv --c 0.02
+  speclab plan --recording recorded.csv --c 0.05
+  speclab plan --recording target.json --draft-recording draft.json --c 0.05
   speclab plan --config configs/austen_words.json
   speclab plan --config configs/paper/table2-4.json
   speclab plan --drafter small:0.7:0.02 --drafter large:0.8:0.11
@@ -143,6 +174,11 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
       "log", po::value<std::string>(), "acceptance as a server logged it")(
       "model", po::value<std::string>()->default_value(""), "the model_name, of a log of several")(
+      "recording", po::value<std::string>(), "text with log-probabilities or rows (docs/recordings.md)")(
+      "draft-recording", po::value<std::string>(), "the draft's, where files hold one model each")(
+      "rule", po::value<std::string>()->default_value("token"),
+      "of a recording: token or block; of rows any")(
+      "cut", "the recording's target was cut: top-k, top-p, temperature 0")(
       "config", po::value<std::string>(), "config of models or cases")(
       "drafter", po::value<std::vector<std::string>>()->composing(), "name:alpha:c, or name:alpha:model")(
       "batch", po::value<double>()->default_value(1, "1"), "sequences decoded together")(
@@ -177,9 +213,19 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   }
 
   const PlanSettings settings = settings_of(*values);
-  if (values->count("alpha") + values->count("log") + values->count("config") + values->count("drafter") !=
+  if (values->count("alpha") + values->count("log") + values->count("config") + values->count("drafter") +
+          values->count("recording") !=
       1) {
-    throw UsageError("give one of --alpha, --log, --config and --drafter: where acceptance is known from");
+    throw UsageError(
+        "give one of --alpha, --log, --recording, --config and --drafter: where acceptance is known from");
+  }
+  for (const char* option : {"draft-recording", "cut"}) {
+    if (values->count(option) > 0 && values->count("recording") == 0) {
+      throw UsageError(fmt::format("--{} goes with --recording", option));
+    }
+  }
+  if (!(*values)["rule"].defaulted() && values->count("recording") == 0) {
+    throw UsageError("--rule goes with --recording; a config has its own");
   }
   const auto model = (*values)["model"].as<std::string>();
   if (!model.empty() && values->count("log") == 0) throw UsageError("--model goes with --log");
@@ -189,6 +235,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   const double standard_error = checked_number(*values, "alpha-se", 0, 1);
   if (standard_error > 0 && values->count("alpha") == 0) throw UsageError("--alpha-se goes with --alpha");
   if (values->count("config") > 0) return plan_config(*values, settings, json);
+  if (values->count("recording") > 0) return plan_of_recording(*values, settings, json);
   if (values->count("drafter") > 0) {
     if (values->count("c") + values->count("draft") + values->count("draft-times") > 0) {
       throw UsageError("--drafter says what each draft costs; leave out --c, --draft and --draft-times");

@@ -190,6 +190,8 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
   return out + "Roofline: efficiencies and overheads are assumptions; see speclab plan --help.\n";
 }
 
+}  // namespace
+
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   std::string out;
   if (!settings.empty())
@@ -206,8 +208,6 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string plan_text(const DrafterPlan& plan) {
   std::string out = head(plan);

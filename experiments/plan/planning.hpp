@@ -52,6 +52,7 @@ int largest_planned_batch(const Drafter& drafter, const PlanSettings& settings);
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 std::string plan_text(const DrafterPlan& plan);
+std::string settings_text(const std::vector<ServerSetting>& settings);
 std::string ranking_text(const DrafterRanking& ranking);
 
 }  // namespace speclab

@@ -84,8 +84,8 @@ TEST_CASE("rows of every kind of number give what their definition gives, at any
     for (const RowNumber number : {RowNumber::f16, RowNumber::bf16, RowNumber::f32, RowNumber::f64}) {
       CAPTURE(count);
       CAPTURE(static_cast<int>(number));
-      check_same(meter.measure(stored(p, number).data(), stored(q, number).data(), number, count,
-                               RowMeaning::logits, token),
+      check_same(meter.measure({stored(p, number).data(), number, RowMeaning::logits},
+                               {stored(q, number).data(), number, RowMeaning::logits}, count, token),
                  defined(p, q, token), 1e-5);
     }
   }
@@ -97,8 +97,8 @@ TEST_CASE("tokens that the target excludes take nothing from it, and their share
   const std::vector<double> q{0, 0, 0, 0};
   RowMeter meter;
   for (const RowNumber number : {RowNumber::f32, RowNumber::f64}) {
-    const RowMeasures found =
-        meter.measure(stored(p, number).data(), stored(q, number).data(), number, 4, RowMeaning::logits, 1);
+    const RowMeasures found = meter.measure({stored(p, number).data(), number, RowMeaning::logits},
+                                            {stored(q, number).data(), number, RowMeaning::logits}, 4, 1);
     CHECK(found.overlap == doctest::Approx(0.5));
     CHECK(found.draft_share == doctest::Approx(0.5));
     CHECK(found.entropy == doctest::Approx(std::log(2)));
@@ -112,8 +112,9 @@ TEST_CASE("probabilities are told from logits, and normalised") {
   RowMeter meter;
   for (const RowNumber number : {RowNumber::f32, RowNumber::f64}) {
     CHECK(guess_meaning(stored(p, number).data(), number, 4) == RowMeaning::probabilities);
-    const RowMeasures found = meter.measure(stored(p, number).data(), stored(q, number).data(), number, 4,
-                                            RowMeaning::probabilities, 2);
+    const RowMeasures found =
+        meter.measure({stored(p, number).data(), number, RowMeaning::probabilities},
+                      {stored(q, number).data(), number, RowMeaning::probabilities}, 4, 2);
     CHECK(found.log_target == doctest::Approx(std::log(0.25)));
     CHECK(found.log_draft == doctest::Approx(std::log(0.3)));
     CHECK(found.overlap == doctest::Approx(0.1 + 0.2 + 0.25));
@@ -133,17 +134,22 @@ TEST_CASE("a row that is no distribution is not taken for one") {
       for (const RowNumber number : {RowNumber::f32, RowNumber::f64}) {
         const auto broken = stored(row, number);
         const auto whole = stored(good, number);
-        CHECK(std::isnan(
-            meter.measure(broken.data(), whole.data(), number, 40, RowMeaning::logits, 3).log_target));
-        CHECK(std::isnan(
-            meter.measure(whole.data(), broken.data(), number, 40, RowMeaning::logits, 3).log_target));
+        CHECK(std::isnan(meter
+                             .measure({broken.data(), number, RowMeaning::logits},
+                                      {whole.data(), number, RowMeaning::logits}, 40, 3)
+                             .log_target));
+        CHECK(std::isnan(meter
+                             .measure({whole.data(), number, RowMeaning::logits},
+                                      {broken.data(), number, RowMeaning::logits}, 40, 3)
+                             .log_target));
       }
     }
   }
   const auto negative = stored({0.5, -0.5, 1}, RowNumber::f32);
-  CHECK(std::isnan(
-      meter.measure(negative.data(), negative.data(), RowNumber::f32, 3, RowMeaning::probabilities, 0)
-          .log_target));
+  CHECK(std::isnan(meter
+                       .measure({negative.data(), RowNumber::f32, RowMeaning::probabilities},
+                                {negative.data(), RowNumber::f32, RowMeaning::probabilities}, 3, 0)
+                       .log_target));
 }
 
 TEST_CASE("half precision by its definition") {

@@ -62,7 +62,7 @@ says err "--model goes with --log"
 expect 0 plan --list-options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan
-says err "give one of --alpha, --log, --config and --drafter"
+says err "give one of --alpha, --log, --recording, --config and --drafter"
 expect 2 plan --alpha 0.7
 says err "what drafting costs is missing"
 expect 2 plan --alpha 0.7 --log log.csv --c 0.02
@@ -87,5 +87,32 @@ says err "expected name:alpha:c"
 expect 2 plan --drafter small:0.7:llama-9
 expect 2 plan --config no_such_config.json
 says err "no_such_config.json: /: cannot be read"
+
+# Recordings: a column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
+python3 - >coins.csv <<'P'
+import math
+print("sequence,position,token,logp,logq")
+for sequence in range(10):
+    for position in range(400):
+        print(f"{sequence},{position},7,{math.log(.5)},{math.log(.4)}")
+P
+expect 0 plan --recording coins.csv --c 0.05 --json
+python "assert abs(data['alpha'] - .8) < 1e-9 and data['alpha_low'] <= data['alpha'] <= data['alpha_high']
+assert len(data['tokens_per_target_step']) == 64 and data['optimal_gamma'] == 8
+assert abs(data['tokens_per_target_step'][4] - (1 - .8 ** 6) / .2) < .03 and len(data['warnings']) == 1" out
+says err "warning: coins.csv: The mean of q/p is 0.8"
+expect 0 plan --recording coins.csv --c 0.05 --cut
+says out "best γ                  8"
+expect 0 plan --recording coins.csv --c 0.05 --cut --rule block
+expect 2 plan --recording coins.csv --c 0.05 --rule typical
+says err "is not lossless"
+expect 2 plan --recording coins.csv --c 0.05 --rule recursive
+expect 2 plan --recording "$source_dir/README.md" --c 0.05
+says err "in no known format of recordings"
+expect 2 plan --recording coins.csv --draft-recording coins.csv --c 0.05
+says err "leave out --draft-recording"
+expect 2 plan --recording coins.csv
+expect 2 plan --alpha 0.5 --c 0.1 --cut
+says err "--cut goes with --recording"
 
 report

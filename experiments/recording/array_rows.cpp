@@ -1,0 +1,81 @@
+#include "experiments/recording/array_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+using Kind = NamedArray::Kind;
+
+NamedArray needed(const std::string& file, const char* name, std::size_t dimensions,
+                  const std::function<std::optional<NamedArray>(const std::string&)>& find) {
+  std::optional<NamedArray> array = find(name);
+  if (!array) {
+    throw UsageError(
+        fmt::format("{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
+                    "optionally sequence [T]",
+                    file, name));
+  }
+  const bool integers = dimensions == 1;
+  if (array->shape.size() != dimensions || (array->kind == Kind::integer) != integers ||
+      array->kind == Kind::other) {
+    throw UsageError(fmt::format("{}: array \"{}\" has {} dimension(s) of {}; expected {} of {}", file, name,
+                                 array->shape.size(),
+                                 array->kind == Kind::integer ? "integers" : "other numbers", dimensions,
+                                 integers ? "integers" : "f16, bf16, f32 or f64"));
+  }
+  return *std::move(array);
+}
+
+std::vector<std::int64_t> integers_of(const NamedArray& array) {
+  std::vector<std::int64_t> values(array.shape[0]);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = array.integer(i);
+  return values;
+}
+
+RowSet set_of(const std::string& file, const char* name, const NamedArray& array) {
+  RowSet set;
+  set.where = fmt::format("{}: {}", file, name);
+  set.rows = array.shape[0];
+  set.vocab = array.shape[1];
+  set.number = array.kind == Kind::f16    ? RowNumber::f16
+               : array.kind == Kind::bf16 ? RowNumber::bf16
+               : array.kind == Kind::f64  ? RowNumber::f64
+                                          : RowNumber::f32;
+  if (set.rows == 0 || set.vocab == 0) throw UsageError(set.where + ": is empty");
+  const std::size_t width = set.vocab * bytes_of(set.number);
+  set.at = [data = array.data.data(), width, memory = array.memory](std::size_t row, std::vector<float>&) {
+    return static_cast<const void*>(data + row * width);
+  };
+  set.meaning = guess_meaning(array.data.data(), set.number, set.vocab);
+  return set;
+}
+
+}  // namespace
+
+RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
+                const std::function<std::optional<NamedArray>(const std::string&)>& find) {
+  const NamedArray tokens = needed(file, "tokens", 1, find);
+  RowFile rows;
+  rows.memory = std::move(memory);
+  rows.tokens = integers_of(tokens);
+  rows.target = set_of(file, "target", needed(file, "target", 2, find));
+  rows.draft = set_of(file, "draft", needed(file, "draft", 2, find));
+  rows.sequences = one_sequence(rows.tokens.size());
+  if (find("sequence")) {
+    const std::vector<std::int64_t> numbers = integers_of(needed(file, "sequence", 1, find));
+    if (numbers.size() != rows.tokens.size()) {
+      throw UsageError(fmt::format("{}: {} entries of \"sequence\", but {} tokens", file, numbers.size(),
+                                   rows.tokens.size()));
+    }
+    rows.sequences = numbered_sequences(numbers, file);
+  }
+  return rows;
+}
+
+}  // namespace speclab

@@ -1,0 +1,192 @@
+// CSV: header sequence,position,token,logp,logq[,logq_depth2,...][,entropy][,task] in any order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/columns.hpp"
+#include "experiments/recording/recording_format.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr int none = -1;
+constexpr std::size_t shown = 40;
+
+/// The fields of a line, without their quotes; "" within quotes stands as it is written, since no field that
+/// is read holds one.
+class Fields {
+ public:
+  void split(std::string_view line) {
+    fields_.clear();
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    for (;;) {
+      std::size_t end = 0;
+      if (line.starts_with('"')) {
+        end = 1;
+        while (end < line.size() && (line[end] != '"' || line.substr(end + 1).starts_with('"'))) {
+          end += line[end] == '"' ? 2 : 1;
+        }
+        fields_.push_back(line.substr(1, std::min(end, line.size()) - 1));
+        end = std::min(line.find(',', end), line.size());
+      } else {
+        end = std::min(line.find(','), line.size());
+        fields_.push_back(line.substr(0, end));
+      }
+      if (end >= line.size()) return;
+      line.remove_prefix(end + 1);
+    }
+  }
+  std::size_t size() const { return fields_.size(); }
+  std::string_view operator[](int column) const { return fields_[static_cast<std::size_t>(column)]; }
+
+ private:
+  std::vector<std::string_view> fields_;
+};
+
+std::string_view without_blanks(std::string_view word) {
+  while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
+  while (!word.empty() && (word.back() == ' ' || word.back() == '\t')) word.remove_suffix(1);
+  return word;
+}
+
+/// NaN for what is no number, which no column may hold.
+double number_of(std::string_view word) {
+  word = without_blanks(word);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error == std::errc::result_out_of_range && word.starts_with('-')) {
+    return std::abs(value) > 1 ? -std::numeric_limits<double>::infinity() : 0;
+  }
+  if (error != std::errc{} || end != word.data() + word.size())
+    return std::numeric_limits<double>::quiet_NaN();
+  return value;
+}
+
+struct Columns {
+  int sequence = none, position = none, token = none, logp = none, entropy = none, task = none;
+  std::vector<int> logq;
+  std::size_t count = 0;
+};
+
+/// Throws UsageError for names that are not known, and for those that are missing.
+Columns columns_of(std::string_view header, const std::string& where) {
+  Columns columns;
+  Fields names;
+  names.split(header);
+  columns.count = names.size();
+  std::vector<std::pair<int, int>> depths;
+  for (int i = 0; i < static_cast<int>(names.size()); ++i) {
+    const std::string_view name = without_blanks(names[i]);
+    int* known = name == "sequence"   ? &columns.sequence
+                 : name == "position" ? &columns.position
+                 : name == "token"    ? &columns.token
+                 : name == "logp"     ? &columns.logp
+                 : name == "entropy"  ? &columns.entropy
+                 : name == "task"     ? &columns.task
+                                      : nullptr;
+    if (known != nullptr && *known == none) {
+      *known = i;
+    } else if (known == nullptr && depth_of(name) >= 0) {
+      depths.emplace_back(depth_of(name), i);
+    } else {
+      throw UsageError(fmt::format(
+          "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
+          "optionally logq_depth2, ..., entropy, task",
+          where, printable(std::string(name), shown), known == nullptr ? "is not known" : "stands twice"));
+    }
+  }
+  std::sort(depths.begin(), depths.end());
+  for (const auto& [depth, column] : depths) {
+    if (depth != static_cast<int>(columns.logq.size())) {
+      throw UsageError(
+          fmt::format("{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, "
+                      "each once",
+                      where));
+    }
+    columns.logq.push_back(column);
+  }
+  for (const auto& [name, column] :
+       {std::pair{"sequence", columns.sequence}, std::pair{"position", columns.position},
+        std::pair{"token", columns.token}, std::pair{"logp", columns.logp},
+        std::pair{"logq", columns.logq.empty() ? none : 0}}) {
+    if (column == none) throw UsageError(fmt::format("{}: no column \"{}\" in the header", where, name));
+  }
+  return columns;
+}
+
+std::string why_not(const RecordingSource& source) {
+  const std::string_view line = source.first_line();
+  for (const char* name : {"sequence", "logp"}) {
+    if (line.find(name) == std::string_view::npos || line.front() == '{' || line.front() == '[') {
+      return fmt::format("its first line is no header such as sequence,position,token,logp,logq");
+    }
+  }
+  return "";
+}
+
+RecordingPart read(const RecordingSource& source) {
+  std::string_view text = source.bytes();
+  std::size_t line_number = 0;
+  const auto next_line = [&] {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line_number;
+    return line;
+  };
+  const auto where = [&] { return fmt::format("{}:{}", source.name(), line_number); };
+  std::string_view header = next_line();
+  while (without_blanks(header).find_first_not_of('\r') == std::string_view::npos) header = next_line();
+  const Columns columns = columns_of(header, where());
+  RecordingBuilder builder(columns.logq.size(), columns.entropy != none);
+  TokenRecord record;
+  record.logq.resize(columns.logq.size());
+  Fields fields;
+  const auto number = [&](int column, const char* name) {
+    const double value = number_of(fields[column]);
+    if (!std::isnan(value)) return value;
+    throw UsageError(fmt::format("{}: {} is \"{}\"; expected a number", where(), name,
+                                 printable(std::string(fields[column]), shown)));
+  };
+  while (!text.empty()) {
+    const std::string_view line = next_line();
+    if (line.empty() || line == "\r") continue;
+    fields.split(line);
+    if (fields.size() != columns.count) {
+      throw UsageError(
+          fmt::format("{}: {} fields; the header has {}", where(), fields.size(), columns.count));
+    }
+    record.sequence = without_blanks(fields[columns.sequence]);
+    const std::string_view position = without_blanks(fields[columns.position]);
+    const auto [end, error] =
+        std::from_chars(position.data(), position.data() + position.size(), record.position);
+    if (error != std::errc{} || end != position.data() + position.size()) {
+      throw UsageError(fmt::format("{}: position is \"{}\"; expected an integer", where(),
+                                   printable(std::string(position), shown)));
+    }
+    record.logp = number(columns.logp, "logp");
+    for (std::size_t depth = 0; depth < columns.logq.size(); ++depth) {
+      record.logq[depth] = number(columns.logq[depth], "logq");
+    }
+    if (columns.entropy != none) record.entropy = number(columns.entropy, "entropy");
+    if (columns.task != none) record.task = without_blanks(fields[columns.task]);
+    builder.add(record, where);
+  }
+  return std::move(builder).take(source.name());
+}
+
+}  // namespace
+
+RecordingFormat csv_format() {
+  return {"csv", "Ours: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
+          why_not, read};
+}
+
+}  // namespace speclab

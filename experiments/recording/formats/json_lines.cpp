@@ -1,0 +1,85 @@
+// JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq": -2}.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/json_io.hpp"
+#include "experiments/recording/columns.hpp"
+#include "experiments/recording/json_document.hpp"
+#include "experiments/recording/recording_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string why_not(const RecordingSource& source) {
+  const std::string_view line = source.first_line();
+  if (line.front() != '{') return "its first line is no JSON object";
+  const Json first = json_line(std::string(line));
+  if (first.is_discarded()) return "its first line is not a whole JSON value";
+  if (!first.contains("logp") || !first.contains("logq"))
+    return "its first line has no \"logp\" and \"logq\"";
+  return "";
+}
+
+/// JSON has no infinities; as text they are usual.
+double number_of(const JsonPlace& place) {
+  if (*place.value == "-inf" || *place.value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return place.number();
+}
+
+std::string name_of(const JsonPlace& place) {
+  return place.value->is_string() ? place.value->get<std::string>() : place.value->dump();
+}
+
+/// How many depths the first line has.
+std::size_t depths_of(const Json& first) {
+  std::size_t depths = 1;
+  while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;
+  return depths;
+}
+
+RecordingPart read(const RecordingSource& source) {
+  const Json first = json_line(std::string(source.first_line()));
+  const std::size_t depths = depths_of(first);
+  const bool has_entropy = first.contains("entropy");
+  RecordingBuilder builder(depths, has_entropy);
+  std::string_view text = source.bytes();
+  TokenRecord record;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const auto where = [&] { return fmt::format("{}:{}", source.name(), number); };
+    const Json json = json_line(line);
+    if (!json.is_object()) throw UsageError(fmt::format("{}: this line is no JSON object", where()));
+    const JsonPlace here{&json, where() + ": "};
+    const std::string sequence = name_of(here.at("sequence"));
+    const std::string task = here.has("task") ? name_of(here.at("task")) : "";
+    record.sequence = sequence;
+    record.task = task;
+    const JsonPlace position = here.at("position");
+    if (!position.value->is_number_integer()) position.refuse("an integer");
+    record.position = position.value->get<std::int64_t>();
+    record.logp = number_of(here.at("logp"));
+    record.logq.clear();
+    for (std::size_t depth = 0; depth < depths; ++depth) {
+      record.logq.push_back(
+          number_of(here.at(depth == 0 ? "logq" : fmt::format("logq_depth{}", depth + 1).c_str())));
+    }
+    if (has_entropy) record.entropy = number_of(here.at("entropy"));
+    builder.add(record, where);
+  }
+  return std::move(builder).take(source.name());
+}
+
+}  // namespace
+
+RecordingFormat json_lines_format() {
+  return {"json-lines", "Ours: the fields of csv as a JSON object a line.", why_not, read};
+}
+
+}  // namespace speclab

@@ -1,0 +1,58 @@
+// Rows as numpy.savez writes them.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/array_rows.hpp"
+#include "experiments/recording/recording_format.hpp"
+#include "experiments/support/npy.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string why_not(const RecordingSource& source) {
+  return source.bytes().starts_with("PK") ? "" : "is no zip archive, which begins with PK";
+}
+
+NamedArray named(const NpyArray& array) {
+  using Kind = NamedArray::Kind;
+  NamedArray made;
+  made.kind = array.kind != 'f'  ? Kind::integer
+              : array.bytes == 2 ? Kind::f16
+              : array.bytes == 4 ? Kind::f32
+              : array.bytes == 8 ? Kind::f64
+                                 : Kind::other;
+  made.shape = array.shape;
+  made.data = array.data;
+  made.memory = array.memory;
+  made.integer = [array](std::size_t index) { return array.integer(index); };
+  return made;
+}
+
+RecordingPart read(const RecordingSource& source) {
+  const auto reading = [&](const auto& work) {
+    try {
+      return work();
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      throw UsageError(fmt::format("{}: {}; save the rows by numpy.savez", source.name(), error.what()));
+    }
+  };
+  const NpzArchive archive = reading([&] { return NpzArchive(source.bytes()); });
+  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NamedArray> {
+    if (!archive.has(name)) return std::nullopt;
+    return named(reading([&] { return archive.array(name); }));
+  });
+}
+
+}  // namespace
+
+RecordingFormat npz_format() {
+  return {"npz", "Rows: arrays target [T, V], draft [T, V], tokens [T] and optionally sequence [T].", why_not,
+          read};
+}
+
+}  // namespace speclab

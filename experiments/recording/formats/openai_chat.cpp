@@ -1,0 +1,53 @@
+// OpenAI's chat completions and servers like it: choices[].logprobs.content[].{token, logprob, bytes,
+// top_logprobs} (https://platform.openai.com/docs/api-reference/chat/object). Without ids: tokens are known
+// by their text.
+#include <nlohmann/json.hpp>
+
+#include "experiments/recording/json_document.hpp"
+#include "experiments/recording/recording_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+bool has_content(const Json& value) {
+  if (!value.is_object() || !value.contains("choices") || !value["choices"].is_array()) return false;
+  for (const Json& choice : value["choices"]) {
+    if (choice.is_object() && choice.contains("logprobs") && choice["logprobs"].is_object() &&
+        choice["logprobs"].contains("content")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string why_not(const RecordingSource& source) {
+  if (source.documents().empty()) return source.json_problem();
+  if (!has_content(source.documents().front().value)) return "has no choices[].logprobs.content";
+  return "";
+}
+
+RecordingPart read(const RecordingSource& source) {
+  ScoredText text;
+  for (const JsonDocument& document : source.documents()) {
+    const JsonPlace choices = place(document).at("choices");
+    for (std::size_t c = 0; c < choices.size(); ++c) {
+      const JsonPlace content = choices.at(c).at("logprobs").at("content");
+      ScoredSequence sequence{std::to_string(text.sequences.size()), content.where, {}};
+      for (std::size_t i = 0; i < content.size(); ++i) {
+        const JsonPlace entry = content.at(i);
+        add_token(sequence, {-1, entry.at("token").text(), entry.at("logprob").number()}, entry.where);
+      }
+      text.sequences.push_back(std::move(sequence));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+RecordingFormat openai_chat_format() {
+  return {"openai-chat", "choices[].logprobs.content[].logprob of a chat API, of one model.", why_not, read};
+}
+
+}  // namespace speclab

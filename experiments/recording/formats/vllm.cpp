@@ -1,0 +1,96 @@
+// vLLM's prompt_logprobs: [null, {"<id>": {"logprob", "rank", "decoded_token"}}, ...], in a request's output,
+// a choice, or a response (https://docs.vllm.ai/en/stable/api/vllm/sampling_params.html). With
+// prompt_logprobs = 0 each position has its own token alone; with more, the token is known where
+// prompt_token_ids are there.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "experiments/recording/json_document.hpp"
+#include "experiments/recording/recording_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The objects of a document that have prompt_logprobs.
+std::vector<JsonPlace> holders(const JsonDocument& document) {
+  std::vector<JsonPlace> found;
+  const JsonPlace whole = place(document);
+  if (whole.has("prompt_logprobs")) return {whole};
+  if (!whole.has("choices")) return found;
+  const JsonPlace choices = whole.at("choices");
+  if (!choices.value->is_array()) return found;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices.at(i).has("prompt_logprobs")) found.push_back(choices.at(i));
+  }
+  return found;
+}
+
+std::string why_not(const RecordingSource& source) {
+  if (source.documents().empty()) return source.json_problem();
+  if (holders(source.documents().front()).empty()) return "has no prompt_logprobs";
+  return "";
+}
+
+std::int64_t id_of(const std::string& key, const JsonPlace& position) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+  if (error != std::errc{} || end != key.data() + key.size()) {
+    throw UsageError(fmt::format("{}: key \"{}\"; expected a token id", position.where, key));
+  }
+  return id;
+}
+
+ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
+  if (!position.value->is_object() || position.value->empty()) {
+    position.refuse(R"(an object such as {"12": {"logprob": -1.5}})");
+  }
+  if (wanted < 0 && position.value->size() > 1) {
+    throw UsageError(
+        fmt::format("{}: {} tokens, of which one is the text's, and no prompt_token_ids say which; ask "
+                    "with prompt_logprobs = 0",
+                    position.where, position.value->size()));
+  }
+  const std::string key = wanted < 0 ? position.value->begin().key() : std::to_string(wanted);
+  const JsonPlace entry = position.at(key.c_str());
+  ScoredToken token;
+  token.id = id_of(key, position);
+  if (entry.has("decoded_token")) token.text = entry.at("decoded_token").text();
+  token.log_probability = entry.at("logprob").number();
+  return token;
+}
+
+RecordingPart read(const RecordingSource& source) {
+  ScoredText text;
+  for (const JsonDocument& document : source.documents()) {
+    for (const JsonPlace& holder : holders(document)) {
+      const JsonPlace positions = holder.at("prompt_logprobs");
+      const bool has_ids = holder.has("prompt_token_ids");
+      ScoredSequence sequence{std::to_string(text.sequences.size()), positions.where, {}};
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        const JsonPlace position = positions.at(i);
+        if (i == 0 && position.value->is_null()) continue;  // nothing comes before the first token
+        std::int64_t wanted = -1;
+        if (has_ids) {
+          const JsonPlace ids = holder.at("prompt_token_ids");
+          if (i >= ids.size()) {
+            throw UsageError(fmt::format("{}: {} ids, fewer than prompt_logprobs", ids.where, ids.size()));
+          }
+          if (!ids.at(i).value->is_number_integer()) ids.at(i).refuse("an id");
+          wanted = ids.at(i).value->get<std::int64_t>();
+        }
+        add_token(sequence, token_of(position, wanted), position.where);
+      }
+      text.sequences.push_back(std::move(sequence));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+RecordingFormat vllm_format() { return {"vllm", "prompt_logprobs of vLLM, of one model.", why_not, read}; }
+
+}  // namespace speclab

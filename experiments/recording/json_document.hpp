@@ -1,0 +1,55 @@
+// JSON values of a recording, with errors that say where.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json.hpp"
+
+namespace speclab {
+
+struct JsonDocument {
+  std::string where;  ///< "file", "file[3]" of a list, "file:4" of lines
+  Json value;
+};
+
+/// A value within a document, and the path to it.
+struct JsonPlace {
+  const Json* value;
+  std::string where;  ///< "file: /choices/0/logprobs"
+
+  bool has(const char* key) const {
+    return value->is_object() && value->contains(key) && !(*value)[key].is_null();
+  }
+  /// Throws UsageError unless it is there.
+  JsonPlace at(const char* key) const {
+    if (!has(key)) throw UsageError(fmt::format("{}/{}: missing", where, key));
+    return {&(*value)[key], where + "/" + key};
+  }
+  JsonPlace at(std::size_t index) const { return {&(*value)[index], fmt::format("{}/{}", where, index)}; }
+  /// Elements; throws UsageError unless it is a list.
+  std::size_t size() const {
+    if (!value->is_array()) refuse("a list");
+    return value->size();
+  }
+  double number() const {
+    if (!value->is_number()) refuse("a number");
+    return value->get<double>();
+  }
+  std::string text() const {
+    if (!value->is_string()) refuse("a text");
+    return value->get<std::string>();
+  }
+  [[noreturn]] void refuse(const std::string& expected) const {
+    constexpr std::size_t shown = 60;
+    throw UsageError(fmt::format("{}: {}; expected {}", where, value->dump().substr(0, shown), expected));
+  }
+};
+
+inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }
+
+}  // namespace speclab

@@ -1,0 +1,64 @@
+#include "experiments/recording/recording_file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/recording_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct ReadPart {
+  RecordingPart part;
+  std::string format;
+};
+
+ReadPart read_part(const std::string& file) {
+  const RecordingSource source(file);
+  std::string reasons;
+  for (const RecordingFormat& format : recording_formats()) {
+    const std::string reason = format.why_not(source);
+    if (reason.empty()) return {format.read(source), format.name};
+    reasons += fmt::format("\n  {:<20}{}", format.name, reason);
+  }
+  throw UsageError(fmt::format("{}: in no known format of recordings:{}", file, reasons));
+}
+
+[[noreturn]] void refuse_second(const std::string& file, const std::string& format) {
+  throw UsageError(
+      fmt::format("{}: {} holds both models' columns; leave out --draft-recording", file, format));
+}
+
+}  // namespace
+
+ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate) {
+  ReadPart first = read_part(file);
+  if (draft.empty()) {
+    if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
+    if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
+      return {measure_rows(*rows, rate), first.format};
+    }
+    throw UsageError(
+        fmt::format("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
+                    first.format));
+  }
+  ReadPart second = read_part(draft);
+  if (std::holds_alternative<Recording>(first.part)) refuse_second(file, first.format);
+  if (std::holds_alternative<Recording>(second.part)) refuse_second(draft, second.format);
+  const std::string format =
+      first.format == second.format ? first.format : first.format + ", with " + second.format;
+  const auto* rows = std::get_if<RowFile>(&first.part);
+  const auto* draft_rows = std::get_if<RowFile>(&second.part);
+  if ((rows == nullptr) != (draft_rows == nullptr)) {
+    throw UsageError(fmt::format("{}: {}, but {}: {}; give rows of both models, or log-probabilities of both",
+                                 file, first.format, draft, second.format));
+  }
+  if (rows != nullptr) return {measure_rows(join(*rows, *draft_rows), rate), format};
+  return {join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part)), format};
+}
+
+}  // namespace speclab

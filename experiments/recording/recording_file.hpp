@@ -1,0 +1,24 @@
+// A recording, from a file in any known format.
+#pragma once
+
+#include <string>
+
+#include "analysis/recorded/recording.hpp"
+#include "sim/any_rule.hpp"
+
+namespace speclab {
+
+struct ReadRecording {
+  Recording recording;
+  std::string format;  ///< of the file; "vllm, with openai-completions" of two
+};
+
+/// Of rows, the overlap is the acceptance rate of `rate`, where that is not null.
+///
+/// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats that
+/// hold one model; empty for none. Throws UsageError: for a file in no known format with the reason of each,
+/// and for files that do not hold together.
+ReadRecording read_recording(const std::string& file, const std::string& draft = "",
+                             const AnyRule* rate = nullptr);
+
+}  // namespace speclab

@@ -1,0 +1,153 @@
+// The words and tables of `speclab plan --recording`.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/plan/planning.hpp"
+#include "experiments/recording/recording_plan.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/report/text_width.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t label_width = 24;
+constexpr std::size_t most_tasks = 30;
+
+std::string line(const std::string& label, const std::string& text) {
+  return label + std::string(label_width - std::min(label_width, text_width(label)), ' ') + text + "\n";
+}
+
+std::string ranged(const Interval& interval) {
+  if (!interval.bounded()) return fmt::format("{:.4g}, error not known", interval.estimate);
+  if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
+}
+
+Cell short_cell(double value) { return {fmt::format("{:.4g}", value), value, ""}; }
+Cell short_cell(std::optional<double> value) { return value ? short_cell(*value) : text_cell("–"); }
+Cell whole_cell(std::size_t value) { return {fmt::format("{}", value), static_cast<double>(value), ""}; }
+
+std::string head(const RecordingPlan& plan) {
+  std::string out = line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file, plan.tokens,
+                                                  plan.sequences, plan.format));
+  const std::string alpha =
+      plan.alpha_low
+          ? fmt::format("{:.4g} ({:.4g} to {:.4g}), {}, confidence {}", plan.alpha, *plan.alpha_low,
+                        *plan.alpha_high, plan.alpha_from, confidence_text(plan.confidence))
+          : fmt::format("{:.4g}, {}; its error is not known", plan.alpha, plan.alpha_from);
+  out += line("α", alpha);
+  out += line("c", fmt::format("{:.4g}, {}", plan.c, plan.cost_from));
+  if (!plan.optimal_gamma) return out;
+  out += line("best γ", fmt::format("{}", *plan.optimal_gamma));
+  out += line("expected speedup", ranged(*plan.best_speedup) + " × plain decoding");
+  if (*plan.optimal_gamma > 0) {
+    const double tokens = plan.tokens_per_target_step[static_cast<std::size_t>(*plan.optimal_gamma) - 1];
+    out += line("tokens per target step", fmt::format("{:.4g}", tokens));
+  }
+  out += line("within 1% of the best",
+              fmt::format("γ = {} to {}", plan.within_1_percent->low, plan.within_1_percent->high));
+  out += line("by the i.i.d. formula",
+              fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
+                          *plan.formula_speedup, *plan.speedup_at_formula_gamma));
+  if (*plan.optimal_gamma == 0) out += "No γ is faster than plain decoding here: do not speculate.\n";
+  return out;
+}
+
+std::string gamma_table(const RecordingPlan& plan) {
+  if (plan.gammas.empty()) return "";
+  Table table{"gammas",
+              "Speedup by γ",
+              {"γ", "tokens per target step", "of whole rounds", "verify cost", "speedup", "low", "high"},
+              {},
+              ""};
+  const int best = plan.optimal_gamma.value_or(0);
+  for (const RecordedGamma& row : plan.gammas) {
+    const bool shown = row.gamma <= std::max(8, best + 1) || row.gamma == 2 * best;
+    if (!shown) continue;
+    const bool bounded = row.speedup.bounded();
+    table.rows.push_back(
+        {{fmt::format("{}{}", row.gamma == best ? "→ " : "", row.gamma), static_cast<double>(row.gamma), ""},
+         short_cell(row.tokens_per_target_step.estimate),
+         short_cell(row.tokens_per_whole_round),
+         short_cell(row.verify_cost),
+         short_cell(row.speedup.estimate),
+         bounded ? short_cell(row.speedup.low) : text_cell("–"),
+         bounded ? short_cell(row.speedup.high) : text_cell("–")});
+  }
+  return "\n" + terminal(table) +
+         "Exact for this text; low and high are of other texts like it. The last round of a sequence emits "
+         "only what "
+         "is left\nof it; whole rounds are those that end before.\n";
+}
+
+std::string position_table(const RecordingPlan& plan) {
+  if (plan.positions.empty()) return "";
+  Table table{"positions",
+              "\nAcceptance by position at the best γ",
+              {"position", "a, given those before", "all up to here"},
+              {},
+              ""};
+  for (const RecordedPosition& row : plan.positions) {
+    table.rows.push_back({whole_cell(static_cast<std::size_t>(row.position)), short_cell(row.conditional),
+                          short_cell(row.unconditional)});
+  }
+  return terminal(table);
+}
+
+std::string policy_table(const RecordingPlan& plan) {
+  if (plan.policies.empty()) return "";
+  Table table{"policies",
+              "\nPolicies that look at the accepted text alone",
+              {"policy", "drafted a round", "speedup"},
+              {},
+              ""};
+  for (const RecordedPolicy& row : plan.policies) {
+    table.rows.push_back(
+        {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
+  }
+  return terminal(table) +
+         "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were "
+         "rejected,\nwhich no recording holds.\n";
+}
+
+std::string task_table(const RecordingPlan& plan) {
+  if (plan.tasks.empty()) return "";
+  Table table{"tasks", "\nBy task", {"task", "sequences", "tokens", "α", "tokens per target step"}, {}, ""};
+  for (const RecordedTask& row : plan.tasks) {
+    if (table.rows.size() == most_tasks) break;
+    table.rows.push_back({text_cell(row.task),
+                          whole_cell(row.sequences),
+                          whole_cell(row.tokens),
+                          {ranged(row.alpha), row.alpha.estimate, ""},
+                          short_cell(row.tokens_per_target_step)});
+  }
+  const std::size_t left = plan.tasks.size() - table.rows.size();
+  return terminal(table) + (left > 0 ? fmt::format("and {} more; --json has all.\n", left) : "");
+}
+
+std::string fit_text(const RecordingPlan& plan) {
+  if (!plan.text_fit) return "";
+  const TextFitFindings& fit = *plan.text_fit;
+  std::string out = "\n";
+  out += line("mean of q/p", fmt::format("{:.4g}; is it 1? not above: {}, not below: {}", fit.ratio_mean,
+                                         fit.not_above_one, fit.not_below_one));
+  if (fit.surprise) {
+    out +=
+        line("-log p less entropy", ranged(*fit.surprise) + fmt::format(" nats; is it 0? {}", fit.entropy));
+  }
+  return out + "A text drawn from the target's column passes each check with a probability of 0.9999.\n";
+}
+
+}  // namespace
+
+std::string recording_plan_text(const RecordingPlan& plan) {
+  std::string out;
+  for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
+  out += head(plan) + gamma_table(plan) + position_table(plan) + policy_table(plan) + task_table(plan);
+  return out + fit_text(plan) + settings_text(plan.settings);
+}
+
+}  // namespace speclab

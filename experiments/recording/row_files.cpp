@@ -1,0 +1,164 @@
+#include "experiments/recording/row_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/log_probability.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Rows that one thread reads in one go: some megabytes of large vocabularies.
+constexpr std::size_t rows_at_once = 32;
+
+void check_sets(const RowFile& file) {
+  const RowSet& p = file.target;
+  const RowSet& q = *file.draft;
+  if (p.vocab != q.vocab) {
+    throw UsageError(fmt::format("{}: rows of {} numbers; {} has {}: the vocabularies differ", q.where,
+                                 q.vocab, p.where, p.vocab));
+  }
+  if (p.rows != q.rows || p.rows != file.tokens.size()) {
+    throw UsageError(fmt::format("{}: {} rows, {} has {}, and there are {} tokens; each token needs its rows",
+                                 q.where, q.rows, p.where, p.rows, file.tokens.size()));
+  }
+  for (std::size_t i = 0; i < file.tokens.size(); ++i) {
+    if (file.tokens[i] >= 0 && static_cast<std::size_t>(file.tokens[i]) < p.vocab) continue;
+    throw UsageError(fmt::format("{}: token {} is {}, outside of a vocabulary of {}", p.where, i,
+                                 file.tokens[i], p.vocab));
+  }
+}
+
+[[noreturn]] void refuse_row(const RowFile& file, std::size_t row) {
+  std::vector<float> scratch;
+  std::vector<double> numbers(file.target.vocab);
+  for (const RowSet* set : {&file.target, &*file.draft}) {
+    read_row(set->at(row, scratch), set->number, set->vocab, numbers.data());
+    const bool probabilities = set->meaning == RowMeaning::probabilities;
+    double sum = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      sum += numbers[i];
+      if (std::isnan(numbers[i]) || (probabilities ? numbers[i] < 0 : numbers[i] == INFINITY)) {
+        throw UsageError(fmt::format("{}: row {} has {} at token {}; expected {}", set->where, row,
+                                     numbers[i], i,
+                                     probabilities ? "probabilities, as in the first row" : "logits"));
+      }
+    }
+    if (probabilities && !(sum > 0)) throw UsageError(fmt::format("{}: row {} sums to 0", set->where, row));
+    if (!probabilities && *std::max_element(numbers.begin(), numbers.end()) == -INFINITY) {
+      throw UsageError(fmt::format("{}: row {} is -infinity throughout", set->where, row));
+    }
+  }
+  throw UsageError(fmt::format("{}: row {} is not a distribution", file.target.where, row));
+}
+
+/// Replaces the row by probabilities.
+void to_probabilities(const void* row, const RowSet& set, double* out) {
+  read_row(row, set.number, set.vocab, out);
+  const double most = *std::max_element(out, out + set.vocab);
+  double sum = 0;
+  for (std::size_t i = 0; i < set.vocab; ++i) {
+    if (set.meaning == RowMeaning::logits) out[i] = std::exp(out[i] - most);
+    sum += out[i];
+  }
+  for (std::size_t i = 0; i < set.vocab; ++i) out[i] /= sum;
+}
+
+double rate_of(const AnyRule& rule, const RowSet& p, const void* target, const RowSet& q, const void* draft,
+               std::vector<double>& scratch) {
+  scratch.resize(2 * p.vocab);
+  to_probabilities(target, p, scratch.data());
+  to_probabilities(draft, q, scratch.data() + p.vocab);
+  const auto size = static_cast<std::int32_t>(p.vocab);
+  return rule->context_acceptance(Row{scratch.data(), size}, Row{scratch.data() + p.vocab, size});
+}
+
+}  // namespace
+
+Recording measure_rows(const RowFile& file, const AnyRule* rate) {
+  check_sets(file);
+  const std::size_t rows = file.tokens.size();
+  if (rows == 0) throw UsageError(fmt::format("{}: has no rows", file.target.where));
+  Recording recording;
+  recording.sequences = file.sequences;
+  recording.drawn = file.drawn;
+  recording.target.resize(rows);
+  recording.draft.assign(1, std::vector<double>(rows));
+  recording.entropy.resize(rows);
+  recording.rows.overlap.resize(rows);
+  recording.rows.draft_share.resize(rows);
+  const RowSet& p = file.target;
+  const RowSet& q = *file.draft;
+  for_each_index((rows + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
+    RowMeter meter;
+    std::vector<float> p_scratch;
+    std::vector<float> q_scratch;
+    std::vector<double> doubles;
+    const std::size_t end = std::min(rows, (block + 1) * rows_at_once);
+    for (std::size_t row = block * rows_at_once; row < end; ++row) {
+      const RowMeasures found = meter.measure({p.at(row, p_scratch), p.number, p.meaning},
+                                              {q.at(row, q_scratch), q.number, q.meaning}, p.vocab,
+                                              static_cast<std::size_t>(file.tokens[row]));
+      if (std::isnan(found.log_target) || std::isnan(found.log_draft)) refuse_row(file, row);
+      recording.target[row] = file.drawn ? target_log(std::min(found.log_target, 0.0), p.where, row)
+                                         : std::min(found.log_target, 0.0);
+      recording.draft[0][row] = std::min(found.log_draft, 0.0);
+      recording.entropy[row] = found.entropy;
+      recording.rows.overlap[row] = std::min(
+          rate == nullptr ? found.overlap
+                          : rate_of(*rate, p, p.at(row, p_scratch), q, q.at(row, q_scratch), doubles),
+          1.0);
+      recording.rows.draft_share[row] = std::min(found.draft_share, 1.0);
+    }
+  });
+  return recording;
+}
+
+RowFile join(const RowFile& target, const RowFile& draft) {
+  if (target.draft || draft.draft) {
+    throw UsageError(fmt::format("{}: holds both models' rows; leave out --draft-recording",
+                                 target.draft ? target.target.where : draft.target.where));
+  }
+  const std::size_t both = std::min(target.tokens.size(), draft.tokens.size());
+  for (std::size_t i = 0; i < both; ++i) {
+    if (target.tokens[i] == draft.tokens[i]) continue;
+    throw UsageError(
+        fmt::format("{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ",
+                    draft.target.where, i, draft.tokens[i], target.target.where, target.tokens[i]));
+  }
+  RowFile joined = target;
+  joined.draft = draft.target;
+  joined.drawn = target.drawn && draft.drawn;
+  joined.memory = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+      target.memory, draft.memory);
+  return joined;
+}
+
+std::vector<RecordedSequence> one_sequence(std::size_t tokens) { return {{"0", "", 0, tokens}}; }
+
+std::vector<RecordedSequence> numbered_sequences(const std::vector<std::int64_t>& numbers,
+                                                 const std::string& where) {
+  std::vector<RecordedSequence> sequences;
+  std::set<std::int64_t> seen;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i == 0 || numbers[i] != numbers[i - 1]) {
+      if (!seen.insert(numbers[i]).second) {
+        throw UsageError(
+            fmt::format("{}: sequence {} comes again at token {}; a sequence's tokens must be together",
+                        where, numbers[i], i));
+      }
+      sequences.push_back({std::to_string(numbers[i]), "", i, 0});
+    }
+    ++sequences.back().count;
+  }
+  return sequences;
+}
+
+}  // namespace speclab

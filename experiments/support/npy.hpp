@@ -1,0 +1,59 @@
+// Arrays as NumPy saves them: .npy, and .npz archives of several.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace speclab {
+
+/// An array in C order, little-endian.
+struct NpyArray {
+  char kind = 'f';        ///< i, u or f, as in NumPy's descr
+  std::size_t bytes = 0;  ///< of one number
+  std::vector<std::size_t> shape;
+  std::string_view data;                 ///< all numbers
+  std::shared_ptr<const void> memory{};  ///< what `data` views, where the array was unpacked
+
+  std::size_t size() const;
+  /// One number of an array of integers.
+  std::int64_t integer(std::size_t index) const;
+};
+
+/// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. Views `bytes`. Throws
+/// std::runtime_error, which says what is wrong ("its data are cut off"), without naming the file.
+NpyArray parse_npy(std::string_view bytes);
+
+/// An .npz archive: a zip file of .npy files. Arrays stored without compression (numpy.savez) view `bytes`;
+/// others (numpy.savez_compressed) are unpacked.
+class NpzArchive {
+ public:
+  /// Throws std::runtime_error for what is no archive.
+  explicit NpzArchive(std::string_view bytes);
+
+  /// Without ".npy".
+  std::vector<std::string> names() const;
+  bool has(const std::string& name) const;
+  /// Throws std::runtime_error for a name that is not there and for an array that cannot be read.
+  NpyArray array(const std::string& name) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::uint16_t method = 0;  ///< 0: stored
+    std::uint64_t packed = 0;  ///< bytes in the archive
+    std::uint64_t size = 0;
+    std::uint64_t header = 0;  ///< where its local header begins
+  };
+  const Entry* find(const std::string& name) const;
+  std::string_view stored(const Entry& entry) const;
+  NpyArray unpacked(const Entry& entry) const;
+
+  std::string_view bytes_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace speclab

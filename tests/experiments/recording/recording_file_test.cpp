@@ -1,0 +1,217 @@
+// Every format of recordings, from documents written as their makers write them; and what is said of files
+// that do not hold together.
+#include "experiments/recording/recording_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config_error.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Recording recording_of(const std::string& text, const std::string& draft = "") {
+  const TempFile file(text);
+  if (draft.empty()) return read_recording(file.path().string()).recording;
+  const TempFile second(draft);
+  return read_recording(file.path().string(), second.path().string()).recording;
+}
+
+std::string format_of(const std::string& text) {
+  const TempFile file(text);
+  return read_recording(file.path().string()).format;
+}
+
+/// What is said of it, without the file's name, or "".
+std::string refusal(const std::string& text, const std::string& draft = "") {
+  const TempFile file(text);
+  const TempFile second(draft);
+  try {
+    read_recording(file.path().string(), draft.empty() ? "" : second.path().string());
+  } catch (const UsageError& error) {
+    std::string what = error.what();
+    for (const auto& path : {file.path().string(), second.path().string()}) {
+      while (what.find(path) != std::string::npos) what.replace(what.find(path), path.size(), "FILE");
+    }
+    return what;
+  }
+  return "";
+}
+
+bool says(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
+
+const std::string header = "sequence,position,token,logp,logq\n";
+
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string safetensors(const std::string& head, const std::string& data) {
+  const std::uint64_t length = head.size();
+  return bytes_of(std::vector<std::uint64_t>{length}) + head + data;
+}
+
+/// Two rows of three tokens in f32: logits of the target, probabilities of the draft.
+const std::vector<float> logits{0, 1, 2, 2, 1, 0};
+const std::vector<float> probabilities{0.2F, 0.3F, 0.5F, 0.25F, 0.5F, 0.25F};
+const std::string rows_header =
+    R"({"target":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"draft":{"dtype":"F32","shape":[2,3],"data_offsets":[24,48]},"tokens":{"dtype":"I64","shape":[2],"data_offsets":[48,64]}})";
+
+std::string rows_file(const std::vector<float>& target, const std::vector<std::int64_t>& tokens) {
+  return safetensors(rows_header, bytes_of(target) + bytes_of(probabilities) + bytes_of(tokens));
+}
+
+/// A file of llama-perplexity: one chunk of 4 tokens, V = 3, of which row 0 predicts the last token.
+std::string kl_base(float scale, const std::vector<std::int32_t>& tokens) {
+  std::string out = "_logits_" + bytes_of(std::vector<std::int32_t>{4, 3, 1}) + bytes_of(tokens);
+  out += bytes_of(std::vector<float>{scale, -10}) + bytes_of(std::vector<std::uint16_t>{100, 200, 300, 0});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("CSV: columns in any order, quoted tokens, several sequences, infinite logq, Windows line ends") {
+  const Recording one = recording_of(header + "0,0,12,-1.5,-2\n0,1,\"a,\"\"b\",-0.5,-inf\n1,7,x,-1,-3e0\n");
+  CHECK(one.target == std::vector<double>{-1.5, -0.5, -1});
+  CHECK(one.draft == std::vector<std::vector<double>>{{-2, -INFINITY, -3}});
+  REQUIRE(one.sequences.size() == 2);
+  CHECK(one.sequences[1].name == "1");
+  CHECK(one.sequences[1].first == 2);
+  const Recording other =
+      recording_of("task,logq_depth2,logq,entropy,logp,token,position,sequence\r\nt,-4,-2,0.7,-1,5,0,a\r\n");
+  CHECK(other.draft == std::vector<std::vector<double>>{{-2}, {-4}});
+  CHECK(other.entropy == std::vector<double>{0.7});
+  CHECK(other.sequences[0].task == "t");
+  CHECK(recording_of(header + "0,0,1,0.00001,-2\n").target[0] == 0);  // rounding
+}
+
+TEST_CASE("CSV: errors name the line, the value and the remedy") {
+  CHECK(says(refusal("sequence,position,token,logp\n0,0,1,-1\n"), "FILE:1: no column \"logq\""));
+  CHECK(says(refusal("sequence,position,token,logp,logq,logr\n"), "column \"logr\" is not known"));
+  CHECK(says(refusal("sequence,position,token,logp,logq,logq_depth3\n"), "without gaps"));
+  CHECK(says(refusal(header + "0,0,1,-1\n"), "FILE:2: 4 fields; the header has 5"));
+  CHECK(says(refusal(header + "0,0,1,-1,-2\n0,2,1,-1,-2\n"), "FILE:3: position 2 after 0"));
+  CHECK(says(refusal(header + "0,0,1,-1,-2\n1,0,1,-1,-2\n0,1,1,-1,-2\n"), "FILE:4: sequence 0 comes again"));
+  CHECK(says(refusal(header + "0,0,1,0.5,-2\n"), "FILE:2: logp is 0.5; expected a natural logarithm"));
+  CHECK(says(refusal(header + "0,0,1,-1,nan\n"), "FILE:2: logq is \"nan\""));
+  CHECK(says(refusal(header + "0,0,1,-1,abc\n"), "FILE:2: logq is \"abc\"; expected a number"));
+  CHECK(says(refusal(header + "0,0,1,-9999.0,-2\n"), "which servers write where they have none"));
+  CHECK(says(refusal(header + "0,0,1,-inf,-2\n"), "the target did not generate it"));
+  CHECK(says(refusal(header), "holds no tokens"));
+  CHECK(says(refusal(" \n"), "is empty"));
+}
+
+TEST_CASE("a file in no known format is told why, for each") {
+  const std::string why = refusal("hello\n");
+  for (const char* format : {"csv", "json-lines", "openai-completions", "openai-chat", "vllm", "llama-server",
+                             "npz", "safetensors", "kl-base"}) {
+    CHECK(says(why, std::string("\n  ") + format));
+  }
+  CHECK(says(refusal("{\"a\": 1}"), "has no prompt_logprobs"));
+  CHECK(says(refusal("{\"a\": 1"), "is no JSON") == false);
+}
+
+TEST_CASE("JSON lines of the native fields") {
+  const std::string text =
+      R"({"sequence": 0, "position": 3, "token": 1, "logp": -1, "logq": -2, "entropy": 1.5}
+{"sequence": 0, "position": 4, "token": "x", "logp": -0.5, "logq": "-inf", "entropy": 1}
+)";
+  CHECK(format_of(text) == "json-lines");
+  const Recording one = recording_of(text);
+  CHECK(one.target == std::vector<double>{-1, -0.5});
+  CHECK(std::isinf(one.draft[0][1]));
+  CHECK(one.entropy.size() == 2);
+  CHECK(says(refusal(text + R"({"sequence": 0, "position": 5, "logp": -1})"), "FILE:3: /logq: missing"));
+  CHECK(says(refusal(text + "nonsense"), "FILE:3: this line is no JSON object"));
+}
+
+TEST_CASE("OpenAI completions, with vLLM's scores of the same tokens for the draft") {
+  const std::string target = R"({"choices": [{"text": " a b", "logprobs": {"tokens": [" a", " b"],
+    "token_logprobs": [-0.5, -1.25], "top_logprobs": null, "text_offset": [0, 2]}}]})";
+  // The draft also scored the prompt, whose first token has no log-probability.
+  const std::string draft =
+      R"([{"prompt_logprobs": [null, {"9": {"logprob": -7, "rank": 4, "decoded_token": "x"}},
+    {"5": {"logprob": -0.25, "rank": 1, "decoded_token": " a"}}, {"6": {"logprob": -2, "rank": 1, "decoded_token": " b"}}]}])";
+  const Recording one = recording_of(target, draft);
+  CHECK(one.target == std::vector<double>{-0.5, -1.25});
+  CHECK(one.draft[0] == std::vector<double>{-0.25, -2});
+  CHECK(says(refusal(target), "holds one model; give the draft's of the same tokens as --draft-recording"));
+  // Other tokens: another tokenizer.
+  std::string other = draft;
+  other.replace(other.find("\" b\""), 4, "\" c\"");
+  CHECK(says(refusal(target, other), "the texts or the tokenizers differ"));
+  CHECK(says(refusal(target, header + "0,0,1,-1,-2\n"), "leave out --draft-recording"));
+}
+
+TEST_CASE("vLLM: the text's token is known by itself or by prompt_token_ids") {
+  const std::string two = R"({"prompt_logprobs": [null, {"7": {"logprob": -1}, "8": {"logprob": -0.5}}]})";
+  CHECK(says(refusal(two, two), "ask with prompt_logprobs = 0"));
+  const std::string ids =
+      R"({"prompt_token_ids": [3, 8], "prompt_logprobs": [null, {"7": {"logprob": -1}, "8": {"logprob": -0.5}}]})";
+  CHECK(recording_of(ids, ids).target == std::vector<double>{-0.5});
+  const std::string choice = R"({"choices": [{"prompt_logprobs": [{"7": {"logprob": -9999.0}}]}]})";
+  CHECK(says(refusal(choice, choice), "FILE: /choices/0/prompt_logprobs/0: a log-probability is -9999"));
+}
+
+TEST_CASE("OpenAI chat and llama-server, one response a line") {
+  const std::string chat =
+      R"({"choices": [{"logprobs": {"content": [{"token": "Hi", "logprob": -0.1, "bytes": [72, 105], "top_logprobs": []}]}}]}
+{"choices": [{"logprobs": {"content": [{"token": "Yo", "logprob": -0.2, "bytes": null, "top_logprobs": []}]}}]}
+)";
+  const std::string llama =
+      R"({"completion_probabilities": [{"id": 4, "token": "Hi", "bytes": [], "logprob": -0.3, "top_logprobs": []}]}
+{"completion_probabilities": [{"id": 5, "token": "Yo", "prob": 0.5, "top_probs": []}]}
+)";
+  const Recording one = recording_of(chat, llama);
+  CHECK(one.sequences.size() == 2);
+  CHECK(one.target == std::vector<double>{-0.1, -0.2});
+  CHECK(one.draft[0] == std::vector<double>{-0.3, std::log(0.5)});
+  CHECK(says(refusal(chat, llama.substr(0, llama.find('\n') + 1)),
+             "the target's file has 2 sequences, the draft's 1"));
+}
+
+TEST_CASE("rows as safetensors: the columns, the overlap, the entropy") {
+  const Recording one = recording_of(rows_file(logits, {2, 0}));
+  const double z = 1 + std::exp(1) + std::exp(2);
+  CHECK(one.target[0] == doctest::Approx(2 - std::log(z)).epsilon(1e-6));
+  CHECK(one.draft[0][0] == doctest::Approx(std::log(0.5)).epsilon(1e-6));
+  CHECK(one.draft[0][1] == doctest::Approx(std::log(0.25)).epsilon(1e-6));
+  CHECK(one.rows.overlap[0] ==
+        doctest::Approx(std::min(1 / z, 0.2) + std::min(std::exp(1) / z, 0.3) + 0.5).epsilon(1e-5));
+  double entropy = 0;
+  for (const double e : {0.0, 1.0, 2.0}) entropy -= std::exp(e) / z * (e - std::log(z));
+  CHECK(one.entropy[0] == doctest::Approx(entropy).epsilon(1e-5));
+}
+
+TEST_CASE("rows: what does not hold together") {
+  CHECK(says(refusal(rows_file(logits, {2, 3})), "token 1 is 3, outside of a vocabulary of 3"));
+  std::vector<float> broken = logits;
+  broken[4] = NAN;
+  CHECK(says(refusal(rows_file(broken, {2, 0})), "target: row 1 has nan at token 1; expected logits"));
+  const std::string cut = rows_file(logits, {2, 0});
+  CHECK(says(refusal(cut.substr(0, cut.size() - 1)), "is the file cut off?"));
+  std::string other = rows_header;
+  other.replace(other.find("\"draft\""), 7, "\"drift\"");
+  CHECK(says(refusal(safetensors(other, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0'))),
+             "no array \"draft\""));
+  std::vector<float> impossible = logits;
+  impossible[2] = -INFINITY;
+  CHECK(says(refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
+}
+
+TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {
+  const Recording one = recording_of(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 1}));
+  CHECK_FALSE(one.drawn);
+  REQUIRE(one.size() == 1);  // n_ctx - 1 - n_ctx / 2
+  const double z = 1 + std::exp(1) + std::exp(2);
+  CHECK(one.target[0] == doctest::Approx(1 - std::log(z)).epsilon(1e-5));
+  CHECK(says(refusal(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 2})), "the tokenizers differ"));
+  CHECK(says(refusal(kl_base(0.01F, {0, 1, 2, 1}).substr(0, 45)), "is cut off at byte 45"));
+}
