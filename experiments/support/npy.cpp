@@ -76,7 +76,8 @@ std::int64_t NpyArray::integer(std::size_t index) const {
 }
 
 NpyArray parse_npy(std::string_view bytes) {
-  if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12) throw std::runtime_error("it is not an .npy file");
+  if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12)
+    throw std::runtime_error("it is not an .npy file");
   const std::size_t size_bytes = bytes[6] == 1 ? 2 : 4;
   const std::uint64_t header_size = word(bytes, 8, size_bytes);
   const std::size_t begin = 8 + size_bytes;
