@@ -18,7 +18,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::int32_t vocab = 32000;
+constexpr std::int32_t bench_vocab = 32000;
 constexpr std::size_t tokens_a_round = 4;
 
 /// Nanoseconds of the repetitions.
@@ -89,9 +89,9 @@ std::vector<std::string> drafting_names() {
 }
 
 std::vector<DraftingRow> drafting_costs(std::size_t text_bytes, int repetitions) {
-  const Corpus corpus = make_corpus(made_text(text_bytes), Tokenization::words, vocab);
-  const LookupDrafter lookup(vocab);
-  const SuffixDrafter suffixes(vocab);
+  const Corpus corpus = make_corpus(made_text(text_bytes), Tokenization::words, bench_vocab);
+  const LookupDrafter lookup(bench_vocab);
+  const SuffixDrafter suffixes(bench_vocab);
   Samples of_lookup;
   Samples of_suffixes;
   for (int repetition = 0; repetition < repetitions && !interrupted(); ++repetition) {

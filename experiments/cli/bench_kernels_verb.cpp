@@ -34,7 +34,7 @@ std::vector<std::string> implementation_names() {
   return names;
 }
 
-Usage usage() {
+Usage bench_kernels_usage() {
   Usage usage{
       .line = "speclab bench kernels [options]",
       .about =
@@ -170,7 +170,7 @@ void show(const Report& report, const Typed<Report>& type, const po::variables_m
 }  // namespace
 
 int bench_kernels_verb(const std::vector<std::string>& arguments) {
-  Usage how = usage();
+  Usage how = bench_kernels_usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   if (values->count("out") > 0) refuse_unwritable(out_option(*values));

@@ -18,7 +18,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-Usage usage() {
+Usage bench_usage() {
   Usage usage{
       .line = "speclab bench SUITE [options]",
       .about = R"(Measures speed on this machine. SUITE is sim: decoding by the simulator, in tokens/s,
@@ -76,10 +76,10 @@ void print(const Page& page) {
   for (const std::string& note : page.sections.front().notes) fmt::print("- {}\n", note);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int bench_main(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "kernels")
     return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
-  Usage how = usage();
+  Usage how = bench_usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const auto suite = (*values)["suite"].as<std::string>();
@@ -116,7 +116,7 @@ int run(const std::vector<std::string>& arguments) {
 
 Verb bench_verb() {
   return {"bench", "measure the speed of the simulator or of GPU kernels, beside what the machine allows",
-          run};
+          bench_main};
 }
 
 }  // namespace speclab

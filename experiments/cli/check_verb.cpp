@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-Usage usage() {
+Usage check_usage() {
   return {
       .line = "speclab check CONFIG.json [options]",
       .about =
@@ -60,11 +60,11 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   return result;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int check_main(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "kernels") {
     return check_kernels_verb({arguments.begin() + 1, arguments.end()});
   }
-  Usage how = usage();
+  Usage how = check_usage();
   add_config_options(how.options);
   how.options.add_options()("json", "print JSON")("samples", boost::program_options::value<std::string>(),
                                                   "test the sequences of this file");
@@ -88,7 +88,8 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb check_verb() {
-  return {"check", "test that speculative decoding, or a GPU kernel, has the target's distribution", run};
+  return {"check", "test that speculative decoding, or a GPU kernel, has the target's distribution",
+          check_main};
 }
 
 }  // namespace speclab

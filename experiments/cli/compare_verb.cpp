@@ -16,7 +16,7 @@ void require_compare(const Config& config) {
                                 config.experiment->name()));
 }
 
-int run(const std::vector<std::string>& arguments) {
+int compare_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab compare CONFIG.json [options]",
       .about = R"(Compares drafters and gamma policies on held-out documents of real text, as the section
@@ -37,7 +37,7 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 }  // namespace
 
 Verb compare_verb() {
-  return {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", run};
+  return {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", compare_main};
 }
 
 }  // namespace speclab

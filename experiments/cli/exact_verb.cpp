@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int exact_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab exact CONFIG.json [options]",
       .about =
@@ -52,7 +52,7 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
 
 Verb exact_verb() {
   return {"exact", "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
-          run};
+          exact_main};
 }
 
 }  // namespace speclab

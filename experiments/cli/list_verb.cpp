@@ -8,7 +8,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int list_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab list [--markdown]",
       .about = "Lists every model, drafter, rule, gamma policy, schedule and experiment of configs.\n",
@@ -23,6 +23,8 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Verb list_verb() { return {"list", "what there is: models, drafters, rules, policies, experiments", run}; }
+Verb list_verb() {
+  return {"list", "what there is: models, drafters, rules, policies, experiments", list_main};
+}
 
 }  // namespace speclab

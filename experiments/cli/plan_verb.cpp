@@ -143,7 +143,7 @@ int plan_of_recording(const po::variables_map& values, const PlanSettings& setti
   return exit_ok;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int plan_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line =
           "speclab plan (--alpha A | --log FILE | --recording FILE | --config CONFIG.json | --drafter N:A:C "
@@ -262,7 +262,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
 Verb plan_verb() {
   return {"plan",
           "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
-          run};
+          plan_main};
 }
 
 }  // namespace speclab

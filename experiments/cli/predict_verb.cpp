@@ -88,7 +88,7 @@ void print_for_people(const Prediction& out) {
   fmt::print("{}\n", out.reason);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int predict_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab predict --alpha A [--c C] [--c-hat H] [--gamma G] [--json]",
       .about =
@@ -124,7 +124,7 @@ then left out (–) and "reason" says why.
 
 Verb predict_verb() {
   return {"predict", "closed forms for an acceptance rate: tokens, speedup, arithmetic, the optimal gamma",
-          run};
+          predict_main};
 }
 
 }  // namespace speclab

@@ -19,7 +19,7 @@ namespace {
 namespace po = boost::program_options;
 using Values = po::variables_map;
 
-Usage usage() {
+Usage prove_usage() {
   Usage usage{
       .line =
           R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
@@ -169,8 +169,8 @@ int prove_every(const Values& values) {
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  Usage how = usage();
+int prove_main(const std::vector<std::string>& arguments) {
+  Usage how = prove_usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   return values->count("all") > 0 ? prove_every(*values) : prove_one(*values);
@@ -179,7 +179,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb prove_verb() {
-  return {"prove", "decide exactly whether a rule is lossless, by following every branch", run};
+  return {"prove", "decide exactly whether a rule is lossless, by following every branch", prove_main};
 }
 
 }  // namespace speclab

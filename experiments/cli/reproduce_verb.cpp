@@ -117,7 +117,7 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   return found.held < found.compared ? exit_failed_check : exit_ok;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int reproduce_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab reproduce [--only table1,figure3,...] [--out DIR]",
       .about =
@@ -177,7 +177,8 @@ a config could not run.
 }  // namespace
 
 Verb reproduce_verb() {
-  return {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce", run};
+  return {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce",
+          reproduce_main};
 }
 
 }  // namespace speclab

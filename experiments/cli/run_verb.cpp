@@ -4,7 +4,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int run_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab run CONFIG.json [options]",
       .about = R"(Runs the experiment that the config describes, with its cases and its sweep, and writes
@@ -26,6 +26,6 @@ stored rows, on a GPU, with the same bytes of result.json.
 
 }  // namespace
 
-Verb run_verb() { return {"run", "run one experiment from a config file", run}; }
+Verb run_verb() { return {"run", "run one experiment from a config file", run_main}; }
 
 }  // namespace speclab

@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int schema_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab schema",
       .about = "Prints the config format as JSON Schema (draft 2020-12), for editors and other tools.\n",
@@ -22,6 +22,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Verb schema_verb() { return {"schema", "the config format as JSON Schema", run}; }
+Verb schema_verb() { return {"schema", "the config format as JSON Schema", schema_main}; }
 
 }  // namespace speclab

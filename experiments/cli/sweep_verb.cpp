@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int sweep_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab sweep CONFIG.json [options]",
       .about =
@@ -32,6 +32,6 @@ a GPU, as run does.
 
 }  // namespace
 
-Verb sweep_verb() { return {"sweep", "run a config over a grid of values", run}; }
+Verb sweep_verb() { return {"sweep", "run a config over a grid of values", sweep_main}; }
 
 }  // namespace speclab

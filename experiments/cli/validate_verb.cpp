@@ -12,7 +12,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int validate_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab validate CONFIG.json [--set path=value]...",
       .about = R"(Checks a config whole, builds its models, says how much it would run, and lists former names
@@ -37,6 +37,6 @@ of keys and kinds with their present ones.
 
 }  // namespace
 
-Verb validate_verb() { return {"validate", "check a config without running it", run}; }
+Verb validate_verb() { return {"validate", "check a config without running it", validate_main}; }
 
 }  // namespace speclab

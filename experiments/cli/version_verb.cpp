@@ -7,7 +7,7 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
+int version_main(const std::vector<std::string>& arguments) {
   Usage usage{.line = "speclab version",
               .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
               .examples = "  speclab version\n"};
@@ -18,6 +18,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Verb version_verb() { return {"version", "what this program was built from", run}; }
+Verb version_verb() { return {"version", "what this program was built from", version_main}; }
 
 }  // namespace speclab

@@ -17,7 +17,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan_logit = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int32_t drafts = 3;
 constexpr std::int32_t odd_vocab = 11;
-constexpr MadeLogits usual_logits{3, 2, 1};
+constexpr MadeLogits edge_logits{3, 2, 1};
 
 using Results = std::vector<RequestResult>;
 
@@ -41,7 +41,7 @@ struct Edge {
 template <class Change>
 auto usual(const Change& change) {
   return [change](RequestBatch& host, Room& room) {
-    host.make(usual_logits);
+    host.make(edge_logits);
     if constexpr (std::is_invocable_v<Change, RequestBatch&, Room&>) {
       change(host, room);
     } else {

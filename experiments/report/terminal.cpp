@@ -17,13 +17,13 @@ struct Marks {
 };
 
 // In the order of SpanKind.
-constexpr std::array<Marks, 6> colours = {{{"", ""},
-                                           {"\x1b[2m", "\x1b[0m"},
-                                           {"\x1b[32m", "\x1b[0m"},
-                                           {"\x1b[31;9m", "\x1b[0m"},
-                                           {"\x1b[34m", "\x1b[0m"},
-                                           {"\x1b[36m", "\x1b[0m"}}};
-constexpr std::array<Marks, 6> brackets = {
+constexpr std::array<Marks, 6> span_colours = {{{"", ""},
+                                                {"\x1b[2m", "\x1b[0m"},
+                                                {"\x1b[32m", "\x1b[0m"},
+                                                {"\x1b[31;9m", "\x1b[0m"},
+                                                {"\x1b[34m", "\x1b[0m"},
+                                                {"\x1b[36m", "\x1b[0m"}}};
+constexpr std::array<Marks, 6> span_brackets = {
     {{"", ""}, {"", ""}, {"", ""}, {"[-", "-]"}, {"{+", "+}"}, {"{*", "*}"}}};
 
 struct Column {
@@ -91,7 +91,7 @@ std::string terminal(const Passage& passage, bool colour) {
   for (const auto& line : passage.lines) {
     for (const TextSpan& span : line) {
       const auto kind = static_cast<std::size_t>(span.kind);
-      const Marks& marks = colour ? colours.at(kind) : brackets.at(kind);
+      const Marks& marks = colour ? span_colours.at(kind) : span_brackets.at(kind);
       out.append(marks.before).append(span.text).append(marks.after);
     }
     out += '\n';

@@ -8,33 +8,35 @@ namespace speclab {
 namespace {
 
 /// Of a config: other defaults than AlignedCopyOptions has.
-struct Parameters : AlignedCopyOptions {
-  Parameters() {
+struct AlignedCopyParameters : AlignedCopyOptions {
+  AlignedCopyParameters() {
     match = 2;
     length = 10;
     realign = Realign::nearest;
   }
 };
 
-MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+MadeDrafter make_aligned_copy(const AlignedCopyParameters& own, const std::string&,
+                              const DrafterRequest& request) {
   return {AlignedCopy(request.text.vocabulary.size(), own)};
 }
 
 }  // namespace
 
 DrafterKind aligned_copy_drafter() {
-  return kind_entry<DrafterKind, Parameters>(
+  return kind_entry<DrafterKind, AlignedCopyParameters>(
       "aligned-copy",
       "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
-      {integer_field<Parameters>(
-           "match", &Parameters::match, 1, 64,
+      {integer_field<AlignedCopyParameters>(
+           "match", &AlignedCopyParameters::match, 1, 64,
            "Tokens at the end of the output that must match the prompt to align again."),
-       integer_field<Parameters>("length", &Parameters::length, 1, most_tokens_drafted,
-                                 "Most tokens drafted in a round."),
-       field<Parameters>("realign", &Parameters::realign,
-                         choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
-                         "Which match in the prompt.")},
-      make);
+       integer_field<AlignedCopyParameters>("length", &AlignedCopyParameters::length, 1, most_tokens_drafted,
+                                            "Most tokens drafted in a round."),
+       field<AlignedCopyParameters>(
+           "realign", &AlignedCopyParameters::realign,
+           choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
+           "Which match in the prompt.")},
+      make_aligned_copy);
 }
 
 }  // namespace speclab

@@ -10,13 +10,14 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct HierarchicalParameters {
   ModelConfig middle;
   DrafterConfig inner;
   std::int32_t gamma = 3;
 };
 
-MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRequest& request) {
+MadeDrafter make_hierarchical(const HierarchicalParameters& own, const std::string& path,
+                              const DrafterRequest& request) {
   if (request.level >= most_inner_levels) {
     throw ConfigError(path, fmt::format("has a drafter below it at level {}; at most {} levels are counted",
                                         request.level + 2, most_inner_levels + 1));
@@ -40,14 +41,16 @@ MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRe
 }  // namespace
 
 DrafterKind hierarchical_drafter() {
-  return kind_entry<DrafterKind, Parameters>(
+  return kind_entry<DrafterKind, HierarchicalParameters>(
       "hierarchical",
       "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
-      {required(field("middle", &Parameters::middle, kind_of(model_family()), "The middle model.")),
-       required(field("inner", &Parameters::inner, kind_of(drafter_family()), "What drafts for it.")),
-       integer_field("gamma", &Parameters::gamma, 1, most_tokens_drafted,
+      {required(
+           field("middle", &HierarchicalParameters::middle, kind_of(model_family()), "The middle model.")),
+       required(
+           field("inner", &HierarchicalParameters::inner, kind_of(drafter_family()), "What drafts for it.")),
+       integer_field("gamma", &HierarchicalParameters::gamma, 1, most_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
-      make);
+      make_hierarchical);
 }
 
 }  // namespace speclab

@@ -6,13 +6,14 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct LookaheadParameters {
   std::int32_t window = 8;
   std::int32_t ngram = 4;
   std::int32_t candidates = 15;
 };
 
-MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+MadeDrafter make_lookahead(const LookaheadParameters& own, const std::string&,
+                           const DrafterRequest& request) {
   if (request.target == nullptr) return {std::nullopt, "needs a target that can be asked about guesses"};
   return {LookaheadDrafter<Model>(
       *request.target,
@@ -22,13 +23,14 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 }  // namespace
 
 DrafterKind lookahead_drafter() {
-  return kind_entry<DrafterKind, Parameters>(
+  return kind_entry<DrafterKind, LookaheadParameters>(
       "lookahead",
       "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run a round.",
-      {integer_field("window", &Parameters::window, 1, 64, "Columns of guesses."),
-       integer_field("ngram", &Parameters::ngram, 2, 16, "Tokens of an n-gram."),
-       integer_field("candidates", &Parameters::candidates, 1, 1024, "N-grams kept for each first token.")},
-      make);
+      {integer_field("window", &LookaheadParameters::window, 1, 64, "Columns of guesses."),
+       integer_field("ngram", &LookaheadParameters::ngram, 2, 16, "Tokens of an n-gram."),
+       integer_field("candidates", &LookaheadParameters::candidates, 1, 1024,
+                     "N-grams kept for each first token.")},
+      make_lookahead);
 }
 
 }  // namespace speclab

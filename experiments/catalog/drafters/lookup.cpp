@@ -7,7 +7,7 @@ namespace speclab {
 
 namespace {
 
-MadeDrafter make(const LookupOptions& own, const std::string& path, const DrafterRequest& request) {
+MadeDrafter make_lookup(const LookupOptions& own, const std::string& path, const DrafterRequest& request) {
   check_matches(own.min_match, own.max_match, path);
   return {LookupDrafter(request.text.vocabulary.size(), own)};
 }
@@ -25,7 +25,7 @@ DrafterKind lookup_drafter() {
        field("occurrence", &LookupOptions::occurrence,
              choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
              "Which of the matches of one length.")},
-      make);
+      make_lookup);
 }
 
 }  // namespace speclab

@@ -6,11 +6,11 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct ModelParameters {
   ModelConfig model;
 };
 
-MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest& request) {
+MadeDrafter make_model(const ModelParameters& own, const std::string&, const DrafterRequest& request) {
   DraftModel built = make_draft_model(own.model, request);
   if (!built.model) return {std::nullopt, built.unsupported_reason};
   return {ModelDrafter<Model>(*std::move(built.model))};
@@ -19,11 +19,11 @@ MadeDrafter make(const Parameters& own, const std::string&, const DrafterRequest
 }  // namespace
 
 DrafterKind model_drafter() {
-  return kind_entry<DrafterKind, Parameters>(
+  return kind_entry<DrafterKind, ModelParameters>(
       "model", "A model, run once for each token.",
-      {required(field("model", &Parameters::model, kind_of(model_family()),
+      {required(field("model", &ModelParameters::model, kind_of(model_family()),
                       "The model; \"base\": \"target\" in a mixture is the task's target."))},
-      make);
+      make_model);
 }
 
 }  // namespace speclab

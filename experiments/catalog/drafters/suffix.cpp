@@ -8,14 +8,14 @@ namespace speclab {
 namespace {
 
 /// Of a config: other defaults than SuffixOptions has.
-struct Parameters : SuffixOptions {
-  Parameters() {
+struct SuffixParameters : SuffixOptions {
+  SuffixParameters() {
     length = 10;
     factor = 2;
   }
 };
 
-MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRequest& request) {
+MadeDrafter make_suffix(const SuffixParameters& own, const std::string& path, const DrafterRequest& request) {
   check_matches(own.min_match, own.max_match, path);
   return {SuffixDrafter(request.text.vocabulary.size(), own)};
 }
@@ -23,21 +23,23 @@ MadeDrafter make(const Parameters& own, const std::string& path, const DrafterRe
 }  // namespace
 
 DrafterKind suffix_drafter() {
-  return kind_entry<DrafterKind, Parameters>(
+  return kind_entry<DrafterKind, SuffixParameters>(
       "suffix",
       "Suffix automaton of prompt and generated text: the most frequent continuation of the longest match. "
       "One run a round.",
-      {integer_field<Parameters>("min_match", &Parameters::min_match, 1, 64, "Shortest match."),
-       integer_field<Parameters>("max_match", &Parameters::max_match, 1, 4096, "Longer matches are cut."),
-       integer_field<Parameters>("length", &Parameters::length, 1, most_tokens_drafted,
-                                 "Most tokens drafted in a round."),
-       field<Parameters>("factor", &Parameters::factor, number(0, 64),
-                         "Most drafted tokens for each matched one."),
-       field<Parameters>("min_probability", &Parameters::min_probability, number(0, 1),
-                         "Least estimated probability of all drafted tokens together."),
-       field<Parameters>("spread", &Parameters::spread, boolean(),
-                         "Draw tokens from the estimated distribution instead of taking the most probable.")},
-      make);
+      {integer_field<SuffixParameters>("min_match", &SuffixParameters::min_match, 1, 64, "Shortest match."),
+       integer_field<SuffixParameters>("max_match", &SuffixParameters::max_match, 1, 4096,
+                                       "Longer matches are cut."),
+       integer_field<SuffixParameters>("length", &SuffixParameters::length, 1, most_tokens_drafted,
+                                       "Most tokens drafted in a round."),
+       field<SuffixParameters>("factor", &SuffixParameters::factor, number(0, 64),
+                               "Most drafted tokens for each matched one."),
+       field<SuffixParameters>("min_probability", &SuffixParameters::min_probability, number(0, 1),
+                               "Least estimated probability of all drafted tokens together."),
+       field<SuffixParameters>(
+           "spread", &SuffixParameters::spread, boolean(),
+           "Draw tokens from the estimated distribution instead of taking the most probable.")},
+      make_suffix);
 }
 
 }  // namespace speclab

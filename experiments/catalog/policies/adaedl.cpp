@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct AdaedlParameters {
   double kappa = 0.2;
   double least = 0.3;
   std::int32_t most = 20;
@@ -16,12 +16,13 @@ struct Parameters {
 
 PolicyKind adaedl_policy() {
   return formerly(
-      kind_entry<PolicyKind, Parameters>(
+      kind_entry<PolicyKind, AdaedlParameters>(
           "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
-          {with_unit(field("kappa", &Parameters::kappa, number(0, 100), "Factor of the entropy."), "1/nat"),
-           field("least", &Parameters::least, number(0, 1), "Drafting stops below this bound."),
-           most_field<Parameters>()},
-          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+          {with_unit(field("kappa", &AdaedlParameters::kappa, number(0, 100), "Factor of the entropy."),
+                     "1/nat"),
+           field("least", &AdaedlParameters::least, number(0, 1), "Drafting stops below this bound."),
+           most_field<AdaedlParameters>()},
+          [](const AdaedlParameters& own, const std::string&, const PolicyRequest&) {
             return AdaEdlPolicy(own.kappa, own.least, own.most);
           }),
       {"entropy"});

@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct BanditParameters {
   double width = 0.2;
   std::int32_t most = 10;
 };
@@ -14,12 +14,12 @@ struct Parameters {
 }  // namespace
 
 PolicyKind bandit_policy() {
-  return kind_entry<PolicyKind, Parameters>(
+  return kind_entry<PolicyKind, BanditParameters>(
       "bandit", "Upper confidence bounds: every gamma is an arm whose reward is tokens per time.",
-      {field("width", &Parameters::width, number(0, 100),
+      {field("width", &BanditParameters::width, number(0, 100),
              "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
-       most_field<Parameters>()},
-      [](const Parameters& own, const std::string&, const PolicyRequest& request) {
+       most_field<BanditParameters>()},
+      [](const BanditParameters& own, const std::string&, const PolicyRequest& request) {
         return BanditPolicy(request.round_times(own.most), own.most, own.width);
       });
 }

@@ -6,17 +6,19 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct FixedParameters {
   std::int32_t gamma = 0;
 };
 
 }  // namespace
 
 PolicyKind fixed_policy() {
-  return kind_entry<PolicyKind, Parameters>(
+  return kind_entry<PolicyKind, FixedParameters>(
       "fixed", "The same number of drafted tokens every round.",
-      {required(integer_field("gamma", &Parameters::gamma, 0, most_tokens_drafted, "Tokens."))},
-      [](const Parameters& own, const std::string&, const PolicyRequest&) { return FixedPolicy(own.gamma); });
+      {required(integer_field("gamma", &FixedParameters::gamma, 0, most_tokens_drafted, "Tokens."))},
+      [](const FixedParameters& own, const std::string&, const PolicyRequest&) {
+        return FixedPolicy(own.gamma);
+      });
 }
 
 }  // namespace speclab

@@ -6,18 +6,18 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct GoodputParameters {
   std::int32_t most = 20;
 };
 
 }  // namespace
 
 PolicyKind goodput_policy() {
-  return kind_entry<PolicyKind, Parameters>(
+  return kind_entry<PolicyKind, GoodputParameters>(
       "goodput",
       "The gamma with the most expected tokens per time, from the acceptance rates by position so far.",
-      {most_field<Parameters>()},
-      [](const Parameters& own, const std::string&, const PolicyRequest& request) {
+      {most_field<GoodputParameters>()},
+      [](const GoodputParameters& own, const std::string&, const PolicyRequest& request) {
         return GoodputPolicy(request.round_times(own.most), own.most);
       });
 }

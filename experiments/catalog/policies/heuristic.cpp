@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct HeuristicParameters {
   std::int32_t start = 5;
   std::int32_t most = 20;
 };
@@ -14,11 +14,12 @@ struct Parameters {
 }  // namespace
 
 PolicyKind heuristic_policy() {
-  return kind_entry<PolicyKind, Parameters>(
+  return kind_entry<PolicyKind, HeuristicParameters>(
       "heuristic", "Two more after a round that accepted everything, else one fewer (Hugging Face).",
-      {integer_field("start", &Parameters::start, 1, most_tokens_drafted, "Tokens in the first round."),
-       most_field<Parameters>()},
-      [](const Parameters& own, const std::string&, const PolicyRequest&) {
+      {integer_field("start", &HeuristicParameters::start, 1, most_tokens_drafted,
+                     "Tokens in the first round."),
+       most_field<HeuristicParameters>()},
+      [](const HeuristicParameters& own, const std::string&, const PolicyRequest&) {
         return HeuristicPolicy(own.start, own.most);
       });
 }

@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct SpecdecPpParameters {
   double risk = 0.7;
   std::int32_t most = 20;
 };
@@ -15,12 +15,12 @@ struct Parameters {
 
 PolicyKind specdec_pp_policy() {
   return formerly(
-      kind_entry<PolicyKind, Parameters>(
+      kind_entry<PolicyKind, SpecdecPpParameters>(
           "specdec++",
           "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
-          {field("risk", &Parameters::risk, number(0, 1), "Drafting stops above this probability."),
-           most_field<Parameters>()},
-          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+          {field("risk", &SpecdecPpParameters::risk, number(0, 1), "Drafting stops above this probability."),
+           most_field<SpecdecPpParameters>()},
+          [](const SpecdecPpParameters& own, const std::string&, const PolicyRequest&) {
             return SpecDecPpPolicy(own.risk, own.most);
           }),
       {"product"});

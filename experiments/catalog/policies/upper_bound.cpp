@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-struct Parameters {
+struct UpperBoundParameters {
   std::int32_t most = 32;
 };
 
@@ -14,12 +14,12 @@ struct Parameters {
 
 PolicyKind upper_bound_policy() {
   return formerly(
-      kind_entry<PolicyKind, Parameters>(
+      kind_entry<PolicyKind, UpperBoundParameters>(
           "upper-bound",
           "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real "
           "policy knows.",
-          {most_field<Parameters>()},
-          [](const Parameters& own, const std::string&, const PolicyRequest&) {
+          {most_field<UpperBoundParameters>()},
+          [](const UpperBoundParameters& own, const std::string&, const PolicyRequest&) {
             return UpperBoundPolicy(own.most);
           }),
       {"oracle"});

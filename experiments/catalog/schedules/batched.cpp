@@ -18,7 +18,8 @@ struct BatchedParameters {
   double saturation = 64;
 };
 
-MadeSchedule make(const BatchedParameters& own, const std::string& path, const ScheduleRequest& request) {
+MadeSchedule make_batched(const BatchedParameters& own, const std::string& path,
+                          const ScheduleRequest& request) {
   const auto count = [](std::int32_t value) { return static_cast<std::uint64_t>(value); };
   const std::int32_t sequences = own.sequences;
   const std::int32_t goal = own.goal;
@@ -68,7 +69,7 @@ ScheduleKind batched_schedule() {
        field("saturation", &P::saturation, number_above(0, 1e9),
              "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "
              "/ saturation).")},
-      make);
+      make_batched);
 }
 
 }  // namespace speclab

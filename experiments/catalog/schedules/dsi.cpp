@@ -22,7 +22,7 @@ struct DsiParameters {
   std::optional<double> c;
 };
 
-MadeSchedule make(const DsiParameters& own, const std::string& path, const ScheduleRequest& request) {
+MadeSchedule make_dsi(const DsiParameters& own, const std::string& path, const ScheduleRequest& request) {
   const std::int32_t servers = own.servers;
   const std::int32_t lookahead = own.lookahead;
   const double c = own.c.value_or(request.c);
@@ -59,7 +59,7 @@ ScheduleKind dsi_schedule() {
       {integer_field("servers", &P::servers, 0, 1000, "Servers of the target; 0 is as many as can be used."),
        integer_field("lookahead", &P::lookahead, 1, 64, "Drafted tokens between two verifications."),
        own_c_field<P>()},
-      make);
+      make_dsi);
 }
 
 }  // namespace speclab

@@ -13,7 +13,7 @@ struct HeadsParameters {
   std::optional<double> c;
 };
 
-MadeSchedule make(const HeadsParameters& own, const std::string&, const ScheduleRequest& request) {
+MadeSchedule make_heads(const HeadsParameters& own, const std::string&, const ScheduleRequest& request) {
   const std::int32_t gamma = own.gamma.value_or(request.gamma);
   const double c = own.c.value_or(request.c);
   return {.name = fmt::format("heads, γ = {}", gamma),
@@ -28,7 +28,7 @@ ScheduleKind heads_schedule() {
   return kind_entry<ScheduleKind, P>(
       "heads",
       "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
-      {own_gamma_field<P>(), own_c_field<P>()}, make);
+      {own_gamma_field<P>(), own_c_field<P>()}, make_heads);
 }
 
 }  // namespace speclab

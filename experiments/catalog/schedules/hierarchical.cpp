@@ -19,7 +19,8 @@ struct HierarchicalParameters {
   std::vector<LevelParameters> levels;
 };
 
-MadeSchedule make(const HierarchicalParameters& own, const std::string& path, const ScheduleRequest&) {
+MadeSchedule make_hierarchical(const HierarchicalParameters& own, const std::string& path,
+                               const ScheduleRequest&) {
   Hierarchical schedule;
   std::vector<LevelInputs> inputs;
   for (std::size_t i = 0; i < own.levels.size(); ++i) {
@@ -69,7 +70,7 @@ ScheduleKind hierarchical_schedule() {
       "hierarchical", "A draft that is itself decoded speculatively, to any depth.",
       {required(field("levels", &P::levels, list(level_type(), 1, 4),
                       "The models from the one that drafts for the target down."))},
-      make);
+      make_hierarchical);
 }
 
 }  // namespace speclab

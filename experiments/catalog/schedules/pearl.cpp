@@ -25,7 +25,7 @@ SpeedupFormula below_one(Formula formula) {
   };
 }
 
-MadeSchedule make(const PearlParameters& own, const std::string& path, const ScheduleRequest& request) {
+MadeSchedule make_pearl(const PearlParameters& own, const std::string& path, const ScheduleRequest& request) {
   const std::int32_t gamma = own.gamma.value_or(request.gamma);
   const double c = own.c.value_or(request.c);
   if (gamma == 0) {
@@ -53,7 +53,7 @@ ScheduleKind pearl_schedule() {
        field("next_row", &P::next_row, boolean(),
              "Use the target's last row of a step for the first of the next drafted tokens, as "
              "the authors' program does.")},
-      make);
+      make_pearl);
 }
 
 }  // namespace speclab

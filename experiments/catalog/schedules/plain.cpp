@@ -7,14 +7,14 @@ namespace {
 
 struct PlainParameters {};
 
-MadeSchedule make(const PlainParameters&, const std::string&, const ScheduleRequest&) {
+MadeSchedule make_plain(const PlainParameters&, const std::string&, const ScheduleRequest&) {
   return {.name = "plain", .schedule = Plain{}, .formula = [](double) { return 1.0; }};
 }
 
 }  // namespace
 
 ScheduleKind plain_schedule() {
-  return kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make);
+  return kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make_plain);
 }
 
 }  // namespace speclab

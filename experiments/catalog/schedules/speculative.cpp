@@ -13,7 +13,8 @@ struct SpeculativeParameters {
   std::optional<double> c;
 };
 
-MadeSchedule make(const SpeculativeParameters& own, const std::string&, const ScheduleRequest& request) {
+MadeSchedule make_speculative(const SpeculativeParameters& own, const std::string&,
+                              const ScheduleRequest& request) {
   const std::int32_t gamma = own.gamma.value_or(request.gamma);
   const double c = own.c.value_or(request.c);
   return {.name = fmt::format("speculative, γ = {}", gamma),
@@ -27,7 +28,7 @@ ScheduleKind speculative_schedule() {
   using P = SpeculativeParameters;
   return kind_entry<ScheduleKind, P>(
       "speculative", "Rounds of gamma drafted tokens and a target run: Theorem 3.8 of Leviathan et al. 2023.",
-      {own_gamma_field<P>(), own_c_field<P>()}, make);
+      {own_gamma_field<P>(), own_c_field<P>()}, make_speculative);
 }
 
 }  // namespace speclab

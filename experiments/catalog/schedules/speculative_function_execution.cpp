@@ -14,7 +14,8 @@ struct FunctionParameters {
   bool interrupts = false;
 };
 
-MadeSchedule make(const FunctionParameters& own, const std::string&, const ScheduleRequest&) {
+MadeSchedule make_speculative_function_execution(const FunctionParameters& own, const std::string&,
+                                                 const ScheduleRequest&) {
   const auto [f, g, q, interrupts] = own;
   const SpeedupFormula without = [f = f, g = g, q = q](double beta) {
     return speculative_function_speedup(beta, f, g, q);
@@ -45,7 +46,7 @@ ScheduleKind speculative_function_execution_schedule() {
                              "Time of the approximation that speculates the output of f."),
                        field("interrupts", &P::interrupts, boolean(),
                              "Whether a run of g on a wrong output is stopped when f is done.")},
-                      make),
+                      make_speculative_function_execution),
                   {"two_functions"});
 }
 

@@ -13,7 +13,8 @@ struct UpperBoundParameters {
   std::optional<double> c;
 };
 
-MadeSchedule make(const UpperBoundParameters& own, const std::string&, const ScheduleRequest& request) {
+MadeSchedule make_upper_bound(const UpperBoundParameters& own, const std::string&,
+                              const ScheduleRequest& request) {
   const std::int32_t most = own.most;
   const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
   return {.name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
@@ -34,7 +35,7 @@ ScheduleKind upper_bound_schedule() {
            formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
                     {"charged"}),
            own_c_field<P>()},
-          make),
+          make_upper_bound),
       {"oracle"});
 }
 
