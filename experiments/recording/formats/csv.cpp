@@ -121,7 +121,7 @@ Columns columns_of(std::string_view header, const std::string& where) {
   return columns;
 }
 
-std::string why_not(const RecordingSource& source) {
+std::string not_csv(const RecordingSource& source) {
   const std::string_view line = source.first_line();
   for (const char* name : {"sequence", "logp"}) {
     if (line.find(name) == std::string_view::npos || line.front() == '{' || line.front() == '[') {
@@ -131,7 +131,7 @@ std::string why_not(const RecordingSource& source) {
   return "";
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_csv(const RecordingSource& source) {
   std::string_view text = source.bytes();
   std::size_t line_number = 0;
   const auto next_line = [&] {
@@ -186,7 +186,7 @@ RecordingPart read(const RecordingSource& source) {
 
 RecordingFormat csv_format() {
   return {"csv", "Ours: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
-          why_not, read};
+          not_csv, read_csv};
 }
 
 }  // namespace speclab

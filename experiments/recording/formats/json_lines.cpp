@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-std::string why_not(const RecordingSource& source) {
+std::string not_json_lines(const RecordingSource& source) {
   const std::string_view line = source.first_line();
   if (line.front() != '{') return "its first line is no JSON object";
   const Json first = json_line(std::string(line));
@@ -41,7 +41,7 @@ std::size_t depths_of(const Json& first) {
   return depths;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_json_lines(const RecordingSource& source) {
   const Json first = json_line(std::string(source.first_line()));
   const std::size_t depths = depths_of(first);
   const bool has_entropy = first.contains("entropy");
@@ -79,7 +79,7 @@ RecordingPart read(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat json_lines_format() {
-  return {"json-lines", "Ours: the fields of csv as a JSON object a line.", why_not, read};
+  return {"json-lines", "Ours: the fields of csv as a JSON object a line.", not_json_lines, read_json_lines};
 }
 
 }  // namespace speclab

@@ -18,7 +18,7 @@ constexpr std::string_view magic = "_logits_";
 constexpr std::size_t header_bytes = 8 + 3 * 4;
 constexpr std::size_t row_header = 4;  // numbers of 16 bits
 
-std::string why_not(const RecordingSource& source) {
+std::string not_kl_base(const RecordingSource& source) {
   return source.bytes().starts_with(magic) ? "" : "does not begin with _logits_";
 }
 
@@ -29,7 +29,7 @@ T number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_kl_base(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const auto cut_off = [&] {
     return UsageError(
@@ -87,8 +87,8 @@ RecordingPart read(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat kl_base_format() {
-  return {"kl-base", "llama-perplexity --kl-divergence-base: rows of one model over a given text.", why_not,
-          read};
+  return {"kl-base", "llama-perplexity --kl-divergence-base: rows of one model over a given text.",
+          not_kl_base, read_kl_base};
 }
 
 }  // namespace speclab

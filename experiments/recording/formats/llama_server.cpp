@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-std::string why_not(const RecordingSource& source) {
+std::string not_llama_server(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
   const JsonPlace first = place(source.documents().front());
   return first.has("completion_probabilities") ? "" : "has no completion_probabilities";
@@ -26,7 +26,7 @@ double log_of(const JsonPlace& entry) {
   return std::log(value);
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_llama_server(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace entries = place(document).at("completion_probabilities");
@@ -50,7 +50,8 @@ RecordingPart read(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat llama_server_format() {
-  return {"llama-server", "completion_probabilities of llama.cpp's server, of one model.", why_not, read};
+  return {"llama-server", "completion_probabilities of llama.cpp's server, of one model.", not_llama_server,
+          read_llama_server};
 }
 
 }  // namespace speclab

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-std::string why_not(const RecordingSource& source) {
+std::string not_npz(const RecordingSource& source) {
   return source.bytes().starts_with("PK") ? "" : "is no zip archive, which begins with PK";
 }
 
@@ -31,7 +31,7 @@ NamedArray named(const NpyArray& array) {
   return made;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_npz(const RecordingSource& source) {
   const auto reading = [&](const auto& work) {
     try {
       return work();
@@ -51,8 +51,8 @@ RecordingPart read(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat npz_format() {
-  return {"npz", "Rows: arrays target [T, V], draft [T, V], tokens [T] and optionally sequence [T].", why_not,
-          read};
+  return {"npz", "Rows: arrays target [T, V], draft [T, V], tokens [T] and optionally sequence [T].", not_npz,
+          read_npz};
 }
 
 }  // namespace speclab

@@ -21,13 +21,13 @@ bool has_content(const Json& value) {
   return false;
 }
 
-std::string why_not(const RecordingSource& source) {
+std::string not_openai_chat(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
   if (!has_content(source.documents().front().value)) return "has no choices[].logprobs.content";
   return "";
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_openai_chat(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace choices = place(document).at("choices");
@@ -47,7 +47,8 @@ RecordingPart read(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat openai_chat_format() {
-  return {"openai-chat", "choices[].logprobs.content[].logprob of a chat API, of one model.", why_not, read};
+  return {"openai-chat", "choices[].logprobs.content[].logprob of a chat API, of one model.", not_openai_chat,
+          read_openai_chat};
 }
 
 }  // namespace speclab

@@ -24,7 +24,7 @@ bool has_tokens(const Json& value) {
   return false;
 }
 
-std::string why_not(const RecordingSource& source) {
+std::string not_openai_completions(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
   if (!has_tokens(source.documents().front().value)) return "has no choices[].logprobs.token_logprobs";
   return "";
@@ -42,7 +42,7 @@ ScoredToken token_of(const std::string& text) {
   return token;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_openai_completions(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace choices = place(document).at("choices");
@@ -72,7 +72,7 @@ RecordingPart read(const RecordingSource& source) {
 
 RecordingFormat openai_completions_format() {
   return {"openai-completions", "choices[].logprobs.token_logprobs of a completions API, of one model.",
-          why_not, read};
+          not_openai_completions, read_openai_completions};
 }
 
 }  // namespace speclab

@@ -23,7 +23,7 @@ std::uint64_t header_length(const RecordingSource& source) {
   return length;
 }
 
-std::string why_not(const RecordingSource& source) {
+std::string not_safetensors(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   if (bytes.size() < length_bytes + 2 || bytes[length_bytes] != '{') {
     return "has no JSON header after the first 8 bytes";
@@ -91,7 +91,7 @@ NamedArray array_of(const JsonPlace& entry, std::string_view data) {
   return array;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_safetensors(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const std::uint64_t length = header_length(source);
   const Json header = json_line(std::string(bytes.substr(length_bytes, length)));
@@ -108,7 +108,7 @@ RecordingPart read(const RecordingSource& source) {
 
 RecordingFormat safetensors_format() {
   return {"safetensors", "Rows: tensors target [T, V], draft [T, V], tokens [T] and optionally sequence [T].",
-          why_not, read};
+          not_safetensors, read_safetensors};
 }
 
 }  // namespace speclab

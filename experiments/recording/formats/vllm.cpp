@@ -28,7 +28,7 @@ std::vector<JsonPlace> holders(const JsonDocument& document) {
   return found;
 }
 
-std::string why_not(const RecordingSource& source) {
+std::string not_vllm(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
   if (holders(source.documents().front()).empty()) return "has no prompt_logprobs";
   return "";
@@ -62,7 +62,7 @@ ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
   return token;
 }
 
-RecordingPart read(const RecordingSource& source) {
+RecordingPart read_vllm(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
     for (const JsonPlace& holder : holders(document)) {
@@ -91,6 +91,8 @@ RecordingPart read(const RecordingSource& source) {
 
 }  // namespace
 
-RecordingFormat vllm_format() { return {"vllm", "prompt_logprobs of vLLM, of one model.", why_not, read}; }
+RecordingFormat vllm_format() {
+  return {"vllm", "prompt_logprobs of vLLM, of one model.", not_vllm, read_vllm};
+}
 
 }  // namespace speclab
