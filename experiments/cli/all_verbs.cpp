@@ -9,6 +9,7 @@
   ENTRY(compare)             \
   ENTRY(predict)             \
   ENTRY(plan)                \
+  ENTRY(record)              \
   ENTRY(prove)               \
   ENTRY(check)               \
   ENTRY(bench)               \

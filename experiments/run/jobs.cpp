@@ -8,6 +8,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/gpu_decoding.hpp"
+#include "experiments/run/recorded_setup.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
@@ -58,7 +59,10 @@ Independence independence_of_contexts(const SimulationSize& simulation) {
 
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {
   auto& setup = setups_[setup_key(config)];
-  if (!setup) setup = std::make_shared<const Setup>(build_setup(config, factory_));
+  if (!setup) {
+    auto recorded = recorded_setup(config, factory_);
+    setup = std::make_shared<const Setup>(recorded ? *std::move(recorded) : build_setup(config, factory_));
+  }
   return setup;
 }
 

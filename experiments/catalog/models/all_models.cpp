@@ -15,7 +15,8 @@
   ENTRY(arpa) \
   ENTRY(cached) \
   ENTRY(translation) \
-  ENTRY(mixture)
+  ENTRY(mixture) \
+  ENTRY(recorded)
 // clang-format on
 
 namespace speclab {

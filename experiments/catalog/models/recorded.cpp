@@ -1,0 +1,66 @@
+#include "experiments/catalog/models/recorded.hpp"
+
+#include <fmt/format.h>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/recording_file.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Recorded models are built as a pair, by the set-up of a run; whoever builds one alone needs rows that the
+/// recording does not have.
+BuiltModel make_alone(const RecordedParameters&, const std::string& path, const ModelRequest&) {
+  throw ConfigError(
+      path + "/kind",
+      "a recorded model has no rows of contexts that its text does not come through; target and draft "
+      "of one recording run in the experiments decode, acceptance, optimal_gamma and schedules, and "
+      "speclab plan --recording says more");
+}
+
+}  // namespace
+
+ModelKind recorded_model() {
+  return kind_entry<ModelKind, RecordedParameters>(
+      "recorded",
+      "A text with its log-probabilities under target and draft (docs/recordings.md). Target and draft name "
+      "the same "
+      "files; token verification alone.",
+      {required(field("file", &RecordedParameters::file, input_file(), "The recording.")),
+       field("draft_file", &RecordedParameters::draft_file, input_file(),
+             "The draft's file, where files hold one model each.")},
+      make_alone);
+}
+
+const RecordedParameters* recorded_parameters(const ModelConfig& model) {
+  static const KindInfo* const kind = model_family().find("recorded");
+  return model.kind == kind ? &model.as<RecordedParameters>() : nullptr;
+}
+
+std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
+                                                          const std::string& path, ModelFactory& factory) {
+  const std::string draft = parameters.draft_file.value_or("");
+  return factory.shared<std::vector<double>>(fmt::format("recorded {} {}", parameters.file, draft), [&] {
+    try {
+      const Recording recording = read_recording(parameters.file, draft).recording;
+      if (recording.by_depth()) {
+        throw UsageError(
+            fmt::format("{}: has a column a depth, which a model does not know; use speclab plan "
+                        "--recording",
+                        parameters.file));
+      }
+      if (!recording.drawn) {
+        throw UsageError(
+            fmt::format("{}: its text was given to the target, not drawn from it; nothing follows for "
+                        "rounds",
+                        parameters.file));
+      }
+      return keep_probabilities(recording);
+    } catch (const UsageError& error) {
+      throw ConfigError(path + "/file", error.what());
+    }
+  });
+}
+
+}  // namespace speclab

@@ -1,0 +1,26 @@
+// Recorded models of a config: target and draft are the columns of one recording.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/catalog/models/model_factory.hpp"
+
+namespace speclab {
+
+/// The parameters of a model of kind "recorded".
+struct RecordedParameters {
+  std::string file;
+  std::optional<std::string> draft_file;
+};
+
+/// Null for a model of another kind.
+const RecordedParameters* recorded_parameters(const ModelConfig& model);
+
+/// P(kept) at each position of a recording, one sequence after the other. Throws ConfigError at `path` for a
+/// file that cannot be read, for columns by depth, and for a text that was not drawn from the target.
+std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
+                                                          const std::string& path, ModelFactory& factory);
+
+}  // namespace speclab

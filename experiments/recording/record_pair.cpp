@@ -1,0 +1,103 @@
+#include "experiments/recording/record_pair.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "core/rules/token.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "sim/parallel.hpp"
+#include "sim/sequences.hpp"
+
+namespace speclab {
+
+namespace {
+
+double entropy_of(Row row) {
+  double entropy = 0;
+  for (Token id = 0; id < row.size; ++id) {
+    if (row[id] > 0) entropy -= row[id] * std::log(row[id]);
+  }
+  return entropy;
+}
+
+/// JSON has no infinities.
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : std::string("\"-inf\"");
+}
+
+}  // namespace
+
+RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control& control) {
+  if (setup.argmax_target) {
+    throw ConfigError("/rule/kind", "a recording is of the target's own distribution; leave the rule out");
+  }
+  const AnyRule token_rule{TokenRule{}};
+  RecordedTokens recorded;
+  recorded.tokens = plain_sequences(setup.target, token_rule, setup.simulation, length, control);
+  if (recorded.tokens.empty()) {
+    recorded.partial = true;
+    return recorded;
+  }
+  const std::size_t trials = setup.simulation.trials;
+  Recording& recording = recorded.recording;
+  recording.target.resize(recorded.tokens.size());
+  recording.draft.assign(1, std::vector<double>(recorded.tokens.size()));
+  recording.entropy.resize(recorded.tokens.size());
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    recording.sequences.push_back({std::to_string(trial), "", trial * length, length});
+  }
+  for_each_index(trials, [&](std::size_t trial) {
+    std::vector<Token> context = setup.simulation.prompt(static_cast<std::uint32_t>(trial));
+    std::vector<double> scratch;
+    for (std::size_t i = trial * length; i < (trial + 1) * length; ++i) {
+      const Token token = recorded.tokens[i];
+      const Row target = setup.target.next(context, scratch);
+      recording.target[i] = std::min(0.0, std::log(target[token]));
+      recording.entropy[i] = entropy_of(target);
+      recording.draft[0][i] = std::min(0.0, std::log(setup.draft.next(context, scratch)[token]));
+      context.push_back(token);
+    }
+  });
+  return recorded;
+}
+
+void write_recording(const RecordedTokens& recorded, const std::filesystem::path& file, RecordingStyle style,
+                     bool with_entropy) {
+  const Recording& recording = recorded.recording;
+  write_file_atomically(file, [&](const std::function<void(std::string_view)>& out) {
+    if (style == RecordingStyle::csv) {
+      out(with_entropy ? "sequence,position,token,logp,logq,entropy\n"
+                       : "sequence,position,token,logp,logq\n");
+    }
+    std::string lines;
+    constexpr std::size_t enough = 1 << 16;
+    for (const RecordedSequence& sequence : recording.sequences) {
+      for (std::size_t i = 0; i < sequence.count; ++i) {
+        const std::size_t at = sequence.first + i;
+        const double logp = recording.target[at];
+        const double logq = recording.draft[0][at];
+        const auto end = std::back_inserter(lines);
+        if (style == RecordingStyle::csv) {
+          fmt::format_to(end, "{},{},{},{},{}", sequence.name, i, recorded.tokens[at], logp, logq);
+          if (with_entropy) fmt::format_to(end, ",{}", recording.entropy[at]);
+          lines += '\n';
+        } else {
+          fmt::format_to(end, R"({{"sequence": {}, "position": {}, "token": {}, "logp": {}, "logq": {})",
+                         sequence.name, i, recorded.tokens[at], json_number(logp), json_number(logq));
+          if (with_entropy) fmt::format_to(end, R"(, "entropy": {})", recording.entropy[at]);
+          lines += "}\n";
+        }
+        if (lines.size() > enough) {
+          out(lines);
+          lines.clear();
+        }
+      }
+    }
+    out(lines);
+  });
+}
+
+}  // namespace speclab

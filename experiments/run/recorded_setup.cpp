@@ -1,0 +1,88 @@
+#include "experiments/run/recorded_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "experiments/catalog/models/recorded.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/run/experiment.hpp"
+#include "sim/models/recorded_model.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Those that look at nothing but what is accepted.
+constexpr std::array<std::string_view, 4> experiments_of_acceptance{"decode", "acceptance", "optimal_gamma",
+                                                                    "schedules"};
+
+void refuse_what_does_not_follow(const Config& config) {
+  const std::string& experiment = config.experiment->name();
+  if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
+      experiments_of_acceptance.end()) {
+    throw ConfigError(
+        "/experiment",
+        fmt::format("\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
+                    "decode, acceptance, optimal_gamma and schedules",
+                    experiment));
+  }
+  if (config.rule.name() != Config().rule.name()) {
+    throw ConfigError(
+        config.rule.path + "/kind",
+        fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", and "
+                    "speclab plan --recording --rule knows \"block\" and rates of rows",
+                    config.rule.name()));
+  }
+  for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
+    if (!sampling_of(*model, config.sampling).identity()) {
+      throw ConfigError(
+          model->path,
+          "a recorded text is of the distribution that it was sampled from; leave out sampling options, "
+          "and record another text for others");
+    }
+  }
+  const bool prompted =
+      std::visit([](const auto& prompt) { return !prompt.empty(); }, config.simulation.prompt);
+  if (prompted || config.simulation.prompt_tokens > 0) {
+    throw ConfigError("/simulation",
+                      "recorded models have no prompts; leave out \"prompt\" and \"prompt_tokens\"");
+  }
+}
+
+}  // namespace
+
+std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory) {
+  if (!config.models) return std::nullopt;
+  const auto& [target, draft] = *config.models;
+  const RecordedParameters* of_target = recorded_parameters(target);
+  const RecordedParameters* of_draft = recorded_parameters(draft);
+  if (of_target == nullptr && of_draft == nullptr) return std::nullopt;
+  const ModelConfig& other = of_target == nullptr ? target : draft;
+  if (of_target == nullptr || of_draft == nullptr || of_target->file != of_draft->file ||
+      of_target->draft_file != of_draft->draft_file) {
+    throw ConfigError(other.path,
+                      "target and draft of a recording go together: both of kind \"recorded\", with the "
+                      "same files");
+  }
+  refuse_what_does_not_follow(config);
+  const auto keep = recorded_keeps(*of_target, target.path, factory);
+  SimulationSize simulation = simulation_size(config);
+  simulation.prompts.clear();
+  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
+    simulation.prompts.push_back(
+        RecordedModel::prompt(static_cast<std::uint32_t>(keep->size() * trial / simulation.trials)));
+  }
+  return Setup{.target = Model(RecordedModel(keep, RecordedModel::Side::target)),
+               .draft = Model(RecordedModel(keep, RecordedModel::Side::draft)),
+               .rule = make_rule(config.rule, config.gamma),
+               .rule_config = config.rule,
+               .vocabulary = nullptr,
+               .simulation = std::move(simulation),
+               .exact_alpha = std::nullopt,
+               .engine = config.engine};
+}
+
+}  // namespace speclab

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# record, and models of kind recorded
+# usage: record.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+expect 0 record "$markov" --out pair.csv --sequences 16 --tokens 500 --threads 1
+says out "pair.csv: 8000 tokens, 16 sequences"
+cp pair.csv pair_one.csv
+expect 0 record "$markov" --out pair.csv --sequences 16 --tokens 500 --threads 2
+same pair.csv pair_one.csv
+expect 0 record "$markov" --out pair.jsonl --sequences 16 --tokens 500 --entropy
+expect 0 plan --recording pair.csv --c 0.05 --json
+python "assert data['tokens'] == 8000 and not data['warnings'] and data['text_fit']['not_above_one'] == 'fits'
+csv_alpha = data['alpha']
+assert 0 < data['alpha_low'] < csv_alpha < data['alpha_high'] < 1" out
+expect 0 plan --recording pair.jsonl --c 0.05 --json
+python "assert data['text_fit']['entropy'] == 'fits'" out
+# A recording of another temperature is told from its column's.
+expect 0 record "$markov" --out sharp.jsonl --sequences 16 --tokens 500 --entropy --set sampling.temperature=0.6
+cat >recorded.json <<'J'
+{"title": "recorded", "models": {"target": {"kind": "recorded", "file": "pair.csv"}, "draft": {"kind": "recorded", "file": "pair.csv"}},
+ "simulation": {"trials": 16, "length": 200}, "cost": {"c": 0.05}}
+J
+expect 0 run recorded.json --quiet --out results
+expect 0 run recorded.json --quiet --out results --set sweep.gamma=[1,4]
+expect 2 run recorded.json --out results --set rule.kind=block
+says err "does not follow from two columns"
+expect 2 check recorded.json
+says err "a recorded model has no rows"
+expect 2 exact recorded.json
+expect 2 record recorded.json --out again.csv
+says err "a recorded model has no rows"
+expect 2 record "$markov" --out pair.txt
+says err "expected a name that ends in .csv or .jsonl"
+expect 2 record "$markov"
+expect 2 record "$markov" --out no/such/../pair.csv --tokens 0
+
+report

@@ -1,0 +1,105 @@
+// Recordings of pairs: what is written is read again, and recorded models refuse what does not follow.
+#include "experiments/recording/record_pair.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/recording_file.hpp"
+#include "experiments/run/jobs.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Json pair_config() {
+  return {{"title", "pair"},
+          {"models",
+           {{"target", {{"kind", "table"}, {"rows", {{0.5, 0.25, 0.25}}}}},
+            {"draft", {{"kind", "table"}, {"rows", {{0.5, 0.5, 0}}}}}}},
+          {"simulation", {{"trials", 10}, {"length", 100}}}};
+}
+
+Json recorded_config(const std::string& file) {
+  Json json = pair_config();
+  for (const char* side : {"target", "draft"}) json["models"][side] = {{"kind", "recorded"}, {"file", file}};
+  return json;
+}
+
+RecordedTokens recorded_tokens() {
+  ModelFactory factory;
+  return record_pair(build_setup(read_config(pair_config()), factory), 50);
+}
+
+/// Path and problem of the error that a set-up throws, or "".
+std::string refusal(const Json& json) {
+  try {
+    JobList jobs;
+    jobs.setup(read_config(json));
+  } catch (const ConfigError& error) {
+    return error.path + ": " + error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a recording has the columns of its tokens") {
+  const RecordedTokens recorded = recorded_tokens();
+  REQUIRE(recorded.tokens.size() == 500);
+  CHECK(recorded.recording.sequences.size() == 10);
+  const double p[] = {0.5, 0.25, 0.25};
+  const double q[] = {0.5, 0.5, 0};
+  for (std::size_t i = 0; i < 500; ++i) {
+    CHECK(recorded.recording.target[i] == std::log(p[recorded.tokens[i]]));
+    CHECK(recorded.recording.draft[0][i] == std::log(q[recorded.tokens[i]]));
+    CHECK(recorded.recording.entropy[i] == doctest::Approx(1.5 * std::log(2)));
+  }
+}
+
+TEST_CASE("what is written is read again, to the last bit") {
+  const RecordedTokens recorded = recorded_tokens();
+  for (const RecordingStyle style : {RecordingStyle::csv, RecordingStyle::json_lines}) {
+    for (const bool entropy : {false, true}) {
+      const TempFile file("");
+      write_recording(recorded, file.path(), style, entropy);
+      const Recording read = read_recording(file.path().string()).recording;
+      CHECK(read.target == recorded.recording.target);
+      CHECK(read.draft == recorded.recording.draft);
+      CHECK(read.entropy.size() == (entropy ? 500 : 0));
+      CHECK(read.sequences.size() == 10);
+    }
+  }
+}
+
+TEST_CASE("recorded models run with token verification alone, where nothing looks at rows or tokens") {
+  const TempFile file("");
+  write_recording(recorded_tokens(), file.path(), RecordingStyle::csv, false);
+  const Json good = recorded_config(file.path().string());
+  CHECK(refusal(good) == "");
+  Json json = good;
+  json["rule"] = {{"kind", "block"}};
+  CHECK(says(refusal(json), "/rule/kind: \"block\" does not follow from two columns"));
+  json = good;
+  json["sampling"] = {{"temperature", 0.7}};
+  CHECK(says(refusal(json), "leave out sampling options"));
+  json = good;
+  json["experiment"] = "beam";
+  CHECK(says(refusal(json), "/experiment: \"beam\" looks at rows or tokens"));
+  json = good;
+  json["models"]["draft"] = {{"kind", "uniform"}};
+  CHECK(says(refusal(json), "go together"));
+  json = good;
+  json["simulation"]["prompt"] = {0};
+  CHECK(says(refusal(json), "have no prompts"));
+  json = good;
+  for (const char* side : {"target", "draft"}) json["models"][side]["file"] = "no_such.csv";
+  CHECK(says(refusal(json), "/models/target/file: no_such.csv: cannot be read"));
+  // Whoever builds the models alone would take the two tokens for a vocabulary.
+  ModelFactory factory;
+  CHECK_THROWS_AS(build_setup(read_config(good), factory), ConfigError);
+}
