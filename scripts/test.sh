@@ -14,6 +14,35 @@ case $preset in
   cuda) cuda=ON ;;
 esac
 scripts/setup.sh test
-cmake --preset "$preset" -DSPECLAB_TESTS=ON -DSPECLAB_CUDA=$cuda >/dev/null
+
+# The Python package is built in the same tree, for an environment of its own: python_environment makes it, or says what
+# is missing.
+python_environment() {
+  case $preset in
+    release | cuda) ;;
+    *) missing="the preset $preset does not build it"; return 1 ;;
+  esac
+  for python in python3 python3.14 python3.13 python3.12 python3.11; do
+    "$python" -c 'import ensurepip, os, sys, sysconfig, venv
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null && break
+    python=
+  done
+  [ -n "$python" ] || { missing="no Python of 3.11 or later with venv and headers (python3-venv, python3-dev)"; return 1; }
+  environment=$PWD/build/$preset/python-environment
+  cmp -s tests/python/requirements.txt "$environment/installed" && return 0
+  rm -rf "$environment"
+  "$python" -m venv "$environment" &&
+    "$environment/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tests/python/requirements.txt &&
+    cp tests/python/requirements.txt "$environment/installed" && return 0
+  missing="pip cannot install tests/python/requirements.txt"
+  return 1
+}
+configure() { cmake --preset "$preset" -DSPECLAB_TESTS=ON -DSPECLAB_CUDA=$cuda "$@" >/dev/null; }
+if python_environment; then
+  configure -DSPECLAB_PYTHON=ON -DPython_EXECUTABLE="$environment/bin/python"
+else
+  echo "Skipped: the Python package and its tests (tests/python): $missing"
+  configure -DSPECLAB_PYTHON=OFF
+fi
 cmake --build --preset "$preset"
 exec ctest --preset "$preset" -j "$(nproc)" "$@"

@@ -23,20 +23,6 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
          std::pow(setup.target.vocab(), tokens) <= most_exact_sequences;
 }
 
-/// The tests of sequences against plain decoding of as many. None when it was stopped.
-std::optional<SequenceTests> run_tests(const Setup& setup,
-                                       const std::optional<SequenceDistribution<double>>& exact,
-                                       const SimulationSize& simulation, std::size_t length,
-                                       std::span<const Token> samples, const Control& control) {
-  if (exact) {
-    return ExactSequenceTests(*exact, setup.target.vocab(), length, simulation.trials).test(samples);
-  }
-  const std::vector<Token> plain =
-      plain_sequences(setup.target, setup.rule.sampled, simulation, length, control);
-  if (plain.empty()) return std::nullopt;
-  return two_sample_sequence_tests(samples, plain, length);
-}
-
 /// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
 void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_t vocab) {
   const bool exact = result.reference == EqualityReference::exact_distribution;
@@ -81,6 +67,19 @@ void describe_tests(EqualityResult& result, const SequenceTests& tests) {
   }
 }
 
+EqualityResult result_of(const SequenceTests& tests, EqualityReference reference, std::int32_t vocab,
+                         const CheckSection& settings, std::uint64_t samples) {
+  EqualityResult result;
+  result.reference = reference;
+  result.tokens = settings.tokens;
+  result.samples_each = samples;
+  result.level = settings.level;
+  result.power = settings.power;
+  describe_tests(result, tests);
+  state_power(result, tests, vocab);
+  return result;
+}
+
 void require_power(const CheckSection& settings) {
   if (settings.power > settings.level) return;
   throw ConfigError("/check/power",
@@ -99,24 +98,29 @@ std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings
   return std::uint64_t{settings.samples} * (has_exact_distribution(setup, settings.tokens) ? 1 : 2);
 }
 
+EqualityResult test_against(const SequenceDistribution<double>& exact, std::int32_t vocab,
+                            const CheckSection& settings, std::span<const Token> samples) {
+  require_power(settings);
+  const auto length = static_cast<std::size_t>(settings.tokens);
+  const std::uint64_t count = samples.size() / length;
+  return result_of(ExactSequenceTests(exact, vocab, length, count).test(samples),
+                   EqualityReference::exact_distribution, vocab, settings, count);
+}
+
 std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
                                            std::span<const Token> samples, const Control& control) {
   require_power(settings);
   const auto length = static_cast<std::size_t>(settings.tokens);
   SimulationSize simulation = setup.simulation;
   simulation.trials = static_cast<std::uint32_t>(samples.size() / length);
-  const std::optional<SequenceDistribution<double>> exact = exact_plain_distribution(setup, settings.tokens);
-  const auto tests = run_tests(setup, exact, simulation, length, samples, control);
-  if (!tests) return std::nullopt;
-  EqualityResult result;
-  result.reference = exact ? EqualityReference::exact_distribution : EqualityReference::second_sample;
-  result.tokens = settings.tokens;
-  result.samples_each = simulation.trials;
-  result.level = settings.level;
-  result.power = settings.power;
-  describe_tests(result, *tests);
-  state_power(result, *tests, setup.target.vocab());
-  return result;
+  const std::int32_t vocab = setup.target.vocab();
+  if (const auto exact = exact_plain_distribution(setup, settings.tokens))
+    return test_against(*exact, vocab, settings, samples);
+  const std::vector<Token> plain =
+      plain_sequences(setup.target, setup.rule.sampled, simulation, length, control);
+  if (plain.empty()) return std::nullopt;
+  return result_of(two_sample_sequence_tests(samples, plain, length), EqualityReference::second_sample, vocab,
+                   settings, simulation.trials);
 }
 
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,

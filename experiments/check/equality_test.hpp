@@ -80,8 +80,15 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
 /// Sequences that `test_equality` decodes.
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);
 
-/// The test of given sequences of settings.tokens tokens, one after the other (below 2^32 of them). None when
-/// `control` ended it early. Throws ConfigError when the power is not above the level.
+/// The test of given sequences of settings.tokens tokens below `vocab`, one after the other, against their
+/// exact distribution; settings.samples is not read. Throws ConfigError when the power is not above the
+/// level.
+EqualityResult test_against(const SequenceDistribution<double>& exact, std::int32_t vocab,
+                            const CheckSection& settings, std::span<const Token> samples);
+
+/// The same against plain decoding of the set-up's target: sequences of settings.tokens tokens, one after the
+/// other (below 2^32 of them). None when `control` ended it early. Throws ConfigError when the power is not
+/// above the level.
 std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
                                            std::span<const Token> samples, const Control& control);
 

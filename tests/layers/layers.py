@@ -29,6 +29,7 @@ ALLOWED = {
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],
     "experiments": ["core", "sim", "analysis", "kernels"],
+    "python": ["core", "sim", "analysis", "experiments"],
     "tests": ["core", "sim", "analysis", "kernels", "experiments"],
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}

@@ -1,0 +1,23 @@
+// The parts of the extension module speclab._core; each file binds one subject. What a user meets is written
+// in Python (python/speclab), which checks arguments and hands plain arrays, texts and handles over.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace speclab::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& module);
+void bind_models(nb::module_& module);
+void bind_rules(nb::module_& module);
+void bind_configs(nb::module_& module);
+void bind_proofs(nb::module_& module);
+void bind_simulation(nb::module_& module);
+void bind_verification(nb::module_& module);
+void bind_tests(nb::module_& module);
+void bind_theory(nb::module_& module);
+void bind_plans(nb::module_& module);
+void bind_recordings(nb::module_& module);
+
+}  // namespace speclab::python

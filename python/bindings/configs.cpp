@@ -1,0 +1,186 @@
+// What configs ask for: run, exact, check, and the results.
+#include "python/bindings/configs.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "experiments/check/equality_test.hpp"
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/exact/exact_analysis.hpp"
+#include "experiments/presentation/result_section.hpp"
+#include "experiments/run/result_files.hpp"
+#include "experiments/run/run_config.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/machine.hpp"
+#include "python/bindings/bind.hpp"
+#include "python/bindings/watch.hpp"
+
+namespace speclab::python {
+
+Config read_config(const ConfigText& text) {
+  return about(text, [&] {
+    const Json document = parse_json(text.text);
+    if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
+    std::vector<RenamedUse> uses;
+    return speclab::read_config(with_present_names(document, uses));
+  });
+}
+
+namespace {
+
+/// A dict or a file; its text is read here, so that errors are the program's.
+ConfigText of_file(const std::string& file) {
+  return in_file(file, [&] { return ConfigText{read_text(file), file}; });
+}
+
+/// Runs `work` without the GIL.
+template <class Work>
+auto unlocked(const Work& work) {
+  const nb::gil_scoped_release released;
+  return work();
+}
+
+RunResult run(const ConfigText& text, int threads, nb::object progress) {
+  Config config = with_sections(read_config(text));
+  Watch watch(std::move(progress));
+  const auto start = std::chrono::steady_clock::now();
+  RunResult result = unlocked([&] {
+    const ThreadLimit limit(threads);
+    return about(text, [&] {
+      RunResult done = run_config(config, [&](std::uint64_t total) { return watch.control(total); });
+      done.timings.threads = thread_count();
+      return done;
+    });
+  });
+  watch.finish();
+  result.timings.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.timings.machine = machine_description();
+  return result;
+}
+
+RunResult read_back(const std::string& text) { return {read_result(parse_json(text)), {}}; }
+
+nb::bytes json_bytes(const RunResult& run) {
+  std::string text;
+  write_text(run.result, [&](const std::string& piece) { text += piece; });
+  return nb::bytes(text.data(), text.size());
+}
+
+std::string csv(const RunResult& run) { return run.result.config.experiment->csv(run.result, run.timings); }
+
+std::string command_of(const std::string& title) { return "speclab.run(...)  # " + title; }
+
+std::string report(const RunResult& run) {
+  return unlocked([&] {
+    const std::string command = command_of(run.result.title);
+    const Section section = result_section(run.result, run.timings, "result", command);
+    Page page{section.title, "", report_facts(command), {section}};
+    add_input_facts(run.result.inputs, page.facts);
+    return html(page);
+  });
+}
+
+/// Title, then columns and rows of text for each table.
+nb::list tables(const RunResult& run) {
+  nb::list tables;
+  for (const Table& table : run.result.config.experiment->tables(run.result, run.timings, "result")) {
+    nb::list columns;
+    for (const std::string& column : table.columns) columns.append(column);
+    nb::list rows;
+    for (const auto& row : table.rows) {
+      nb::list cells;
+      for (const Cell& cell : row) cells.append(cell.text);
+      rows.append(cells);
+    }
+    tables.append(nb::make_tuple(table.caption, columns, rows, table.note));
+  }
+  return tables;
+}
+
+std::string text(const RunResult& run) {
+  std::string out;
+  for (const Table& table : run.result.config.experiment->tables(run.result, run.timings, "result"))
+    out += terminal(table) + "\n";
+  return out;
+}
+
+void save(const RunResult& run, const std::string& folder) {
+  unlocked([&] {
+    refuse_unwritable(folder);
+    std::filesystem::create_directories(folder);
+    write_data(folder, run);
+  });
+}
+
+template <class T>
+std::string dumped(const T& value) {
+  Json json;
+  write(described<T>(), value, json);
+  return json.dump();
+}
+
+/// JSON, and the text for people.
+nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
+  const Config config = read_config(text);
+  const auto [json, words] = unlocked([&] {
+    const ThreadLimit limit(threads);
+    const ExactAnalysis analysis = about(text, [&] { return analyse_exactly(config, simulation); });
+    return std::pair(dumped(analysis.result), exact_text(analysis.result));
+  });
+  return nb::make_tuple(json, words);
+}
+
+nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
+  const Config config = read_config(text);
+  Watch watch(std::move(progress));
+  std::optional<EqualityResult> result = unlocked([&] {
+    const ThreadLimit limit(threads);
+    return about(text, [&] {
+      refuse_many_cells(config, "check tests");
+      const auto& settings = config.section<CheckSection>("check");
+      ModelFactory factory;
+      const Setup setup = build_setup(config, factory);
+      return test_equality(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));
+    });
+  });
+  watch.finish();
+  if (!result) throw std::runtime_error("the test was stopped early");
+  return nb::make_tuple(dumped(*result), equality_text(*result));
+}
+
+}  // namespace
+
+void bind_configs(nb::module_& module) {
+  nb::class_<ConfigText>(module, "ConfigText")
+      .def_static(
+          "of_text",
+          [](const std::string& text) {
+            return ConfigText{text, ""};
+          },
+          nb::arg("text"))
+      .def_static("of_file", &of_file, nb::arg("file"));
+  nb::class_<RunResult>(module, "RunResult")
+      .def("json", &json_bytes)
+      .def("csv", &csv)
+      .def("report", &report)
+      .def("tables", &tables)
+      .def("text", &text)
+      .def("save", &save, nb::arg("folder"))
+      .def_prop_ro("title", [](const RunResult& run) { return run.result.title; })
+      .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
+      .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name(); })
+      .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
+  module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
+  module.def("read_result", &read_back, nb::arg("text"));
+  module.def("exact", &exact, nb::arg("config"), nb::arg("simulation"), nb::arg("threads"));
+  module.def("check_config", &check, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
+}
+
+}  // namespace speclab::python

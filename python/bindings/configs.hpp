@@ -1,0 +1,25 @@
+// A config that came from Python: the text of a dict, or a file.
+#pragma once
+
+#include <string>
+
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
+
+namespace speclab::python {
+
+struct ConfigText {
+  std::string text;
+  std::string file;  ///< where it was read from, for errors; empty for a dict
+};
+
+/// Reads and checks it, as the program does. Throws ConfigError.
+Config read_config(const ConfigText& text);
+
+/// Runs `work`; a ConfigError that leaves it names the config's file, if there is one.
+template <class Work>
+auto about(const ConfigText& text, const Work& work) {
+  return text.file.empty() ? work() : in_file(text.file, work);
+}
+
+}  // namespace speclab::python

@@ -1,0 +1,138 @@
+// What a rule written in Python gets as `draw`: a source of random numbers of any kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "core/random/enumerated_random_source.hpp"
+#include "python/bindings/numbers.hpp"
+
+namespace speclab::python {
+
+/// Handed to Python; all with the GIL.
+class PythonDraw {
+ public:
+  PythonDraw() = default;
+  PythonDraw(const PythonDraw&) = delete;
+  PythonDraw& operator=(const PythonDraw&) = delete;
+  virtual ~PythonDraw() = default;
+
+  virtual bool bernoulli(nb::handle probability) = 0;
+  /// An id with probability proportional to `weights`, or to `otherwise` (unless None) where they sum to 0.
+  virtual Token categorical(nb::handle weights, nb::handle otherwise) = 0;
+};
+
+/// What a rule asked for at each point of an enumeration. Every branch is followed by running the rule again,
+/// so it must ask for the same at the same point: it has to be a function of its arguments and draws.
+class AskedDraws {
+ public:
+  /// `point` stands for the arguments and the outcomes so far, `question` for what is asked there. Throws
+  /// ValueError when something else was asked there before.
+  void check(const std::string& point, std::size_t question);
+
+ private:
+  std::unordered_map<std::string, std::size_t> asked_;
+};
+
+inline std::size_t hash_of(double value) { return std::hash<double>{}(value); }
+inline std::size_t hash_of(const Rational& value) { return std::hash<std::string>{}(value.str()); }
+template <class Real>
+std::size_t hash_of(const std::vector<Real>& values) {
+  std::size_t hash = values.size();
+  for (const Real& value : values) hash = hash * 1000003 + hash_of(value);
+  return hash;
+}
+
+template <class Random>
+struct Enumerates : std::false_type {};
+template <class Real>
+struct Enumerates<EnumeratedRandomSource<Real>> : std::true_type {};
+
+/// Draws of one run of a rule. The k-th bernoulli of a run has the address (accept, first + k), the k-th
+/// categorical (replace, first + k).
+template <class Real, class Random>
+class DrawFrom final : public PythonDraw {
+ public:
+  /// `point` stands for the rule's arguments.
+  DrawFrom(Random& random, std::int32_t vocab, AskedDraws& asked, std::string point, std::uint16_t first)
+      : random_(&random),
+        vocab_(vocab),
+        asked_(asked),
+        point_(std::move(point)),
+        bernoullis_(first),
+        categoricals_(first) {}
+
+  bool bernoulli(nb::handle probability) override {
+    Random& random = open();
+    const Real chance = number_of<Real>(probability, "draw.bernoulli(probability)");
+    if constexpr (Enumerates<Random>::value) asked_.check(point_, hash_of(chance));
+    const bool outcome = random.bernoulli(Draw{Use::accept, next(bernoullis_)}, chance);
+    remember(outcome ? 1 : 0);
+    return outcome;
+  }
+
+  Token categorical(nb::handle weights, nb::handle otherwise) override {
+    Random& random = open();
+    const std::vector<Real> chances = row(weights, "draw.categorical(weights)");
+    if constexpr (Enumerates<Random>::value) asked_.check(point_, hash_of(chances) + 1);
+    const Draw draw{Use::replace, next(categoricals_)};
+    Token outcome = random.categorical(draw, BasicRow<Real>{chances.data(), vocab_});
+    if (outcome == no_token && !otherwise.is_none()) {
+      const std::vector<Real> instead = row(otherwise, "draw.categorical(otherwise)");
+      outcome = random.categorical(draw, BasicRow<Real>{instead.data(), vocab_});
+    }
+    if (outcome < 0) {
+      throw nb::value_error(
+          "draw.categorical(weights): they sum to 0 or to infinity; give otherwise=, the weights to draw "
+          "from then "
+          "(for a residual: the target's row)");
+    }
+    remember(outcome);
+    return outcome;
+  }
+
+  /// When the rule has returned.
+  void close() { random_ = nullptr; }
+
+ private:
+  static constexpr std::uint16_t most_draws = 60000;
+
+  Random& open() const {
+    if (random_ == nullptr) throw std::runtime_error("draw: used after the rule had returned");
+    return *random_;
+  }
+
+  std::vector<Real> row(nb::handle weights, const char* name) const {
+    std::vector<Real> row = weights_of<Real>(weights, name);
+    if (row.size() == static_cast<std::size_t>(vocab_)) return row;
+    throw nb::value_error((std::string(name) + ": " + std::to_string(row.size()) +
+                           " weights; the vocabulary has " + std::to_string(vocab_) + " tokens")
+                              .c_str());
+  }
+
+  static std::uint16_t next(std::uint16_t& count) {
+    if (count == most_draws) throw nb::value_error("draw: more than 60,000 draws in one run of a rule");
+    return count++;
+  }
+
+  void remember(Token outcome) {
+    if constexpr (Enumerates<Random>::value)
+      point_.append(reinterpret_cast<const char*>(&outcome), sizeof(outcome));
+  }
+
+  Random* random_;
+  std::int32_t vocab_;
+  AskedDraws& asked_;
+  std::string point_;
+  std::uint16_t bernoullis_;
+  std::uint16_t categoricals_;
+};
+
+}  // namespace speclab::python

@@ -1,0 +1,39 @@
+// What is wrong with an input becomes speclab.ConfigError, a ValueError.
+#include <nanobind/stl/string.h>
+
+#include <exception>
+
+#include "analysis/exact/context_chain.hpp"
+#include "experiments/config/config_error.hpp"
+#include "python/bindings/bind.hpp"
+#include "sim/error.hpp"
+
+namespace speclab::python {
+
+void bind_errors(nb::module_& module) {
+  // Raised as (sentence, path, file); the class itself is written in Python.
+  static nb::object error_class;
+  module.def(
+      "set_config_error", [](nb::object made) { error_class = std::move(made); }, nb::arg("made"));
+  module.def("forget_config_error", [] { error_class.reset(); });
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const auto raise = [](const std::string& sentence, const std::string& path, const std::string& file) {
+      if (!error_class.is_valid()) return PyErr_SetString(PyExc_ValueError, sentence.c_str());
+      const nb::object made = error_class(sentence, path, file);
+      PyErr_SetObject(error_class.ptr(), made.ptr());
+    };
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const ConfigError& error) {
+      raise(error.sentence(), error.path, error.file);
+    } catch (const UsageError& error) {
+      raise(error.what(), "", "");
+    } catch (const ModelError& error) {
+      raise(error.what(), "", "");
+    } catch (const ChainError& error) {
+      raise(error.what(), "", "");
+    }
+  });
+}
+
+}  // namespace speclab::python

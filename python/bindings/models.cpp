@@ -1,0 +1,67 @@
+// Models as handles: tables of rows, and functions.
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/json_io.hpp"
+#include "python/bindings/bind.hpp"
+#include "python/bindings/python_model.hpp"
+#include "sim/models/model.hpp"
+
+namespace speclab::python {
+
+namespace {
+
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Model table(const Rows& rows) {
+  const auto vocab = static_cast<std::int32_t>(rows.shape(1));
+  std::vector<double> probabilities(rows.data(), rows.data() + rows.size());
+  const std::int32_t order = table_order(rows.shape(0), rows.shape(1));
+  return TableModel(vocab, order, std::move(probabilities));
+}
+
+Model of_function(nb::object function, std::int32_t vocab) {
+  return PythonModel<double>(HeldObject(std::move(function)), vocab);
+}
+
+/// A model of the catalogue, described as in a config.
+Model of_config(const std::string& text, const Model* target) {
+  const Typed<ModelConfig> type = kind_of(model_family());
+  Json json = parse_json(text);
+  std::vector<RenamedUse> uses;
+  type.type->rename(json, "/", uses);
+  const auto config = read(type, json, "");
+  ModelFactory factory;
+  const ModelRequest request{factory, nullptr, "/corpus", target, std::nullopt};
+  return factory.model(config, request, Adjustment{}).model;
+}
+
+nb::object row(const Model& model, const std::vector<Token>& context) {
+  for (const Token token : context) {
+    if (token >= 0 && token < model.vocab()) continue;
+    throw nb::value_error(
+        fmt::format("context: token {} is not in the vocabulary of {} tokens", token, model.vocab()).c_str());
+  }
+  std::vector<double> scratch;
+  return python_row(model.next(context, scratch));
+}
+
+}  // namespace
+
+void bind_models(nb::module_& module) {
+  nb::class_<Model>(module, "Model")
+      .def_prop_ro("vocab", &Model::vocab)
+      .def_prop_ro("memory", &Model::memory)
+      .def("row", &row, nb::arg("context"));
+  module.def("table_model", &table, nb::arg("rows"));
+  module.def("function_model", &of_function, nb::arg("function"), nb::arg("vocab"));
+  module.def("config_model", &of_config, nb::arg("text"), nb::arg("target").none());
+}
+
+}  // namespace speclab::python

@@ -1,0 +1,18 @@
+#include "experiments/support/version.hpp"
+#include "python/bindings/bind.hpp"
+
+NB_MODULE(_core, module) {
+  using namespace speclab::python;
+  module.attr("version") = speclab::version_string().c_str();
+  bind_errors(module);
+  bind_models(module);
+  bind_rules(module);
+  bind_configs(module);
+  bind_proofs(module);
+  bind_simulation(module);
+  bind_verification(module);
+  bind_tests(module);
+  bind_theory(module);
+  bind_plans(module);
+  bind_recordings(module);
+}

@@ -1,0 +1,52 @@
+// Numbers and rows between Python and C++, in doubles and in exact rationals. All of this is called with the
+// GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/exact/rational.hpp"
+#include "core/distribution/row.hpp"
+#include "core/token.hpp"
+
+namespace speclab::python {
+
+namespace nb = nanobind;
+
+/// A Python object that threads without the GIL may copy and let go of.
+class HeldObject {
+ public:
+  explicit HeldObject(nb::object object);
+  nb::handle get() const { return *object_; }
+
+ private:
+  std::shared_ptr<nb::object> object_;
+};
+
+/// A number that Python gave: for doubles anything with __float__ but NaN; for rationals an int, a Fraction,
+/// or a float that is a whole number. Throws ValueError or TypeError, beginning with `name`.
+template <class Real>
+Real number_of(nb::handle value, const std::string& name);
+template <>
+double number_of(nb::handle value, const std::string& name);
+template <>
+Rational number_of(nb::handle value, const std::string& name);
+
+/// A float, or a fractions.Fraction.
+nb::object python_number(double value);
+nb::object python_number(const Rational& value);
+
+/// A sequence or one-dimensional array of numbers, none below 0.
+template <class Real>
+std::vector<Real> weights_of(nb::handle values, const std::string& name);
+
+/// A NumPy array that nobody may write to: of float64, or of Fractions.
+nb::object python_row(BasicRow<double> row);
+nb::object python_row(BasicRow<Rational> row);
+
+nb::object python_tuple(const std::vector<Token>& tokens);
+
+}  // namespace speclab::python

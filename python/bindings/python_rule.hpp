@@ -1,0 +1,161 @@
+// A verification rule that is a Python function, enumerated and sampled as the rules of core/rules are.
+#pragma once
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/distribution/owned_row.hpp"
+#include "core/round/verify.hpp"
+#include "core/rules/recursive.hpp"
+#include "python/bindings/draw.hpp"
+#include "python/bindings/numbers.hpp"
+
+namespace speclab::python {
+
+/// `function(draw, target, draft, drafted)`: target is a tuple of gamma + 1 rows, draft of gamma rows,
+/// drafted of gamma ids; returns (accepted, next): the length of the accepted prefix, and the id of the token
+/// after it.
+struct PythonFunction {
+  PythonFunction(std::string rule_name, nb::object rule, std::uint64_t most)
+      : name(std::move(rule_name)), function(std::move(rule)), most_runs(most) {}
+
+  std::string name;
+  HeldObject function;
+  std::uint64_t most_runs;  ///< of an enumeration
+  std::atomic<std::uint64_t> runs = 0;
+  AskedDraws asked;
+  /// Rows of an enumeration as Python has them; their numbers stay where they are.
+  std::unordered_map<const void*, HeldObject> rows = {};
+};
+
+/// What the function returned, checked. Throws TypeError or ValueError, naming the rule.
+Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t gamma, std::int32_t vocab);
+
+/// The same of a rule for several drafts.
+Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
+                 std::int32_t vocab);
+
+/// Counts a run of an enumeration. Throws ValueError when there are too many.
+void count_run(PythonFunction& rule);
+
+struct PythonRule {
+  std::shared_ptr<PythonFunction> rule;
+};
+
+/// The same, where plain decoding means other weights than the target's row: `plain(row)` gives them, as
+/// greedy rules have it.
+struct PythonRuleBesidePlain {
+  std::shared_ptr<PythonFunction> rule;
+  HeldObject weights;
+
+  template <class Real>
+  OwnedRow<Real> plain(BasicRow<Real> target) const {
+    const nb::gil_scoped_acquire gil;
+    OwnedRow<Real> row(weights_of<Real>(nb::borrow(weights.get())(python_row(target)), "plain(row)"));
+    if (row.size == target.size) return row;
+    throw nb::value_error("plain(row): expected as many weights as the row has");
+  }
+};
+
+/// A rule for several i.i.d. drafts of each position: `function(draw, target, draft, candidates)` of one row
+/// each and a tuple of ids returns (accepted, token), as `choose` of core/rules/recursive.hpp.
+struct PythonPathsRule : SeveralPaths {
+  PythonPathsRule(std::shared_ptr<PythonFunction> function, std::int32_t drafts)
+      : SeveralPaths(drafts), rule(std::move(function)) {}
+
+  std::shared_ptr<PythonFunction> rule;
+
+  template <class Real, class Random>
+  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                std::uint16_t slot, Random& random) const;
+};
+
+/// One run of a function in Python; with the GIL.
+template <class Real, class Random>
+class PythonRun {
+ public:
+  explicit PythonRun(PythonFunction& rule) : rule_(rule) {
+    if constexpr (enumerates) count_run(rule);
+  }
+
+  /// In an enumeration rows stay where they are, and are made once.
+  nb::object row(BasicRow<Real> row) {
+    if constexpr (enumerates) {
+      point_.append(reinterpret_cast<const char*>(&row.probabilities), sizeof(row.probabilities));
+      const auto found = rule_.rows.find(row.probabilities);
+      if (found != rule_.rows.end()) return nb::borrow(found->second.get());
+      nb::object made = python_row(row);
+      rule_.rows.emplace(row.probabilities, HeldObject(made));
+      return made;
+    } else {
+      return python_row(row);
+    }
+  }
+
+  /// The function's result. `first` draws of this round have been made by earlier runs.
+  nb::object operator()(Random& random, const nb::object& target, const nb::object& draft,
+                        std::span<const Token> drafted, std::int32_t vocab, std::uint16_t first) {
+    // With its length, so that no outcome is taken for one more id.
+    point_ += std::to_string(drafted.size()) + ' ';
+    point_.append(reinterpret_cast<const char*>(drafted.data()), drafted.size_bytes());
+    const auto draw =
+        std::make_shared<DrawFrom<Real, Random>>(random, vocab, rule_.asked, std::move(point_), first);
+    nb::object returned = nb::borrow(rule_.function.get())(std::shared_ptr<PythonDraw>(draw), target, draft,
+                                                           python_tuple({drafted.begin(), drafted.end()}));
+    draw->close();
+    return returned;
+  }
+
+ private:
+  static constexpr bool enumerates = Enumerates<Random>::value;
+
+  PythonFunction& rule_;
+  std::string point_;
+};
+
+template <class Targets, class Drafts, class Random>
+Verdict verify_in_python(PythonFunction& rule, const Targets& targets, const Drafts& drafts,
+                         const Token* drafted, std::int32_t gamma, Random& random) {
+  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
+  const nb::gil_scoped_acquire gil;
+  PythonRun<Real, Random> run(rule);
+  nb::list target;
+  nb::list draft;
+  for (std::int32_t i = 0; i <= gamma; ++i) target.append(run.row(targets(i)));
+  for (std::int32_t i = 0; i < gamma; ++i) draft.append(run.row(drafts(i)));
+  const std::int32_t vocab = targets(0).size;
+  const std::span<const Token> ids(drafted, static_cast<std::size_t>(gamma));
+  return verdict_of(rule, run(random, nb::tuple(target), nb::tuple(draft), ids, vocab, 0), gamma, vocab);
+}
+
+template <class Real, class Random>
+Choice PythonPathsRule::choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                               std::uint16_t slot, Random& random) const {
+  const nb::gil_scoped_acquire gil;
+  PythonRun<Real, Random> run(*rule);
+  const nb::object seen_target = run.row(target);
+  const nb::object seen_draft = run.row(draft);
+  return choice_of(*rule, run(random, seen_target, seen_draft, candidates, target.size, slot), candidates,
+                   target.size);
+}
+
+template <class Targets, class Drafts, class Random>
+Verdict verify(const PythonRule& own, const Targets& targets, const Drafts& drafts, const Token* drafted,
+               std::int32_t gamma, Random& random) {
+  return verify_in_python(*own.rule, targets, drafts, drafted, gamma, random);
+}
+template <class Targets, class Drafts, class Random>
+Verdict verify(const PythonRuleBesidePlain& own, const Targets& targets, const Drafts& drafts,
+               const Token* drafted, std::int32_t gamma, Random& random) {
+  return verify_in_python(*own.rule, targets, drafts, drafted, gamma, random);
+}
+
+}  // namespace speclab::python

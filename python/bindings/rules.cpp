@@ -1,0 +1,151 @@
+// Rules as handles: of the catalogue, and functions.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include "analysis/exact/enumeration_program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "python/bindings/bind.hpp"
+#include "python/bindings/python_rule.hpp"
+#include "python/bindings/rule_handle.hpp"
+#include "sim/any_rule.hpp"
+
+namespace speclab::python {
+
+void AskedDraws::check(const std::string& point, std::size_t question) {
+  const auto [found, added] = asked_.try_emplace(point, question);
+  if (added || found->second == question) return;
+  throw nb::value_error(
+      "the rule is not a function of its arguments and draws: given the same ones it asked for another draw "
+      "than "
+      "before. All randomness must come from draw, and nothing may be kept between calls");
+}
+
+void count_run(PythonFunction& rule) {
+  if (++rule.runs <= rule.most_runs) return;
+  throw nb::value_error(
+      fmt::format("{}: run more than {} times; lower gamma or the vocabulary, or raise max_branches",
+                  rule.name, rule.most_runs)
+          .c_str());
+}
+
+namespace {
+
+/// The pair that a rule returned. `wanted` describes it.
+std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::handle returned,
+                                              const std::string& wanted) {
+  const auto index = [](nb::handle entry) {
+    const nb::object number = nb::steal(PyNumber_Index(entry.ptr()));
+    if (!number.is_valid()) throw nb::python_error();
+    const std::int64_t value = PyLong_AsLongLong(number.ptr());
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    return value;
+  };
+  if (nb::isinstance<nb::tuple>(returned) && nb::len(returned) == 2) {
+    const auto pair = nb::borrow<nb::tuple>(returned);
+    try {
+      // NumPy's booleans are no indices.
+      const bool is_bool =
+          nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
+      const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
+      return {first, index(pair[1])};
+    } catch (const nb::python_error&) {
+      // Not two integers.
+    }
+  }
+  throw nb::type_error(
+      fmt::format("{}: returned {}; {}", rule.name, nb::cast<std::string>(nb::repr(returned)), wanted)
+          .c_str());
+}
+
+void refuse(const PythonFunction& rule, nb::handle returned, const std::string& wanted) {
+  throw nb::value_error(
+      fmt::format("{}: returned {}; {}", rule.name, nb::cast<std::string>(nb::repr(returned)), wanted)
+          .c_str());
+}
+
+}  // namespace
+
+Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t gamma, std::int32_t vocab) {
+  const std::string wanted = fmt::format(
+      "a rule returns (accepted, next), an int from 0 to {} and a token id from 0 to {}", gamma, vocab - 1);
+  const auto [accepted, next] = pair_of(rule, returned, wanted);
+  if (accepted < 0 || accepted > gamma || next < 0 || next >= vocab) refuse(rule, returned, wanted);
+  const auto length = static_cast<std::int32_t>(accepted);
+  return {length, std::min(length + 1, gamma), static_cast<Token>(next)};
+}
+
+Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
+                 std::int32_t vocab) {
+  const std::string wanted = fmt::format(
+      "a rule of several drafts returns (accepted, token), whether one of the candidates is accepted and "
+      "which, or "
+      "else the token that replaces them, from 0 to {}",
+      vocab - 1);
+  const auto [accepted, token] = pair_of(rule, returned, wanted);
+  const bool known = std::find(candidates.begin(), candidates.end(), token) != candidates.end();
+  if (token < 0 || token >= vocab || accepted < 0 || accepted > 1 || (accepted == 1 && !known))
+    refuse(rule, returned, wanted);
+  return {static_cast<Token>(token), accepted == 1};
+}
+
+namespace {
+
+RuleHandle of_catalogue(const std::string& text) {
+  const Typed<RuleConfig> type = kind_of(rule_family());
+  Json json = parse_json(text);
+  std::vector<RenamedUse> uses;
+  type.type->rename(json, "", uses);
+  const auto config = read(type, json, "/rule");
+  return {config.name(), [config](std::int32_t gamma, double) { return make_rule(config, gamma); }};
+}
+
+RuleHandle of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
+                       std::int32_t drafts) {
+  std::optional<HeldObject> weights;
+  if (plain) weights.emplace(*plain);
+  const HeldObject held(std::move(function));
+  return {name,
+          [name, held, weights, drafts](std::int32_t, double most_branches) {
+            const nb::gil_scoped_acquire gil;
+            const auto rule = std::make_shared<PythonFunction>(name, nb::borrow(held.get()),
+                                                               static_cast<std::uint64_t>(most_branches));
+            if (drafts > 1) {
+              const PythonPathsRule made(rule, drafts);
+              return RulePrograms{AnyRule(made), EnumerableRule(made)};
+            }
+            if (weights) {
+              const PythonRuleBesidePlain made{rule, *weights};
+              return RulePrograms{AnyRule(made), EnumerableRule(made)};
+            }
+            return RulePrograms{AnyRule(PythonRule{rule}), EnumerableRule(PythonRule{rule})};
+          },
+          true};
+}
+
+}  // namespace
+
+void bind_rules(nb::module_& module) {
+  nb::class_<PythonDraw>(module, "Draw")
+      .def("bernoulli", &PythonDraw::bernoulli, nb::arg("probability"))
+      .def("categorical", &PythonDraw::categorical, nb::arg("weights"), nb::arg("otherwise") = nb::none());
+  nb::class_<RuleHandle>(module, "Rule")
+      .def_ro("name", &RuleHandle::name)
+      .def_ro("in_python", &RuleHandle::in_python);
+  module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
+  module.def("function_rule", &of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
+             nb::arg("drafts"));
+  module.def("rule_names", [] {
+    nb::list names;
+    for (const std::string& name : rule_family().names()) names.append(name);
+    return names;
+  });
+}
+
+}  // namespace speclab::python

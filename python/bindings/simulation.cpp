@@ -1,0 +1,160 @@
+// Many rounds of decoding with given models, and sequences of tokens.
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/statistics/estimates.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/support/machine.hpp"
+#include "python/bindings/bind.hpp"
+#include "python/bindings/rule_handle.hpp"
+#include "python/bindings/watch.hpp"
+#include "sim/decode.hpp"
+#include "sim/error.hpp"
+#include "sim/fast/fast_pair.hpp"
+#include "sim/sequences.hpp"
+
+namespace speclab::python {
+
+namespace {
+
+/// What a simulation counted.
+struct Simulated {
+  Outcome outcome;
+  std::int32_t gamma = 0;
+  bool fast = false;
+  Independence independence = Independence::batches;
+
+  nb::object interval(const std::optional<Interval>& interval) const {
+    if (!interval) return nb::none();
+    return nb::make_tuple(interval->estimate, interval->low, interval->high);
+  }
+
+  nb::dict estimates(double c, double c_hat, double confidence) const {
+    nb::dict all;
+    for (const Estimate& estimate : speclab::estimates(outcome.batches, {c, c_hat}, confidence, independence))
+      all[estimate.name.c_str()] = interval(estimate.interval);
+    return all;
+  }
+
+  nb::list positions(double confidence) const {
+    nb::list positions;
+    for (const PositionAcceptance& at :
+         acceptance_by_position(outcome.batches, gamma, confidence, independence))
+      positions.append(nb::make_tuple(interval(at.unconditional), interval(at.conditional)));
+    return positions;
+  }
+
+  nb::dict counts() const {
+    const Tally total = outcome.total();
+    nb::dict counts;
+    counts["rounds"] = total.rounds;
+    counts["drafted"] = total.drafted;
+    counts["examined"] = total.examined;
+    counts["accepted"] = total.accepted;
+    counts["emitted"] = total.emitted;
+    return counts;
+  }
+
+  std::vector<std::uint64_t> accepted_lengths() const {
+    std::vector<std::uint64_t> lengths = outcome.total().accepted_lengths;
+    lengths.resize(static_cast<std::size_t>(gamma) + 1);
+    return lengths;
+  }
+};
+
+SimulationSize size_of(std::uint64_t seed, std::uint32_t trials, std::uint32_t length,
+                       std::vector<Token> prompt) {
+  SimulationSize size;
+  size.seed = seed;
+  size.trials = trials;
+  size.length = length;
+  size.prompts = {std::move(prompt)};
+  return size;
+}
+
+std::optional<ThreadLimit> limited(int threads) {
+  return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
+}
+
+Simulated simulate(const Model& target, const Model& draft, const RuleHandle& handle, std::int32_t gamma,
+                   std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
+                   int threads, nb::object progress) {
+  const AnyRule rule = handle.make(gamma, 0).sampled;
+  const SimulationSize size = size_of(seed, trials, length, std::move(prompt));
+  Simulated made;
+  made.gamma = gamma;
+  if (!size.has_independent_trials()) made.independence = Independence::nothing;
+  if (target.context_free() && draft.context_free()) made.independence = Independence::rounds;
+  Watch watch(std::move(progress));
+  {
+    const nb::gil_scoped_release released;
+    const auto limit = limited(threads);
+    const Control control = watch.control(size.total());
+    std::optional<FastPair> pair;
+    if (!fast_unsupported_reason(target, draft, rule) && fast_pays(target, draft, size)) {
+      try {
+        pair.emplace(target, draft, rule);
+      } catch (const ModelError&) {
+        // Decoded plainly, as `speclab run` does.
+      }
+    }
+    made.fast = pair.has_value();
+    made.outcome = pair ? pair->decode(gamma, size, control)
+                        : decode_speculatively(target, draft, rule, gamma, size, control);
+  }
+  watch.finish();
+  return made;
+}
+
+/// [trials, length] ids.
+nb::object sequences(const Model& target, const Model* draft, const RuleHandle& handle, std::int32_t gamma,
+                     std::uint64_t seed, std::uint32_t trials, std::size_t length, std::vector<Token> prompt,
+                     int threads, nb::object progress) {
+  const AnyRule rule = handle.make(gamma, 0).sampled;
+  const SimulationSize size = size_of(seed, trials, 1, std::move(prompt));
+  require_memory(static_cast<double>(trials) * static_cast<double>(length) * sizeof(Token), "/samples",
+                 fmt::format("{} samples of {} tokens", trials, length));
+  Watch watch(std::move(progress));
+  auto tokens = std::make_unique<std::vector<Token>>();
+  {
+    const nb::gil_scoped_release released;
+    const auto limit = limited(threads);
+    const Control control = watch.control(trials);
+    *tokens = draft != nullptr ? speculative_sequences(target, *draft, rule, gamma, size, length, control)
+                               : plain_sequences(target, rule, size, length, control);
+  }
+  watch.finish();
+  if (tokens->size() != trials * length) throw std::runtime_error("the simulation was stopped early");
+  Token* const data = tokens->data();
+  const nb::capsule owner(tokens.release(),
+                          [](void* held) noexcept { delete static_cast<std::vector<Token>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, Token, nb::ndim<2>>(data, {trials, length}, owner));
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+  nb::class_<Simulated>(module, "Simulated")
+      .def("estimates", &Simulated::estimates, nb::arg("c"), nb::arg("c_hat"), nb::arg("confidence"))
+      .def("positions", &Simulated::positions, nb::arg("confidence"))
+      .def("counts", &Simulated::counts)
+      .def("accepted_lengths", &Simulated::accepted_lengths)
+      .def_ro("fast", &Simulated::fast)
+      .def_prop_ro("rounds_independent",
+                   [](const Simulated& made) { return made.independence == Independence::rounds; });
+  module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft"), nb::arg("rule"), nb::arg("gamma"),
+             nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"), nb::arg("threads"),
+             nb::arg("progress").none());
+  module.def("sequences", &sequences, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
+             nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
+             nb::arg("threads"), nb::arg("progress").none());
+}
+
+}  // namespace speclab::python

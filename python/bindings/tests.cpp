@@ -1,0 +1,95 @@
+// Do these samples have that distribution?
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "analysis/statistics/goodness_of_fit.hpp"
+#include "experiments/check/equality_test.hpp"
+#include "python/bindings/bind.hpp"
+#include "python/bindings/numbers.hpp"
+#include "sim/models/model.hpp"
+
+namespace speclab::python {
+
+namespace {
+
+using Samples = nb::ndarray<const Token, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// A distribution of sequences of one length, from a dict of tuples.
+class Law {
+ public:
+  Law(const nb::dict& given, std::int32_t vocab, std::size_t length) : vocab_(vocab), length_(length) {
+    for (const auto [tokens, probability] : given) {
+      std::vector<Token> sequence;
+      for (const nb::handle token : nb::borrow<nb::tuple>(tokens)) sequence.push_back(nb::cast<Token>(token));
+      distribution_[std::move(sequence)] = nb::cast<double>(nb::float_(probability));
+    }
+  }
+
+  /// The test as JSON, and its text.
+  nb::tuple test(const Samples& samples, double level, double power) const {
+    CheckSection settings;
+    settings.tokens = static_cast<std::int32_t>(length_);
+    settings.level = level;
+    settings.power = power;
+    const nb::gil_scoped_release released;
+    const EqualityResult result =
+        test_against(distribution_, vocab_, settings, std::span(samples.data(), samples.size()));
+    Json json;
+    write(described<EqualityResult>(), result, json);
+    std::string text = json.dump();
+    std::string words = equality_text(result);
+    const nb::gil_scoped_acquire gil;
+    return nb::make_tuple(text, words);
+  }
+
+ private:
+  SequenceDistribution<double> distribution_;
+  std::int32_t vocab_;
+  std::size_t length_;
+};
+
+/// Samples with which a total variation of `distance` is found with probability `power` by the joint test of
+/// laws with so many sequences, at its share of the level.
+std::uint64_t samples_for(std::size_t sequences, std::size_t length, double distance, double level,
+                          double power) {
+  // As EqualityResult states its power: two joint tests, and one a position.
+  const double share = level / static_cast<double>(length + 2);
+  if (sequences < 2) {
+    // Any other sequence settles it.
+    return static_cast<std::uint64_t>(std::ceil(std::log1p(-power) / std::log1p(-distance)));
+  }
+  return planned_samples(2 * distance, static_cast<int>(sequences) - 1, share, power);
+}
+
+/// The first `length` tokens of plain decoding: a dict from tuples to probabilities.
+nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::size_t length) {
+  SequenceDistribution<double> distribution;
+  {
+    const nb::gil_scoped_release released;
+    distribution = plain_distribution<double>(target, context, length);
+  }
+  nb::dict law;
+  for (const auto& [tokens, probability] : distribution) law[python_tuple(tokens)] = probability;
+  return law;
+}
+
+}  // namespace
+
+void bind_tests(nb::module_& module) {
+  nb::class_<Law>(module, "Law")
+      .def(nb::init<const nb::dict&, std::int32_t, std::size_t>(), nb::arg("law"), nb::arg("vocab"),
+           nb::arg("length"))
+      .def("test", &Law::test, nb::arg("samples"), nb::arg("level"), nb::arg("power"));
+  module.def("samples_for", &samples_for, nb::arg("sequences"), nb::arg("length"), nb::arg("distance"),
+             nb::arg("level"), nb::arg("power"));
+  module.def("plain_law", &plain_law, nb::arg("target"), nb::arg("context"), nb::arg("length"));
+}
+
+}  // namespace speclab::python

@@ -1,0 +1,104 @@
+// Closed forms, and acceptance rates of rows.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "core/distribution/divergence.hpp"
+#include "experiments/decode/prediction.hpp"
+#include "python/bindings/bind.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab::python {
+
+namespace {
+
+template <class Scalar>
+using RowArray = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Written = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// of(target row, draft row) for every pair.
+template <class Scalar, class Of>
+void by_row(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& written,
+            const Of& of) {
+  const std::size_t vocab = target.shape(1);
+  const Scalar* const targets = target.data();
+  const Scalar* const drafts = draft.data();
+  double* const out = written.data();
+  const std::size_t rows = target.shape(0);
+  const nb::gil_scoped_release released;
+  const std::size_t some = 1 + 16384 / (vocab + 1);
+  const auto part = [&](std::size_t index) {
+    for (std::size_t i = index * some; i < std::min(rows, (index + 1) * some); ++i)
+      out[i] = of(targets + i * vocab, drafts + i * vocab, static_cast<std::int32_t>(vocab));
+  };
+  const std::size_t parts = (rows + some - 1) / some;
+  if (parts == 1) return part(0);
+  for_each_index(parts, part);
+}
+
+template <class Scalar>
+void overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& out) {
+  by_row(target, draft, out, [](const Scalar* p, const Scalar* q, std::int32_t vocab) {
+    return sum_terms<double>(0, vocab, [p, q](std::int32_t i) { return p[i] < q[i] ? p[i] : q[i]; });
+  });
+}
+
+/// Of log-probabilities.
+template <class Scalar>
+void log_overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& out) {
+  by_row(target, draft, out, [](const Scalar* p, const Scalar* q, std::int32_t vocab) {
+    return sum_terms<double>(0, vocab, [p, q](std::int32_t i) {
+      return std::exp(static_cast<double>(p[i] < q[i] ? p[i] : q[i]));
+    });
+  });
+}
+
+template <class Scalar>
+void bind_overlaps(nb::module_& module) {
+  module.def("overlaps", &overlaps<Scalar>, nb::arg("target").noconvert(), nb::arg("draft").noconvert(),
+             nb::arg("out"));
+  module.def("log_overlaps", &log_overlaps<Scalar>, nb::arg("target").noconvert(),
+             nb::arg("draft").noconvert(), nb::arg("out"));
+}
+
+}  // namespace
+
+void bind_theory(nb::module_& module) {
+  bind_overlaps<float>(module);
+  bind_overlaps<double>(module);
+  module.def(
+      "optimal_gamma",
+      [](double alpha, double c) {
+        const OptimalGamma best = optimal_gamma(alpha, c);
+        return nb::make_tuple(best.gamma, best.speedup, best.reason);
+      },
+      nb::arg("alpha"), nb::arg("c"));
+  module.def("expected_tokens", &expected_tokens, nb::arg("alpha"), nb::arg("gamma"));
+  module.def("speedup", &speedup, nb::arg("alpha"), nb::arg("gamma"), nb::arg("c"));
+  module.def(
+      "predict",
+      [](double alpha, double c, double c_hat, std::optional<int> gamma) {
+        const Prediction prediction = predict(alpha, c, c_hat, gamma);
+        Json json;
+        write(prediction_type(), prediction, json);
+        return nb::make_tuple(json.dump(), prediction_text(prediction));
+      },
+      nb::arg("alpha"), nb::arg("c"), nb::arg("c_hat"), nb::arg("gamma").none());
+  // Half the width of the central interval of a standard normal distribution.
+  module.def(
+      "normal_quantile",
+      [](double confidence) {
+        const boost::math::normal_distribution<double> normal;
+        return boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
+      },
+      nb::arg("confidence"));
+}
+
+}  // namespace speclab::python

@@ -1,0 +1,77 @@
+"""speclab: a laboratory for speculative decoding.
+
+- configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` are the verbs of the program of the same
+  names, on dicts;
+- your own rule: `prove`, `compare_rules`, `simulate` take a function in the place of a rule's name;
+- your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
+- your own sampler: `check`, `check_sampler`.
+
+The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
+"""
+
+from . import _core, models
+from ._errors import ConfigError
+from ._interval import Interval
+from ._results import Findings, Result
+from ._configs import compare, exact, run, sweep
+from ._plan import plan
+from ._recording import RecordedSequence, Recording, read_recording
+from ._rules import Rule, rule, rule_names
+from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
+from ._simulate import Simulation, sample, simulate
+from ._verify import Verdicts, verify
+from ._checks import CheckResult, Deviation, check, check_sampler, law
+from ._theory import (
+    OptimalGamma,
+    alpha,
+    alpha_from_drafted,
+    alpha_from_logprobs,
+    expected_tokens,
+    optimal_gamma,
+    predict,
+    speedup,
+)
+
+__version__: str = _core.version
+
+__all__ = [
+    "CheckResult",
+    "ConfigError",
+    "Counterexample",
+    "Deviation",
+    "Findings",
+    "Interval",
+    "OptimalGamma",
+    "Proof",
+    "RecordedSequence",
+    "Recording",
+    "Result",
+    "Rule",
+    "RuleComparison",
+    "Simulation",
+    "Verdicts",
+    "alpha",
+    "alpha_from_drafted",
+    "alpha_from_logprobs",
+    "check",
+    "check_sampler",
+    "compare",
+    "compare_rules",
+    "exact",
+    "expected_tokens",
+    "law",
+    "models",
+    "optimal_gamma",
+    "plan",
+    "predict",
+    "prove",
+    "read_recording",
+    "rule",
+    "rule_names",
+    "run",
+    "sample",
+    "simulate",
+    "speedup",
+    "sweep",
+    "verify",
+]

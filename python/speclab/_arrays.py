@@ -1,0 +1,231 @@
+"""Arguments as arrays: checked once, at the door, by name."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: Anything that NumPy makes an array of, or that speaks DLPack on a CPU.
+ArrayLike = Any
+
+#: A row of probabilities may miss 1 by so much: sums of 2^17 float32 or float16 values miss it by less.
+TOLERANCE = 1e-3
+
+#: Ids and sizes are 32-bit integers.
+MOST_TOKENS = 2**31 - 1
+
+
+def integer(value: Any, name: str, least: int, most: int) -> int:
+    """An int within bounds; TypeError or ValueError naming the argument."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected an integer, not {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {_short(number)}; expected {least} to {most}")
+    return number
+
+
+def number(value: Any, name: str, least: float, most: float, *, open_ends: bool = False) -> float:
+    """A finite float within bounds, which are themselves allowed unless `open_ends`."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f"{name}: expected a number, not {value!r}")
+    try:
+        real = float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: is too large; expected {least} to {most}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}") from None
+    inside = least < real < most if open_ends else least <= real <= most
+    if not inside:
+        raise ValueError(f"{name}: {real}; expected {'above' if open_ends else 'from'} {least} to {most}")
+    return real
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**20 else "an integer of many digits"
+
+
+def _array(value: ArrayLike, name: str) -> npt.NDArray[Any]:
+    """The value as a NumPy array, without a copy where there is a choice."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: is a masked array; fill it first, a masked value has no probability")
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__dlpack__"):
+        try:
+            return np.from_dlpack(value)
+        except Exception as problem:
+            raise TypeError(
+                f"{name}: {type(value).__name__} does not become an array ({problem}); give one on the CPU, detached, "
+                "of float16, float32 or float64"
+            ) from None
+    if isinstance(value, (str, bytes)) or value is None:
+        raise TypeError(f"{name}: expected numbers, not {type(value).__name__}")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise ValueError(f"{name}: does not become an array: {problem}") from None
+
+
+def _of_shape(array: npt.NDArray[Any], name: str, shape: str, dims: Sequence[int]) -> None:
+    if array.ndim not in dims:
+        raise ValueError(f"{name}: expected shape {shape}, not {list(array.shape)}")
+    if array.size == 0:
+        raise ValueError(f"{name}: is empty, {list(array.shape)}")
+
+
+def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.NDArray[Any]:
+    """float32 or float64, native byte order, the last axis contiguous; float16 becomes float32, integers float64."""
+    array = _array(value, name)
+    kind = array.dtype.kind
+    if kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{name}: holds something that is no number") from None
+    elif kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, not {array.dtype}")
+    _of_shape(array, name, shape, dims)
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
+    elif array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if not array.dtype.isnative or not array.flags.aligned:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.strides[-1] != array.itemsize or any(stride % array.itemsize for stride in array.strides):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def tokens(value: ArrayLike, name: str, vocab: int, shape: str, dims: Sequence[int], *, empty: bool = False) -> npt.NDArray[np.int32]:
+    """int32 ids below `vocab`, contiguous."""
+    array = _array(value, name)
+    if array.size == 0 and empty and array.ndim in dims:
+        return np.zeros(array.shape, np.int32)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers (token ids), not {array.dtype}")
+    _of_shape(array, name, shape, dims)
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= vocab:
+        raise ValueError(f"{name}: token {low if low < 0 else high} is not in the vocabulary of {vocab} tokens")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def probability_rows(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.NDArray[Any]:
+    """Rows over the last axis: not below 0, each summing to 1 within TOLERANCE."""
+    array = floats(value, name, shape, dims)
+    totals = array.sum(axis=-1, dtype=np.float64)
+    # NaN and infinity make the total fail this comparison.
+    wrong = ~(np.abs(totals - 1) <= TOLERANCE)
+    if wrong.any() or array.min() < 0:
+        raise ValueError(f"{name}: {_fault(array, totals)}")
+    return array
+
+
+def _fault(array: npt.NDArray[Any], totals: npt.NDArray[np.float64]) -> str:
+    rows = array.reshape(-1, array.shape[-1])
+    sums = totals.reshape(-1)
+    for index, (row, total) in enumerate(zip(rows, sums)):
+        where = "the row" if len(rows) == 1 else f"row {index}"
+        if not np.isfinite(row).all():
+            return f"{where} holds NaN or infinity"
+        if row.min() < 0:
+            return f"{where} holds {row.min():g}, below 0; probabilities are expected (of logits: their softmax)"
+        if not abs(total - 1) <= TOLERANCE:
+            return f"{where} sums to {total:g}, not 1; probabilities are expected (of logits: their softmax)"
+    return "a row is no distribution"
+
+
+def table(value: ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    """[contexts, V] in float64: one row, or V^n rows for the contexts of n tokens, the latest as the lowest digit."""
+    array = probability_rows(value, name, "[V] or [contexts, V]", (1, 2))
+    rows = np.ascontiguousarray(np.atleast_2d(array), dtype=np.float64)
+    require_order(len(rows), rows.shape[1], name)
+    return rows
+
+
+def require_order(contexts: int, vocab: int, name: str) -> None:
+    """V^n rows, for some n."""
+    wanted = 1
+    while wanted < contexts and vocab > 1:
+        wanted *= vocab
+    if wanted != contexts:
+        raise ValueError(
+            f"{name}: {contexts} rows over {vocab} tokens; expected 1 row, or {vocab}^n rows, one for each context of n tokens"
+        )
+
+
+def fraction(value: Any, name: str) -> Fraction:
+    """The number that was written: ints and Fractions as they are, floats as their shortest decimals (.1 is 1/10)."""
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f"{name}: expected a probability, not {value!r}")
+    if isinstance(value, (int, np.integer)):
+        return Fraction(int(value))
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise ValueError(f"{name}: holds NaN or infinity")
+        return Fraction(str(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError(f"{name}: holds NaN or infinity")
+        return Fraction(value)
+    raise TypeError(f"{name}: expected a probability, not {type(value).__name__}")
+
+
+def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fraction]:
+    """A row of probabilities as fractions, divided by their sum, which must be 1 within TOLERANCE."""
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+        value = _array(value, name)
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise TypeError(f"{name}: expected a row of probabilities, not {type(value).__name__}")
+    if getattr(value, "ndim", 1) != 1:
+        raise ValueError(f"{name}: expected shape [V], not {list(value.shape)}")
+    row = [fraction(entry, name) for entry in value]
+    if not row or (vocab is not None and len(row) != vocab):
+        raise ValueError(f"{name}: {len(row)} probabilities; expected {vocab or 'one or more'}")
+    if min(row) < 0:
+        raise ValueError(f"{name}: holds {float(min(row)):g}, below 0; probabilities are expected")
+    total = sum(row)
+    if not abs(total - 1) <= TOLERANCE:
+        raise ValueError(f"{name}: sums to {float(total):g}, not 1; probabilities are expected")
+    return [entry / total for entry in row]
+
+
+def exact_table(value: ArrayLike, name: str) -> list[list[Fraction]]:
+    """[V] or [contexts, V] as fractions, each row divided by its sum."""
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+        value = _array(value, name)
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+        raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: is a masked array; fill it first, a masked value has no probability")
+    if len(value) == 0:
+        raise ValueError(f"{name}: is empty")
+    if isinstance(value, np.ndarray):
+        _of_shape(value, name, "[V] or [contexts, V]", (1, 2))
+    try:
+        nested = hasattr(value[0], "__len__") and not isinstance(value[0], (str, bytes))
+    except (KeyError, IndexError, TypeError):
+        raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}") from None
+    if not nested:
+        rows = [exact_row(value, name)]
+    else:
+        rows = [exact_row(row, f"{name}[{index}]") for index, row in enumerate(value)]
+    vocab = len(rows[0])
+    for index, row in enumerate(rows):
+        if len(row) != vocab:
+            raise ValueError(f"{name}[{index}]: {len(row)} probabilities; the first row has {vocab}")
+    require_order(len(rows), vocab, name)
+    return rows

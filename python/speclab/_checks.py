@@ -1,0 +1,354 @@
+"""Does a sampler have the target's distribution? Tests with a stated false-alarm rate and a stated power."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, _html
+from ._arrays import ArrayLike, MOST_TOKENS, integer, number, table, tokens
+from ._configs import ConfigLike, config_text
+from ._progress import Progress, reporter
+from ._proofs import MOST_GAMMA
+from ._simulate import MOST_SEED, sample
+from .models import ModelLike, as_core, same_vocab
+
+Law = Mapping[tuple[int, ...], Any]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A sequence that came more or less often than it should, by the most standard deviations."""
+
+    tokens: tuple[int, ...]
+    observed: float  #: its share of the samples
+    expected: float  #: its probability
+    standard_deviations: float  #: infinite for a sequence that is impossible
+
+    def __str__(self) -> str:
+        return f"{list(self.tokens)}: {self.observed:.5g} of the samples, expected {self.expected:.5g} ({self.standard_deviations:+.1f} standard deviations)"
+
+
+class CheckResult:
+    """The verdict of an equality test.
+
+    Attributes:
+        different: the null hypothesis (samples have the law) is rejected at `level`.
+        p_value: of all its tests together, adjusted by Holm's method.
+        level: chance of a false alarm.
+        samples: sequences.
+        power: what is stated about `detectable_tv` and `detectable_effect` holds with this probability.
+        detectable_tv: a total variation between the cells of the joint test that is found with probability `power`.
+        detectable_effect: the same as Cohen's w; None where there is one cell.
+        worst: the sequence that deviates most, None for tests of configs.
+        tests: all statistics, as `speclab check --json` prints them.
+        about: what was tested, if it was said.
+    """
+
+    def __init__(self, text: str, words: str, worst: Deviation | None = None, about: str = "") -> None:
+        self.tests: dict[str, Any] = json.loads(text)
+        self.worst = worst
+        self.about = about
+        self._words = words
+
+    @property
+    def different(self) -> bool:
+        return self.tests["verdict"] == "different"
+
+    @property
+    def p_value(self) -> float:
+        return float(self.tests["adjusted_p"])
+
+    @property
+    def level(self) -> float:
+        return float(self.tests["level"])
+
+    @property
+    def samples(self) -> int:
+        return int(self.tests["samples_each"])
+
+    @property
+    def power(self) -> float:
+        return float(self.tests["power"])
+
+    @property
+    def detectable_tv(self) -> float:
+        return float(self.tests["detectable_total_variation"])
+
+    @property
+    def detectable_effect(self) -> float | None:
+        return self.tests.get("detectable_effect")
+
+    def __str__(self) -> str:
+        about = f"{self.about}\n" if self.about else ""
+        worst = f"worst {self.worst}\n" if self.different and self.worst is not None else ""
+        return about + self._words + worst
+
+    def __repr__(self) -> str:
+        return f"<speclab.CheckResult {'different' if self.different else 'no difference found'}, p = {self.p_value:.3g}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("verdict", "different" if self.different else "no difference found"),
+            ("p-value, adjusted", f"{self.p_value:.3g}"),
+            ("level", f"{self.level:g}"),
+            ("samples", self.samples),
+            (f"total variation found with probability {self.power:g}", f"{self.detectable_tv:.3g}"),
+        ]
+        if self.worst is not None:
+            rows.append(("worst", self.worst))
+        return _html.table(("", "value"), rows, self.about)
+
+
+def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[tuple[int, ...], float]:
+    """The distribution of the first tokens of plain decoding, from its rows.
+
+    Args:
+        target: rows, a function or a Model.
+        tokens: length of the sequences; V^tokens may be at most 100,000.
+        context: ids before them.
+
+    >>> law([.5, .5], 2)[0, 1]
+    0.25
+    """
+    model = as_core(target, "target")
+    tokens = integer(tokens, "tokens", 1, 64)
+    if model.vocab**tokens > 100_000:
+        raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are listed")
+    seen = [integer(token, "context", 0, model.vocab - 1) for token in context]
+    return dict(_core.plain_law(model, seen, tokens))
+
+
+def check(
+    samples: Union[ArrayLike, ConfigLike],
+    law: Union[Law, ArrayLike, None] = None,
+    *,
+    level: float = 1e-6,
+    power: float = 0.99,
+    threads: int = 0,
+    progress: Progress = False,
+) -> CheckResult:
+    """Tests samples against a law; or, without a law, the decoding that a config describes.
+
+    Null: the samples are independent and have the law. Whole sequences are tested (Pearson's chi-squared and G), and each
+    token given those before it; p-values are adjusted by Holm's method, so that the chance of a false alarm is `level`.
+    Sequences expected less than 10 times share cells.
+
+    Args:
+        samples: [n, tokens] or [n] ids, one independent sequence a row. Without `law`: a config as a dict or a path.
+        law: a dict from tuples of ids to probabilities (as `law()` and `Proof.law` are), or a row [V] for single tokens.
+            Absent sequences are impossible; it sums to 1 within 1e-3.
+        level: chance of a false alarm, between 0 and `power`.
+        power: at which `detectable_tv` is stated.
+        threads, progress: of configs.
+
+    Raises:
+        ValueError, TypeError: naming the argument. ConfigError: a config that cannot be tested.
+
+    >>> from speclab import sample
+    >>> drawn = sample([.5, .3, .2], [.1, .3, .6], 2, tokens=3, samples=20_000)
+    >>> check(drawn, law([.5, .3, .2], 3)).different
+    False
+    >>> check(drawn, law([.4, .4, .2], 3)).different
+    True
+    """
+    level = number(level, "level", 0, 1, open_ends=True)
+    power = number(power, "power", level, 1, open_ends=True)
+    if law is None:
+        with reporter(progress, "check") as report:
+            text, words = _core.check_config(config_text(samples), integer(threads, "threads", 0, 4096), report)
+        return CheckResult(text, words)
+    return _check_samples(samples, _law(law), level, power)
+
+
+def _law(law: Union[Law, ArrayLike]) -> dict[tuple[int, ...], float]:
+    if not isinstance(law, Mapping):
+        rows = table(law, "law")
+        if len(rows) != 1:
+            raise ValueError(f"law: expected shape [V] or a dict of sequences, not {list(rows.shape)}")
+        return {(token,): float(p) for token, p in enumerate(rows[0])}
+    found: dict[tuple[int, ...], float] = {}
+    for key, probability in law.items():
+        ids = key if isinstance(key, tuple) else (key,)
+        found[tuple(integer(token, "law", 0, MOST_TOKENS - 1) for token in ids)] = number(probability, f"law[{key!r}]", 0, 1 + 1e-9)
+    if not found:
+        raise ValueError("law: is empty")
+    if len({len(ids) for ids in found}) != 1 or not next(iter(found)):
+        raise ValueError("law: sequences of several lengths; expected tuples of one length")
+    total = sum(found.values())
+    if not abs(total - 1) <= 1e-3:
+        raise ValueError(f"law: sums to {total:g}, not 1")
+    return found
+
+
+def _check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: float, power: float, about: str = "") -> CheckResult:
+    length = len(next(iter(law)))
+    array = tokens(samples, "samples", MOST_TOKENS, "[n, tokens] or [n]", (1, 2))
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.shape[1] != length:
+        raise ValueError(f"samples: {array.shape[1]} tokens a row; the law is of {length}")
+    # Any ids will do: those that occur are numbered in their order.
+    known = np.union1d(array, np.array([token for ids in law for token in ids]))
+    number_of = {int(token): at for at, token in enumerate(known)}
+    numbered = {tuple(number_of[token] for token in ids): p for ids, p in law.items()}
+    compact = np.searchsorted(known, array).astype(np.int32)
+    text, words = _core.Law(numbered, len(known), length).test(compact, level, power)
+    return CheckResult(text, words, _worst(array, law), about)
+
+
+def _worst(samples: npt.NDArray[np.int32], law: dict[tuple[int, ...], float]) -> Deviation | None:
+    found, counts = np.unique(samples, axis=0, return_counts=True)
+    seen = {tuple(int(token) for token in row): int(count) for row, count in zip(found, counts)}
+    n = len(samples)
+    worst: Deviation | None = None
+    for ids in {**law, **seen}:
+        p = law.get(ids, 0.0)
+        observed = seen.get(ids, 0) / n
+        spread = (p * (1 - p) / n) ** 0.5
+        if spread > 0:
+            z = (observed - p) / spread
+        else:
+            z = 0.0 if abs(observed - p) < 1e-12 else float("inf") * (1 if observed > p else -1)
+        # Of two that are impossible, the one that came.
+        if worst is None or (abs(z), z) > (abs(worst.standard_deviations), worst.standard_deviations):
+            worst = Deviation(ids, observed, p, z)
+    return worst
+
+
+Sampler = Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]], Sequence[int]]
+
+
+def check_sampler(
+    sampler: Sampler,
+    target: ModelLike,
+    draft: ModelLike,
+    gamma: int,
+    *,
+    power: float = 0.99,
+    total_variation: float = 0.05,
+    level: float = 1e-6,
+    samples: int | None = None,
+    context: Sequence[int] = (),
+    seed: int = 1,
+    batch: int | None = None,
+    progress: Progress = False,
+) -> CheckResult:
+    """Tests anybody's verification of drafted tokens.
+
+    The tokens are drafted here, from the draft's rows; `sampler` accepts or corrects them; what it emits is completed
+    with plain decoding to gamma + 1 tokens, and these are tested against the target's law.
+
+    Args:
+        sampler: `sampler(target_rows, draft_rows, drafted)` of float64 [gamma + 1, V], float64 [gamma, V] and int64
+            [gamma] returns the ids that it emits: 1 to gamma + 1 of them. Its own randomness must differ from call to
+            call. With `batch`: of [B, gamma + 1, V], [B, gamma, V], [B, gamma], returning one such list a request, or an
+            array [B, gamma + 1] with -1 after the last.
+        target, draft: rows, functions or Models. V^(gamma + 1) may be at most 100,000.
+        gamma: drafted tokens, 1 to 64.
+        power: a sampler whose law is `total_variation` away from the target's is found with this probability by the joint
+            test (both between the cells of the test: sequences expected less than 10 times share cells).
+        total_variation: what is to be found; the number of samples follows from it. `CheckResult.detectable_tv` says what
+            the test could find.
+        level: chance of a false alarm.
+        samples: calls (requests), instead of the planned number.
+        context: ids before the round.
+        seed: of the drafts and of plain decoding.
+        batch: requests a call; None for one at a time.
+
+    Raises:
+        ValueError, TypeError: naming the argument, or what the sampler returned.
+
+    >>> generator = np.random.default_rng(1)
+    >>> def everything(target_rows, draft_rows, drafted):
+    ...     return [*drafted, generator.choice(3, p=target_rows[-1])]
+    >>> result = check_sampler(everything, [.5, .3, .2], [.4, .4, .2], 1)
+    >>> result.different, result.power
+    (True, 0.99)
+    """
+    if not callable(sampler):
+        raise TypeError(f"sampler: expected a function, not {type(sampler).__name__}")
+    target_model = as_core(target, "target")
+    draft_model = as_core(draft, "draft")
+    vocab = same_vocab(target_model.vocab, draft_model.vocab)
+    gamma = integer(gamma, "gamma", 1, MOST_GAMMA)
+    level = number(level, "level", 0, 1, open_ends=True)
+    power = number(power, "power", level, 1, open_ends=True)
+    distance = number(total_variation, "total_variation", 0, 1, open_ends=True)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    seen = [integer(token, "context", 0, vocab - 1) for token in context]
+    if vocab ** (gamma + 1) > 100_000:
+        raise ValueError(f"gamma: {vocab}^{gamma + 1} sequences of gamma + 1 tokens; at most 100,000 can be tested")
+    expected = dict(_core.plain_law(target_model, seen, gamma + 1))
+    if samples is None:
+        samples = int(_core.samples_for(len(expected), gamma + 1, distance, level, power))
+    samples = integer(samples, "samples", 1, 2**31 // (gamma + 1))
+    one_by_one = batch is None
+    batch = 1 if batch is None else integer(batch, "batch", 1, 2**20)
+    drafted = sample(draft, None, tokens=gamma, samples=samples, seed=seed, prompt=context)
+    rounds = _Rounds(target_model, draft_model, seen, gamma, vocab, seed)
+    emitted = np.empty((samples, gamma + 1), np.int32)
+    with reporter(progress, "check_sampler") as report:
+        for first in range(0, samples, batch):
+            ids = drafted[first : first + batch].astype(np.int64)
+            target_rows, draft_rows = rounds.rows(ids)
+            found = [sampler(target_rows[0], draft_rows[0], ids[0])] if one_by_one else sampler(target_rows, draft_rows, ids)
+            if len(found) != len(ids):
+                raise ValueError(f"sampler: {len(found)} results for {len(ids)} requests")
+            for i, out in enumerate(found):
+                emitted[first + i] = rounds.completed(out)
+            if report is not None and first % (64 * batch) == 0:
+                report(first, samples)
+    about = f"{getattr(sampler, '__name__', type(sampler).__name__)}, gamma = {gamma}, {vocab} tokens"
+    return _check_samples(emitted, expected, level, power, about)
+
+
+class _Rounds:
+    """Rows of drafted sequences, each context asked for once; and what follows an emitted prefix."""
+
+    def __init__(self, target: _core.Model, draft: _core.Model, context: list[int], gamma: int, vocab: int, seed: int) -> None:
+        self._models = target, draft
+        self._context = context
+        self._gamma = gamma
+        self._vocab = vocab
+        self._rows: tuple[dict[tuple[int, ...], npt.NDArray[np.float64]], ...] = ({}, {})
+        self._generator = np.random.Generator(np.random.Philox(key=seed))
+
+    def _row(self, which: int, prefix: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        known = self._rows[which]
+        if prefix not in known:
+            known[prefix] = self._models[which].row([*self._context, *prefix])
+        return known[prefix]
+
+    def rows(self, drafted: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        target = np.empty((len(drafted), self._gamma + 1, self._vocab))
+        draft = np.empty((len(drafted), self._gamma, self._vocab))
+        for b, ids in enumerate(drafted.tolist()):
+            for i in range(self._gamma + 1):
+                target[b, i] = self._row(0, tuple(ids[:i]))
+                if i < self._gamma:
+                    draft[b, i] = self._row(1, tuple(ids[:i]))
+        return target, draft
+
+    def completed(self, emitted: Any) -> list[int]:
+        """gamma + 1 ids: those that were emitted, then tokens of plain decoding."""
+        try:
+            ids = [int(token) for token in np.asarray(emitted).reshape(-1)]
+        except (TypeError, ValueError):
+            raise TypeError(f"sampler: returned {emitted!r}; expected token ids") from None
+        while ids and ids[-1] == -1:
+            ids.pop()
+        if not 1 <= len(ids) <= self._gamma + 1:
+            raise ValueError(f"sampler: returned {len(ids)} tokens; expected 1 to {self._gamma + 1}")
+        for token in ids:
+            if not 0 <= token < self._vocab:
+                raise ValueError(f"sampler: returned token {token}, which is not in the vocabulary of {self._vocab} tokens")
+        while len(ids) <= self._gamma:
+            row = self._row(0, tuple(ids))
+            ids.append(min(int(np.searchsorted(np.cumsum(row), self._generator.random(), side="right")), self._vocab - 1))
+        return ids

@@ -1,0 +1,116 @@
+"""What configs ask for: the program's verbs, on dicts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Union
+
+from . import _core
+from ._arrays import integer
+from ._errors import ConfigError
+from ._progress import Progress, reporter
+from ._results import Findings, Result
+
+#: A config as a dict (docs/reference.md), or the path of a JSON file.
+ConfigLike = Union[Mapping[str, Any], str, "os.PathLike[str]"]
+
+
+def config_text(config: Any) -> _core.ConfigText:
+    """The config for the program's reader; TypeError for anything else."""
+    if isinstance(config, Mapping):
+        try:
+            return _core.ConfigText.of_text(json.dumps(dict(config), allow_nan=False))
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"config: has no JSON form: {problem}") from None
+    if isinstance(config, (str, os.PathLike)):
+        return _core.ConfigText.of_file(os.fspath(config))
+    raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
+
+
+def run(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
+    """Runs a config: the same bytes of result.json as `speclab run` gives.
+
+    Args:
+        config: a dict, or the path of a JSON file. Files that it names are looked for in the working folder.
+        threads: 0 for as many as there are cores; the result does not depend on it.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) steps.
+
+    Raises:
+        ConfigError: with the file, the JSON path, the value and what is allowed, before the work.
+        KeyboardInterrupt: within a tenth of a second; nothing is kept.
+
+    >>> result = run({"title": "α = .8", "experiment": "predict", "alpha": .8, "gamma": 5, "cost": {"c": .05}})
+    >>> round(result.cells[0]["formula"]["tokens_per_target_step"], 4)
+    3.6893
+    """
+    threads = integer(threads, "threads", 0, 4096)
+    text = config_text(config)
+    with reporter(progress, "run") as report:
+        return Result(_core.run(text, threads, report))
+
+
+def sweep(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
+    """Runs a config over the grid of its "sweep", as `speclab sweep` does; otherwise as `run`.
+
+    Args:
+        config, threads, progress: as of `run`.
+
+    Raises:
+        ConfigError: the config has no "sweep".
+
+    >>> grid = sweep({"title": "γ", "experiment": "predict", "alpha": .8, "sweep": {"/gamma": [1, 3, 5]}})
+    >>> [cell["set"]["/gamma"] for cell in grid.cells]
+    [1, 3, 5]
+    """
+    result_of = _read(config)
+    if result_of.get("sweep") is None:
+        raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
+    return run(config, threads=threads, progress=progress)
+
+
+def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
+    """Compares drafters and gamma policies on texts, as `speclab compare` does; otherwise as `run`.
+
+    Args:
+        config, threads, progress: as of `run`.
+
+    Raises:
+        ConfigError: the config's experiment is not "compare".
+    """
+    if _read(config).get("experiment") != "compare":
+        raise ConfigError('/experiment: is not "compare"; run() runs other experiments', "/experiment")
+    return run(config, threads=threads, progress=progress)
+
+
+def _read(config: ConfigLike) -> Mapping[str, Any]:
+    """The config as a dict; what is wrong with it is said by whoever runs it."""
+    if isinstance(config, Mapping):
+        return config
+    if not isinstance(config, (str, os.PathLike)):
+        raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
+    try:
+        with open(config, encoding="utf-8") as file:
+            read = json.load(file)
+    except (OSError, ValueError) as problem:
+        raise ConfigError(f"{os.fspath(config)}: {problem}", "", os.fspath(config)) from None
+    return read if isinstance(read, dict) else {}
+
+
+def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> Findings:
+    """Analyses a config's models and rule exactly, as a Markov chain over contexts (docs/exact-analysis.md).
+
+    Args:
+        config: a dict or a path, of models with bounded memory.
+        simulation: also simulate, at the config's size.
+        threads: 0 for as many as there are cores.
+
+    Returns:
+        What `speclab exact --json` prints; str() of it is the program's text.
+
+    Raises:
+        ConfigError: a config that cannot be analysed.
+    """
+    text, words = _core.exact(config_text(config), bool(simulation), integer(threads, "threads", 0, 4096))
+    return Findings(text, words)

@@ -1,0 +1,109 @@
+"""Planning: which drafter, how many drafted tokens, which settings for a server."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, Union
+
+from . import _core
+from ._arrays import integer, number
+from ._results import Findings
+
+#: A number, or the name of a model that `speclab plan --list-models` knows.
+Cost = Union[float, str]
+Path = Union[str, "os.PathLike[str]"]
+
+
+def plan(
+    *,
+    alpha: float | None = None,
+    alpha_se: float | None = None,
+    log: Path | None = None,
+    model: str | None = None,
+    recording: Path | None = None,
+    draft_recording: Path | None = None,
+    rule: str | None = None,
+    cut: bool = False,
+    config: Path | None = None,
+    drafters: Mapping[str, tuple[float, Cost]] | None = None,
+    c: float | None = None,
+    target: str | None = None,
+    draft: str | None = None,
+    device: str | None = None,
+    devices: int | None = None,
+    draft_devices: int | None = None,
+    dtype: str | None = None,
+    target_times: Path | None = None,
+    draft_times: Path | None = None,
+    batch: float | None = None,
+    context: float | None = None,
+    method: str | None = None,
+    gamma: int | None = None,
+    max_gamma: int | None = None,
+    max_batch: int | None = None,
+    memory_share: float | None = None,
+    confidence: float | None = None,
+    threads: int = 0,
+) -> Findings:
+    """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the expected speedup with an interval,
+    the batch beyond which it stops paying, and settings for servers (docs/planning.md).
+
+    Args:
+        alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:
+        log, model: file of a server's log, and the model_name in a log of several.
+        recording, draft_recording, rule, cut: file of a text with log-probabilities (docs/recordings.md), the draft's where
+            files hold one model each, the rule, and whether the target's rows were cut.
+        config: path of a config of models or cases.
+        drafters: {name: (alpha, c)}, c a number or a model's name.
+        c: time of a draft run, in target runs. Or a roofline:
+        target, draft, device, devices, draft_devices, dtype: names that `speclab plan --list-models` and
+            `--list-devices` have. Or measured times:
+        target_times, draft_times: files.
+        batch, context: sequences decoded together, tokens before the new ones.
+        method: "draft" or "ngram", for the settings.
+        gamma: one to compare with the best.
+        max_gamma, max_batch, memory_share, confidence: limits, as of the program.
+        threads: of configs and recordings; 0 for as many as there are cores.
+
+    Returns:
+        What `speclab plan --json` prints; str() of it is the program's text. Warnings about a recording are Python's.
+
+    Raises:
+        ConfigError: options that contradict one another or leave something open, files that cannot be read.
+
+    >>> plan(alpha=.75, c=.02).best["gamma"]
+    9
+    """
+    given = dict(locals())
+    words = [_word(name, value) for name, value in given.items() if value is not None and value is not False and name != "drafters"]
+    if drafters is not None:
+        if not isinstance(drafters, Mapping) or not drafters:
+            raise TypeError("drafters: expected a dict from names to pairs (alpha, c)")
+        words += [_drafter(name, pair) for name, pair in drafters.items()]
+    text, shown, warned = _core.plan(words)
+    for sentence in warned:
+        warnings.warn(sentence, stacklevel=2)
+    return Findings(text, shown)
+
+
+def _word(name: str, value: Any) -> str:
+    option = "--" + name.replace("_", "-")
+    if value is True:
+        return option
+    if isinstance(value, (str, os.PathLike)):
+        return f"{option}={os.fspath(value)}"
+    if name in ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads"):
+        return f"{option}={integer(value, name, 0, 10**9)}"
+    return f"{option}={number(value, name, -1e300, 1e300)!r}"
+
+
+def _drafter(name: str, pair: Any) -> str:
+    if not isinstance(name, str) or ":" in name:
+        raise TypeError(f"drafters: {name!r}; expected a name without colons")
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"drafters[{name!r}]: expected a pair (alpha, c)")
+    alpha, c = pair
+    cost = c if isinstance(c, str) else repr(number(c, f"drafters[{name!r}]", 0, 1e300))
+    return f"--drafter={name}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"

@@ -1,0 +1,260 @@
+"""Is a rule lossless? Every branch of one round is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from typing import Any, Union
+
+from . import _core, _html
+from ._arrays import integer, number
+from ._configs import ConfigLike, config_text
+from ._rules import RuleLike, as_rule
+from .models import ModelLike, as_exact, same_vocab
+
+#: A Fraction in exact arithmetic, else a float.
+Number = Union[Fraction, float]
+
+#: Distributions of doubles that differ by less are equal up to rounding.
+ROUNDING = 1e-10
+
+MOST_GAMMA = 64
+MOST_VOCAB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """The sequence whose probability is furthest from the target's."""
+
+    tokens: tuple[int, ...]
+    probability: Number  #: under the rule
+    target_probability: Number  #: under plain decoding
+
+    def __str__(self) -> str:
+        return f"P{list(self.tokens)} = {self.probability}, plain decoding has {self.target_probability}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What enumeration finds of one round; in exact arithmetic a proof for these rows.
+
+    All numbers are `fractions.Fraction` when `exact`, else floats (equal up to 1e-10).
+    """
+
+    rule: str
+    gamma: int
+    exact: bool
+    lossless: bool
+    tv: Number  #: total variation between `law` and `target_law`
+    acceptance: Number  #: P(a token is accepted at the first position)
+    optimal_acceptance: Number | None  #: the largest that any lossless rule can have there with candidates drawn so
+    expected_accepted: Number  #: drafted tokens accepted in a round
+    expected_emitted: Number  #: tokens emitted in a round
+    rejection: Number  #: P(the round ends in a rejection)
+    law: dict[tuple[int, ...], Number]  #: of the first gamma + 1 tokens: one round, then plain decoding
+    target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
+    counterexample: Counterexample | None  #: None when lossless
+    branches: int
+
+    def __str__(self) -> str:
+        verdict = "lossless" if self.lossless else f"not lossless: {self.counterexample}"
+        how = "exact" if self.exact else "doubles"
+        return (
+            f"{self.rule}, gamma = {self.gamma} ({how}, {self.branches} branches): {verdict}\n"
+            f"total variation {self.tv}, acceptance {self.acceptance}, tokens per round {self.expected_emitted}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [(key, getattr(self, key)) for key in
+                ("rule", "gamma", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted", "counterexample", "branches")]
+        return _html.table(("", "value"), rows)
+
+
+def prove(
+    rule: Union[RuleLike, ConfigLike],
+    target: ModelLike | None = None,
+    draft: ModelLike | None = None,
+    gamma: int = 1,
+    *,
+    context: Sequence[int] = (),
+    exact: bool = True,
+    max_branches: float | None = None,
+) -> Proof:
+    """Decides whether a rule is lossless on these rows, by following every branch of one round.
+
+    One round (drafts, draws of the rule, the token after them) is completed with plain decoding to gamma + 1 tokens,
+    whose joint law is compared with that of plain decoding alone. Lossless from every context means that decoding by
+    rounds has the target's distribution (Leviathan et al. 2023, appendix A.1).
+
+    Args:
+        rule: a name ("token", "block", ...; `rule_names()`), parameters ({"kind": "lenient", "lenience": .5}), or a
+            function. Without `target` and `draft`: a config, as a dict or a path, which has all the rest.
+        target, draft: rows [V] or [V^n, V], functions of the context, or Models. In exact arithmetic a float stands for
+            its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which must be 1 within 1e-3.
+        gamma: drafted tokens, 0 to 64.
+        context: ids before the round.
+        exact: rational arithmetic; else doubles, which are faster.
+        max_branches: how many branches may be followed: 10^6 exactly, 2 10^7 in doubles. For a function: how often it
+            may be run, 10^6.
+
+    A rule in Python is a function `f(draw, target, draft, drafted)` of gamma + 1 rows, gamma rows and gamma ids, which
+    returns `(accepted, next)`: how many drafted tokens are accepted, and the id of the token after them. Its randomness
+    comes from `draw.bernoulli(p) -> bool` and `draw.categorical(weights, otherwise=None) -> id`; weights need not sum to
+    1, and `otherwise` is drawn from when they sum to 0. Rows are NumPy arrays, of Fractions in exact arithmetic, so that
+    one function serves both. It must be a function of its arguments and draws.
+
+    Raises:
+        ValueError: rows that are no distributions, too many branches, a rule that returns what is no verdict.
+        TypeError: an argument of another type; a float probability in exact arithmetic.
+        ConfigError: an unknown rule or parameter.
+
+    >>> prove("token", [.5, .3, .2], [.1, .3, .6]).acceptance
+    Fraction(3, 5)
+    >>> def hopeful(draw, target, draft, drafted):  # accepts everything
+    ...     return len(drafted), draw.categorical(target[-1])
+    >>> print(prove(hopeful, [.5, .5], [.25, .75]).counterexample)
+    P[0, 0] = 1/8, plain decoding has 1/4
+    """
+    if target is None and draft is None:
+        if not isinstance(rule, (Mapping, str, PathLike)):
+            raise TypeError("target, draft: missing; prove(rule, target, draft, gamma), or prove(config)")
+        return _prove_config(rule, exact, max_branches)
+    if target is None or draft is None:
+        raise TypeError(f"{'target' if target is None else 'draft'}: missing")
+    handle = as_rule(rule)  # type: ignore[arg-type]
+    target_rows, target_vocab = as_exact(target, "target")
+    draft_rows, draft_vocab = as_exact(draft, "draft")
+    vocab = same_vocab(target_vocab, draft_vocab)
+    gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
+    seen = [integer(token, "context", 0, vocab - 1) for token in context]
+    most = _most_branches(exact, max_branches, handle.in_python)
+    enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
+    found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
+    return _proof(found, handle.name, gamma, bool(exact))
+
+
+def _most_branches(exact: bool, given: float | None, in_python: bool = False) -> float:
+    if given is not None:
+        return number(given, "max_branches", 1, 1e12)
+    return float(_core.most_branches_exact if exact or in_python else _core.most_branches)
+
+
+def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -> Proof:
+    found = _core.prove_config(config_text(config), bool(exact), _most_branches(exact, max_branches))
+    return _proof(found, found["rule"], found["gamma"], bool(exact))
+
+
+def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proof:
+    tv = found["tv"]
+    lossless = tv <= (0 if exact else ROUNDING)
+    worst = found["worst"]
+    zero: Number = Fraction(0) if exact else 0.0
+    counterexample = None
+    if not lossless:
+        counterexample = Counterexample(worst, found["law"].get(worst, zero), found["target_law"].get(worst, zero))
+    return Proof(
+        rule=rule,
+        gamma=gamma,
+        exact=exact,
+        lossless=lossless,
+        tv=tv,
+        acceptance=found["acceptance"],
+        optimal_acceptance=found["optimal_acceptance"],
+        expected_accepted=found["expected_accepted"],
+        expected_emitted=found["expected_emitted"],
+        rejection=found["rejection"],
+        law=found["law"],
+        target_law=found["target_law"],
+        counterexample=counterexample,
+        branches=found["branches"],
+    )
+
+
+class RuleComparison:
+    """Rules side by side on the same rows.
+
+    Attributes:
+        proofs: one `Proof` a rule, in the order in which they were given.
+        tokens: sampled tokens per target step with intervals, one a rule; None where nothing was sampled.
+    """
+
+    def __init__(self, proofs: list[Proof], tokens: list[Any]) -> None:
+        self.proofs = proofs
+        self.tokens = tokens
+
+    _columns = ("rule", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted")
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict a rule, numbers as floats."""
+        out = []
+        for proof, sampled in zip(self.proofs, self.tokens):
+            record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}
+            for key in self._columns[2:]:
+                value = getattr(proof, key)
+                record[key] = None if value is None else float(value)
+            if sampled is not None:
+                record.update(sampled_emitted=sampled.value, sampled_low=sampled.low, sampled_high=sampled.high)
+            out.append(record)
+        return out
+
+    def to_pandas(self) -> Any:
+        """A row a rule; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.records())
+
+    def _rows(self) -> list[list[str]]:
+        return [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in record.values()] for record in self.records()]
+
+    def __str__(self) -> str:
+        columns = list(self.records()[0])
+        rows = [columns, *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        return _html.table(list(self.records()[0]), self._rows())
+
+
+def compare_rules(
+    rules: Sequence[RuleLike],
+    target: ModelLike,
+    draft: ModelLike,
+    gamma: int = 1,
+    *,
+    context: Sequence[int] = (),
+    exact: bool = True,
+    rounds: int = 0,
+    seed: int = 1,
+    max_branches: float | None = None,
+) -> RuleComparison:
+    """Proves each rule on the same rows, and samples each when `rounds` says how much.
+
+    Args:
+        rules: names, parameters or functions, as `prove` takes them.
+        target, draft, gamma, context, exact, max_branches: as of `prove`.
+        rounds: rounds to sample of every rule, with the same random numbers for their drafts; 0 for none.
+        seed: of the sampling.
+
+    Raises:
+        What `prove` raises.
+
+    >>> print(compare_rules(["token", "block"], [.5, .3, .2], [.1, .3, .6], gamma=2))
+    rule   lossless  tv  acceptance  optimal_acceptance  expected_emitted
+    token  True      0   0.6         0.6                 1.96
+    block  True      0   0.6         0.6                 2
+    """
+    if isinstance(rules, (str, Mapping)) or not isinstance(rules, Sequence):
+        raise TypeError(f"rules: expected a list of rules, not {type(rules).__name__}")
+    if not rules:
+        raise ValueError("rules: is empty")
+    rounds = integer(rounds, "rounds", 0, 2**40)
+    proofs = [prove(rule, target, draft, gamma, context=context, exact=exact, max_branches=max_branches) for rule in rules]
+    tokens: list[Any] = [None] * len(rules)
+    if rounds:
+        from ._simulate import simulate
+
+        tokens = [simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, prompt=context).tokens_per_target_step for rule in rules]
+    return RuleComparison(proofs, tokens)

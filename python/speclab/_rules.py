@@ -1,0 +1,104 @@
+"""Verification rules: the catalogue's by name, or a function."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+from . import _core
+from ._arrays import integer
+
+#: A name ("token"), parameters ({"kind": "lenient", "lenience": .5}), a function (draw, target, draft, drafted) ->
+#: (accepted, next), or what `rule` made of one.
+RuleLike = Union[str, Mapping[str, Any], Callable[..., tuple[int, int]], "Rule"]
+
+
+class Rule:
+    """A rule written in Python, with what `speclab.rule` says of it."""
+
+    def __init__(
+        self, function: Callable[..., tuple[int, int]], name: str, plain: Callable[[Any], Any] | None, drafts: int
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self.name = name
+        self.plain = plain
+        self.drafts = drafts
+
+    def __call__(self, draw: Any, target: Any, draft: Any, drafted: Any) -> tuple[int, int]:
+        return self._function(draw, target, draft, drafted)
+
+    def __repr__(self) -> str:
+        return f"<speclab rule {self.name}>"
+
+
+def rule(
+    *, name: str | None = None, plain: Callable[[Any], Any] | None = None, drafts: int = 1
+) -> Callable[[Callable[..., tuple[int, int]]], Rule]:
+    """Says more of a rule written in Python; a bare function is a rule already.
+
+    Args:
+        name: in results; without it the function's.
+        plain: `plain(row) -> weights`, what plain decoding draws a token from, where that is not the target's row.
+            Greedy rules say the argmax.
+        drafts: with two or more, the rule chooses among so many independent drafts of one position:
+            `f(draw, target, draft, candidates)` of two rows and a tuple of ids returns `(accepted, token)`, whether one of
+            the candidates is accepted and which, or else the token that replaces them. Drafts that begin with the
+            accepted tokens stay in play at the next position.
+
+    >>> from speclab import prove, rule
+    >>> @rule(plain=lambda row: [int(i == row.argmax()) for i in range(len(row))])
+    ... def greedy(draw, target, draft, drafted):
+    ...     for i, token in enumerate(drafted):
+    ...         if token != target[i].argmax():
+    ...             return i, target[i].argmax()
+    ...     return len(drafted), target[-1].argmax()
+    >>> prove(greedy, [.5, .3, .2], [.1, .3, .6], gamma=2).lossless
+    True
+    """
+    if plain is not None and not callable(plain):
+        raise TypeError(f"plain: expected a function, not {type(plain).__name__}")
+
+    if plain is not None and drafts != 1:
+        raise ValueError("plain: goes with rules of one draft")
+    drafts = integer(drafts, "drafts", 1, 64)
+
+    def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
+        if not callable(function):
+            raise TypeError(f"rule: expected a function, not {type(function).__name__}")
+        return Rule(function, name or getattr(function, "__name__", "rule"), plain, drafts)
+
+    return wrap
+
+
+def rule_names() -> list[str]:
+    """Names of the rules that the catalogue has, planted faults last; docs/rules.md explains them.
+
+    >>> rule_names()[:3]
+    ['token', 'match', 'gumbel']
+    """
+    return list(_core.rule_names())
+
+
+@functools.lru_cache(maxsize=64)
+def _named(name: str) -> _core.Rule:
+    return _core.catalogue_rule(json.dumps({"kind": name}))
+
+
+def as_rule(rule: RuleLike, name: str = "rule") -> _core.Rule:
+    """The handle of anything that is a rule; TypeError or ConfigError naming the argument."""
+    if isinstance(rule, str):
+        return _named(rule)
+    if isinstance(rule, Rule):
+        return _core.function_rule(rule.name, rule, rule.plain, rule.drafts)
+    if isinstance(rule, Mapping):
+        try:
+            text = json.dumps(dict(rule), allow_nan=False)
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"{name}: parameters are numbers, texts and lists: {problem}") from None
+        return _core.catalogue_rule(text)
+    if callable(rule):
+        return _core.function_rule(getattr(rule, "__name__", type(rule).__name__), rule, None, 1)
+    raise TypeError(f"{name}: expected a name, parameters or a function, not {type(rule).__name__}")

@@ -1,0 +1,204 @@
+"""Many rounds of speculative decoding of given models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, _html
+from ._arrays import integer, number
+from ._interval import Interval
+from ._progress import reporter
+from ._proofs import MOST_GAMMA
+from ._rules import RuleLike, as_rule
+from .models import ModelLike, as_core, same_vocab
+
+MOST_SEED = 2**63 - 1
+#: Trials of a simulation that does not say: enough for intervals of dependent rounds.
+TRIALS = 64
+
+
+def _interval(found: tuple[float, float, float] | None) -> Interval | None:
+    return None if found is None else Interval(*found)
+
+
+class Simulation:
+    """What was counted in a simulation, and estimates with intervals from it.
+
+    Intervals compare independent trials, or independent rounds where both models are the same in every context. They
+    have infinite bounds when fewer than 8 trials are all there is.
+    """
+
+    def __init__(self, core: _core.Simulated, rule: str, gamma: int, c: float, c_hat: float, confidence: float) -> None:
+        self._core = core
+        self.rule = rule
+        self.gamma = gamma
+        self.c = c
+        self.c_hat = c_hat
+        self.confidence = confidence
+
+    @cached_property
+    def estimates(self) -> dict[str, Interval | None]:
+        """All of them by name: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
+        speedup, operations, memory_accesses (docs/reference.md)."""
+        return {name: _interval(found) for name, found in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
+
+    @cached_property
+    def positions(self) -> list[tuple[Interval | None, Interval | None]]:
+        """For every drafted position P(accepted), and P(accepted | those before were)."""
+        return [(_interval(both), _interval(given)) for both, given in self._core.positions(self.confidence)]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """rounds, drafted, examined, accepted, emitted."""
+        return dict(self._core.counts())
+
+    @property
+    def accepted_lengths(self) -> list[int]:
+        """Rounds by the number of drafted tokens that they accepted, 0 to gamma."""
+        return list(self._core.accepted_lengths())
+
+    @property
+    def engine(self) -> str:
+        """"fast" or "plain": how it was decoded (docs/performance.md). Both have the same distribution."""
+        return "fast" if self._core.fast else "plain"
+
+    @property
+    def tokens_per_target_step(self) -> Interval:
+        """Tokens emitted per target run, block efficiency."""
+        return self._needed("tokens_per_target_step")
+
+    @property
+    def alpha(self) -> Interval:
+        """Mean of sum min(target, draft) over the contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6)."""
+        return self._needed("alpha_overlap")
+
+    @property
+    def speedup(self) -> Interval:
+        """Over plain decoding, with a draft run costing c target runs (Thm 3.8)."""
+        return self._needed("speedup")
+
+    def _needed(self, name: str) -> Interval:
+        found = self.estimates.get(name)
+        if found is None:
+            raise ValueError(f"{name}: the rounds that were simulated do not give it")
+        return found
+
+    def to_pandas(self) -> Any:
+        """A row an estimate: metric, value, low, high; needs pandas."""
+        import pandas
+
+        rows = [(name, at.value, at.low, at.high) for name, at in self.estimates.items() if at is not None]
+        return pandas.DataFrame(rows, columns=["metric", "value", "low", "high"])
+
+    def __str__(self) -> str:
+        lines = [f"{name:<24}{at}" for name, at in self.estimates.items() if at is not None]
+        return f"{self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds\n" + "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{at.value:.5g}", f"{at.low:.5g}", f"{at.high:.5g}") for name, at in self.estimates.items() if at is not None]
+        return _html.table(("metric", "value", "low", "high"), rows, f"{self.rule}, gamma = {self.gamma}")
+
+
+def simulate(
+    target: ModelLike,
+    draft: ModelLike,
+    gamma: int,
+    rule: RuleLike = "token",
+    seed: int = 1,
+    rounds: int = 128_000,
+    *,
+    trials: int | None = None,
+    prompt: Sequence[int] = (),
+    c: float = 0.0,
+    c_hat: float = 0.0,
+    confidence: float = 0.95,
+    threads: int = 0,
+    progress: bool | Callable[[int, int], Any] = False,
+) -> Simulation:
+    """Decodes speculatively and counts.
+
+    Args:
+        target, draft: rows [V] or [V^n, V], functions `f(tokens) -> row`, or Models. Rows of floats, each summing to 1
+            within 1e-3; they are divided by their sums.
+        gamma: drafted tokens per round, 0 to 64.
+        rule: a name, parameters or a function, as `prove` takes them.
+        seed: 0 to 2^63 - 1. The result depends on it and the other arguments, not on threads.
+        rounds: in all, rounded up to a multiple of `trials`.
+        trials: independent sequences from the prompt; 64, or as many as rounds when there are fewer.
+        prompt: ids before the first token.
+        c, c_hat: time and arithmetic operations of a draft run, in target runs.
+        confidence: of intervals.
+        threads: 0 for as many as there are cores.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) rounds.
+
+    Raises:
+        ValueError, TypeError: naming the argument. ConfigError: an unknown rule.
+        KeyboardInterrupt: within a tenth of a second.
+
+    >>> made = simulate([.5, .3, .2], [.1, .3, .6], gamma=3)
+    >>> round(made.alpha.value, 9)
+    0.6
+    >>> 2.176 in made.tokens_per_target_step
+    True
+    """
+    handle = as_rule(rule)
+    target_model = as_core(target, "target")
+    draft_model = as_core(draft, "draft")
+    vocab = same_vocab(target_model.vocab, draft_model.vocab)
+    gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    rounds = integer(rounds, "rounds", 1, 2**40)
+    trials = integer(min(TRIALS, rounds) if trials is None else trials, "trials", 1, 2**31 - 1)
+    length = integer(-(-rounds // trials), "rounds", 1, 2**31 - 1)
+    seen = [integer(token, "prompt", 0, vocab - 1) for token in prompt]
+    c = number(c, "c", 0, 1e6)
+    c_hat = number(c_hat, "c_hat", 0, 1e6)
+    confidence = number(confidence, "confidence", 0, 1, open_ends=True)
+    threads = integer(threads, "threads", 0, 4096)
+    with reporter(progress, "simulate") as report:
+        core = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, threads, report)
+    return Simulation(core, handle.name, gamma, c, c_hat, confidence)
+
+
+def sample(
+    target: ModelLike,
+    draft: ModelLike | None,
+    gamma: int = 0,
+    rule: RuleLike = "token",
+    *,
+    tokens: int,
+    samples: int,
+    seed: int = 1,
+    prompt: Sequence[int] = (),
+    threads: int = 0,
+) -> npt.NDArray[np.int32]:
+    """Sequences themselves: the first tokens after the prompt, by speculative decoding, or without a draft by plain
+    decoding.
+
+    Args:
+        target, draft, gamma, rule, seed, prompt, threads: as of `simulate`.
+        tokens: of a sequence.
+        samples: independent sequences.
+
+    Returns:
+        int32 [samples, tokens].
+
+    >>> sample([.5, .5], [.9, .1], 2, tokens=3, samples=4).shape
+    (4, 3)
+    """
+    handle = as_rule(rule)
+    target_model = as_core(target, "target")
+    draft_model = None if draft is None else as_core(draft, "draft")
+    vocab = target_model.vocab if draft_model is None else same_vocab(target_model.vocab, draft_model.vocab)
+    gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    tokens = integer(tokens, "tokens", 1, 10_000)
+    samples = integer(samples, "samples", 1, min(2**31 - 1, 2**31 // tokens))
+    seen = [integer(token, "prompt", 0, vocab - 1) for token in prompt]
+    threads = integer(threads, "threads", 0, 4096)
+    return _core.sequences(target_model, draft_model, handle, gamma, seed, samples, tokens, seen, threads, None)

@@ -1,0 +1,178 @@
+"""Closed forms of Leviathan, Kalman and Matias 2023, and acceptance rates of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import TOLERANCE, ArrayLike, floats, integer, number, probability_rows
+from ._interval import Interval
+from ._results import Findings
+
+MOST_C = 1e6
+
+
+@dataclass(frozen=True)
+class OptimalGamma:
+    """The best number of drafted tokens per round."""
+
+    gamma: int | None  #: None when more is always better; 0 means not to speculate
+    speedup: float | None  #: at `gamma`, or the limit as gamma grows; None when it has none
+    reason: str
+
+
+def _pair(target: ArrayLike, draft: ArrayLike, names: tuple[str, str], probabilities: bool) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic], tuple[int, ...]]:
+    read = probability_rows if probabilities else floats
+    dims = range(1, 33)
+    p, q = read(target, names[0], "[..., V]", dims), read(draft, names[1], "[..., V]", dims)
+    if p.shape != q.shape:
+        raise ValueError(f"{names[1]}: {list(q.shape)}; {names[0]} is {list(p.shape)}")
+    if p.dtype != q.dtype:
+        p, q = p.astype(np.float64), q.astype(np.float64)
+    vocab = p.shape[-1]
+    return np.ascontiguousarray(p).reshape(-1, vocab), np.ascontiguousarray(q).reshape(-1, vocab), p.shape[:-1]
+
+
+def alpha(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64]:
+    """The probability that a token drafted from one row is accepted for the other, sum min(target, draft)
+    (Thm 3.5; 1 - total variation).
+
+    Args:
+        target, draft: probabilities [..., V], each row summing to 1 within 1e-3.
+
+    Returns:
+        float64 [...]; a float for single rows. Its mean over contexts that the target generates is the alpha of
+        Cor. 3.6.
+
+    >>> round(alpha([.5, .3, .2], [.1, .3, .6]), 9)
+    0.6
+    >>> alpha([[.5, .5], [1, 0]], [[.5, .5], [0, 1]])
+    array([1., 0.])
+    """
+    p, q, shape = _pair(target, draft, ("target", "draft"), True)
+    out = np.empty(len(p))
+    _core.overlaps(p, q, out)
+    return out.reshape(shape) if shape else float(out[0])
+
+
+def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64]:
+    """`alpha` of whole rows of log-probabilities.
+
+    Args:
+        target, draft: natural logarithms of probabilities [..., V]; -inf for 0. The probabilities of each row sum to 1
+            within 1e-3: of a server's top few, which do not, nothing can be said here.
+
+    Returns:
+        float64 [...]; a float for single rows.
+
+    >>> round(alpha_from_logprobs(np.log([.5, .3, .2]), np.log([.1, .3, .6])), 9)
+    0.6
+    """
+    p, q, shape = _pair(target, draft, ("target", "draft"), False)
+    for name, rows in (("target", p), ("draft", q)):
+        if np.isnan(rows).any():
+            raise ValueError(f"{name}: holds NaN")
+        if rows.max() > TOLERANCE:
+            raise ValueError(f"{name}: holds {rows.max():g}, above 0; natural logarithms of probabilities are expected")
+    out = np.empty(len(p))
+    for name, rows in (("target", p), ("draft", q)):
+        _core.log_overlaps(rows, rows, out)
+        if not (np.abs(out - 1) <= TOLERANCE).all():
+            wrong = float(out[np.argmax(np.abs(out - 1))])
+            raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; whole rows are expected")
+    _core.log_overlaps(p, q, out)
+    return out.reshape(shape) if shape else float(out[0])
+
+
+def alpha_from_drafted(target: ArrayLike, draft: ArrayLike, *, confidence: float = 0.95) -> Interval:
+    """Alpha from the log-probabilities of drafted tokens alone, as servers log them: the mean of min(1, p(x)/q(x)) over
+    tokens x that were drawn from the draft.
+
+    Args:
+        target, draft: natural logarithms [n] of the probability of each drafted token under either model, n >= 2. Every
+            token that was drafted counts, not only those that were kept.
+        confidence: of the interval, mean +- z standard errors. It takes tokens for independent.
+
+    >>> estimate = alpha_from_drafted(np.log([.5, .3, .2, .2]), np.log([.1, .3, .6, .6]))
+    >>> round(estimate.value, 3)
+    0.667
+    """
+    p = floats(target, "target", "[n]", (1,)).astype(np.float64)
+    q = floats(draft, "draft", "[n]", (1,)).astype(np.float64)
+    if p.shape != q.shape:
+        raise ValueError(f"draft: {list(q.shape)}; target is {list(p.shape)}")
+    if len(p) < 2:
+        raise ValueError("target: one token; two or more are expected")
+    for name, values in (("target", p), ("draft", q)):
+        if np.isnan(values).any() or values.max() > TOLERANCE:
+            raise ValueError(f"{name}: natural logarithms of probabilities are expected, none above 0")
+    if np.isneginf(q).any():
+        raise ValueError("draft: a token that was drafted has probability 0")
+    confidence = number(confidence, "confidence", 0, 1, open_ends=True)
+    accepted = np.exp(np.minimum(p - q, 0))
+    mean = float(accepted.mean())
+    width = _core.normal_quantile(confidence) * float(accepted.std(ddof=1)) / len(p) ** 0.5
+    return Interval(mean, max(mean - width, 0.0), min(mean + width, 1.0))
+
+
+def optimal_gamma(alpha: float, c: float) -> OptimalGamma:
+    """The number of drafted tokens that maximises the speedup of Thm 3.8.
+
+    Args:
+        alpha: acceptance rate, 0 to 1.
+        c: time of a draft run, in target runs.
+
+    >>> optimal_gamma(.8, .05).gamma
+    8
+    """
+    return OptimalGamma(*_core.optimal_gamma(number(alpha, "alpha", 0, 1), number(c, "c", 0, MOST_C)))
+
+
+def expected_tokens(alpha: float, gamma: int) -> float:
+    """Tokens per round for independent acceptances, (1 - alpha^(gamma + 1)) / (1 - alpha) (Eq. 1).
+
+    Args:
+        alpha: acceptance rate, 0 to 1.
+        gamma: drafted tokens per round, 0 to 10^6.
+
+    >>> round(expected_tokens(.8, 5), 4)
+    3.6893
+    """
+    return _core.expected_tokens(number(alpha, "alpha", 0, 1), integer(gamma, "gamma", 0, 10**6))
+
+
+def speedup(alpha: float, gamma: int, c: float) -> float:
+    """Walltime improvement over plain decoding for independent acceptances (Thm 3.8).
+
+    Args:
+        alpha: acceptance rate, 0 to 1.
+        gamma: drafted tokens per round, 0 to 10^6.
+        c: time of a draft run, in target runs.
+
+    >>> round(speedup(.8, 5, .05), 4)
+    2.9514
+    """
+    return _core.speedup(number(alpha, "alpha", 0, 1), integer(gamma, "gamma", 0, 10**6), number(c, "c", 0, MOST_C))
+
+
+def predict(alpha: float, c: float = 0.0, *, c_hat: float = 0.0, gamma: int | None = None) -> Findings:
+    """All closed forms at one acceptance rate, as `speclab predict` prints them.
+
+    Args:
+        alpha: acceptance rate, 0 to 1.
+        c, c_hat: time and arithmetic operations of a draft run, in target runs, 0 to 1000.
+        gamma: drafted tokens per round; without it the optimal.
+
+    Returns:
+        alpha, gamma, c, c_hat, tokens_per_target_step, speedup, operations, optimal_gamma, best_speedup, ...; those that
+        have no finite value are left out.
+
+    >>> predict(.8, .05).optimal_gamma
+    8
+    """
+    asked = None if gamma is None else integer(gamma, "gamma", 0, 10**6)
+    text, words = _core.predict(number(alpha, "alpha", 0, 1), number(c, "c", 0, 1000), number(c_hat, "c_hat", 0, 1000), asked)
+    return Findings(text, words)

@@ -1,0 +1,136 @@
+"""run(config) gives the bytes of the program; the other verbs its JSON."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import speclab
+
+SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
+BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/speclab"))
+
+CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
+# Measures times, which are not repeated.
+TIMED = {"walltime"}
+# Read texts that scripts/setup.sh tasks makes.
+TASKS = {"compare_tasks", "compare_bigram_ende", "english_trigram"}
+# Seconds each, or more.
+SLOW = {"sweep_alpha_gamma", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "schedules_austen", "table5", "table3", "austen_words"}
+
+
+@pytest.fixture(autouse=True)
+def in_the_source_tree(monkeypatch):
+    monkeypatch.chdir(SOURCE)
+
+
+def program(*words):
+    made = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=600)
+    return made.returncode, made.stdout, made.stderr
+
+
+needs_program = pytest.mark.skipif(not os.path.exists(BINARY), reason=f"no program at {BINARY}")
+
+
+def cases():
+    for path in CONFIGS:
+        marks = [pytest.mark.slow] if path.stem in SLOW else []
+        yield pytest.param(path, id=path.stem, marks=marks)
+
+
+@needs_program
+@pytest.mark.parametrize("path", [*cases()])
+def test_same_bytes_as_the_program(path, tmp_path):
+    if path.stem in TIMED:
+        pytest.skip("measures times")
+    code, _, error = program("run", path, "--quiet", "--out", tmp_path)
+    if code == 2:
+        # What the program refuses is refused with the same sentence.
+        with pytest.raises(speclab.ConfigError) as raised:
+            speclab.run(path)
+        assert str(raised.value) in error.replace(f"error: {path}", str(path)) or path.stem in TASKS
+        return
+    assert code == 0, error
+    wanted = (tmp_path / "result.json").read_bytes()
+    assert speclab.run(path).to_json() == wanted
+    if path.stem not in SLOW:
+        as_dict = speclab.run(json.loads(path.read_text()))
+        assert as_dict.to_json() == wanted
+        assert as_dict.to_csv() == (tmp_path / "results.csv").read_text()
+
+
+@needs_program
+def test_other_verbs():
+    path = SOURCE / "configs/exact_markov.json"
+    assert dict(speclab.exact(path)) == json.loads(program("exact", path, "--json")[1])
+    path = SOURCE / "configs/check_token.json"
+    assert speclab.check(path).tests == json.loads(program("check", path, "--json")[1])
+    assert dict(speclab.predict(0.75, 0.02, gamma=7)) == json.loads(program("predict", "--alpha", ".75", "--c", ".02", "--gamma", "7", "--json")[1])
+    path = SOURCE / "configs/prove_markov.json"
+    proof, printed = speclab.prove(path), json.loads(program("prove", path, "--exact", "--json")[1])
+    assert {",".join(map(str, tokens)): str(p) for tokens, p in proof.law.items()} == printed["distribution"]
+    assert (str(proof.acceptance), proof.lossless, proof.branches) == (printed["acceptance"], printed["lossless"], printed["branches"])
+    assert proof.gamma == json.loads(path.read_text())["gamma"]
+
+
+@needs_program
+def test_plans(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("drafted,accepted\n" + "5,3\n5,5\n5,0\n5,2\n" * 50)
+    for words, options in (
+        ("--alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
+        ("--alpha .75 --alpha-se .01 --c .02 --gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, gamma=5)),
+        (f"--log {log} --c .05", dict(log=log, c=0.05)),
+        ("--drafter a:.7:.02 --drafter b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
+        ("--config configs/paper/table2-4.json", dict(config="configs/paper/table2-4.json")),
+        ("--alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
+         dict(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4)),
+    ):
+        code, out, error = program("plan", *words.split(), "--json")
+        assert code == 0, error
+        assert dict(speclab.plan(**options)) == json.loads(out)
+        assert str(speclab.plan(**options)) == program("plan", *words.split())[1]
+    for options, words in (
+        (dict(), "give one of"),
+        (dict(alpha=0.5, log=log), "give one of"),
+        (dict(alpha=1.5, c=0.1), "alpha"),
+        (dict(alpha=0.5, c=0.1, gamma=10**6), "gamma"),
+        (dict(alpha=0.5, draft="nobody", target="llama-3.1-70b", device="h100-sxm"), "nobody"),
+        (dict(log="nowhere.csv", c=0.1), "nowhere.csv"),
+    ):
+        with pytest.raises(speclab.ConfigError, match=words):
+            speclab.plan(**options)
+    with pytest.raises(TypeError, match="gamma"):
+        speclab.plan(alpha=0.5, c=0.1, gamma=2.5)
+
+
+def test_sweep_and_compare_look_at_the_config():
+    with pytest.raises(speclab.ConfigError, match="/sweep"):
+        speclab.sweep(SOURCE / "configs/first.json")
+    with pytest.raises(speclab.ConfigError, match="/experiment"):
+        speclab.compare(SOURCE / "configs/first.json")
+    with pytest.raises(speclab.ConfigError, match="nowhere.json"):
+        speclab.sweep("nowhere.json")
+    assert len(speclab.sweep(SOURCE / "configs/sweep_formula.json").cells) > 1
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("tests/malformed/*.json")), ids=lambda path: path.stem)
+def test_malformed_configs_are_refused(path):
+    """As the program does, with file and JSON path; never another exception."""
+    with pytest.raises(speclab.ConfigError) as raised:
+        speclab.run(path)
+    assert raised.value.file == str(path) and str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("config", [3, None, [1], b"{}", {"title": {1, 2}}, {"title": float("nan")}])
+def test_what_is_no_config(config):
+    with pytest.raises((TypeError, speclab.ConfigError)):
+        speclab.run(config)
+
+
+def test_errors_of_dicts_name_the_path():
+    with pytest.raises(speclab.ConfigError) as raised:
+        speclab.run({"title": "t", "gamma": -1})
+    assert raised.value.path == "/gamma" and raised.value.file == "" and "-1" in str(raised.value)

@@ -1,0 +1,59 @@
+"""docs/python.md and the stub are those of the sources; their examples run."""
+
+import doctest
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
+
+
+def test_reference_is_fresh():
+    made = subprocess.run([sys.executable, "-B", SOURCE / "scripts/python_reference.py", "--check", SOURCE], capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+
+
+def test_guide():
+    page = (SOURCE / "python/guide.md").read_text(encoding="utf-8")
+    examples = "\n\n".join(block.split("```", 1)[0] for block in page.split("```python\n")[1:])
+    test = doctest.DocTestParser().get_doctest(examples, {}, "guide", None, 0)
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+    assert result.attempted > 5 and result.failed == 0
+
+
+def test_readme(capsys):
+    """What the example prints stands below it, as comments."""
+    page = (SOURCE / "README.md").read_text(encoding="utf-8")
+    code = page.split("```python\n", 1)[1].split("```", 1)[0]
+    exec(compile(code, "README.md", "exec"), {})
+    wanted = [line[2:] for line in code.splitlines() if line.startswith("# ")]
+    assert capsys.readouterr().out.splitlines() == wanted and wanted
+
+
+def test_stub_is_fresh(tmp_path):
+    pytest.importorskip("nanobind")
+    stub = tmp_path / "_core.pyi"
+    made = subprocess.run([sys.executable, "-B", "-m", "nanobind.stubgen", "-q", "-m", "speclab._core", "-o", stub], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert stub.read_text() == (SOURCE / "python/speclab/_core.pyi").read_text(), "stale: python3 -m nanobind.stubgen -m speclab._core -o python/speclab/_core.pyi"
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("docs/notebooks/*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks(path, monkeypatch, tmp_path):
+    """Every cell runs, in order; outputs are not kept in the repository."""
+    import json
+
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").symlink_to(SOURCE / "configs")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    names = {"__name__": "__main__"}
+    for number, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == [] and cell["execution_count"] is None, f"cell {number} has outputs"
+        exec(compile("".join(cell["source"]), f"{path.name}[{number}]", "exec"), names)

@@ -1,0 +1,188 @@
+"""Rules of the catalogue, rewritten in Python: each has at most 15 lines."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from speclab import rule
+
+
+def positive(row):
+    return np.maximum(row, 0)
+
+
+def argmax_row(row):
+    return [int(i == row.argmax()) for i in range(len(row))]
+
+
+def token(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def match(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        y = draw.categorical(target[i])
+        if y != x:
+            return i, y
+    return len(drafted), draw.categorical(target[-1])
+
+
+def gumbel(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        p, q = target[i], draft[i]
+        larger = lambda s: positive(p - s * q).sum() + s * q.sum()
+        ratio = [p[k] / q[k] if q[k] > 0 else math.inf for k in range(len(p))]
+        integral, at = {0: 0}, 0
+        for r in sorted(set(ratio) - {math.inf}):
+            integral[r], at = integral[at] + (r - at) / (larger(at) * larger(r)), r
+        integral[math.inf] = integral[at] + 1 / (q.sum() * larger(at))
+        w = [p[k] * max(integral[ratio[k]] - integral[ratio[x]], 0) for k in range(len(p))]
+        w[x] = p[x] / (q[x] * larger(ratio[x]))
+        if (y := draw.categorical(w, p)) != x:
+            return i, y
+    return len(drafted), draw.categorical(target[-1])
+
+
+def rejection(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        rate = min(1, *(q / p for p, q in zip(target[i], draft[i]) if p > 0))
+        if not draw.bernoulli(rate * target[i][x] / draft[i][x]):
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+@rule(plain=argmax_row)
+def greedy_of_any_row(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if x != target[i].argmax():
+            return i, target[i].argmax()
+    return len(drafted), target[-1].argmax()
+
+
+def greedy(draw, target, draft, drafted):
+    return greedy_of_any_row(draw, target, draft, drafted)
+
+
+def block(draw, target, draft, drafted):
+    prefix, accept = [1], [1]
+    for i, x in enumerate(drafted):
+        left = positive(prefix[i] * target[i] - draft[i]).sum()
+        below = left + 1 - prefix[i]
+        accept[i] = left / below if below > 0 else 1
+        prefix.append(min(1, prefix[i] * target[i][x] / draft[i][x]))
+        accept.append(prefix[-1])
+    n = len(drafted)
+    while n > 0 and not draw.bernoulli(accept[n]):
+        n -= 1
+    if n == len(drafted):
+        return n, draw.categorical(target[n])
+    return n, draw.categorical(positive(prefix[n] * target[n] - draft[n]), target[n])
+
+
+def lenient(lenience, residual_scale):
+    def rule(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if not draw.bernoulli(min(1, target[i][x] / (lenience * draft[i][x]))):
+                return i, draw.categorical(positive(target[i] - residual_scale * draft[i]), target[i])
+        return len(drafted), draw.categorical(target[-1])
+
+    return rule
+
+
+def lenient_greedy(lenience):
+    @rule(plain=argmax_row)
+    def lenient_greedy(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if target[i][x] < lenience * target[i].max():
+                return i, target[i].argmax()
+        return len(drafted), target[-1].argmax()
+
+    return lenient_greedy
+
+
+def typical(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        entropy = -sum(float(p) * math.log(p) for p in target[i] if p > 0)
+        if not target[i][x] > min(0.3, 0.09 * math.exp(-entropy)):
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def cascade(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        good = target[i] >= Fraction(9, 10) * target[i].max()
+        aimed = draft[i] * good + (draft[i] * ~good).sum() * target[i]
+        if not draw.bernoulli(min(1, aimed[x] / draft[i][x])):
+            return i, draw.categorical(positive(aimed - draft[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def sigmoid(draw, target, draft, drafted):
+    def weight(p):
+        return 1 / (1 + math.exp(-(math.log(p) + 1000) / 2000)) if p > 0 else 0.0
+
+    for i, x in enumerate(drafted):
+        p, q = [weight(value) for value in target[i]], [weight(value) for value in draft[i]]
+        if not draw.bernoulli(Fraction(min(1.0, p[x] / q[x]))):
+            return i, draw.categorical([Fraction(max(a - b, 0.0)) for a, b in zip(p, q)], target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+@rule(drafts=2)
+def recursive(draw, target, draft, candidates):
+    left = target
+    for x in candidates:
+        if draw.bernoulli(min(1, left[x] / draft[x])):
+            return True, x
+        residual = positive(left - draft)
+        left = residual / residual.sum() if residual.sum() > 0 else left
+    return False, draw.categorical(left, target)
+
+
+@rule(drafts=2)
+def k_seq(draw, target, draft, candidates):
+    k, overlap = len(candidates), lambda rho: np.minimum(target / rho, draft).sum()
+    lossless = lambda rho: 1 - (1 - overlap(rho)) ** k <= rho * overlap(rho)
+    low, high = 1.0, float(k)
+    if lossless(Fraction(1)):
+        low, high = 1.0, 1.0
+    while high - low > 1e-15 * high and low != (middle := low + (high - low) / 2) != high:
+        low, high = (low, middle) if lossless(Fraction(middle)) else (middle, high)
+    rho, beta = Fraction(high), overlap(Fraction(high))
+    for x in candidates:
+        if draw.bernoulli(min(1, target[x] / (rho * draft[x]))):
+            return True, x
+    share = (1 - (1 - beta) ** k) / beta if beta > 0 else 0
+    return False, draw.categorical(positive(target - share * np.minimum(draft, target / rho)), target)
+
+
+# Planted faults.
+
+
+def accepts_everything(draw, target, draft, drafted):
+    return len(drafted), draw.categorical(target[-1])
+
+
+def resamples_target(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def swaps_residual(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(positive(draft[i] - target[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def bonus_of_draft(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+    return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
