@@ -25,7 +25,7 @@ nb::tuple plan(const std::vector<std::string>& words) {
   } catch (const boost::program_options::error& error) {
     throw UsageError(error.what());
   }
-  Watch watch(nb::none());
+  Watch watch{nb::none()};
   std::optional<PlanAnswer> answer;
   {
     const nb::gil_scoped_release released;
