@@ -12,6 +12,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "analysis/recorded/row_measures.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 // Needs the line above.
@@ -30,16 +31,40 @@ constexpr float least_exponent = -104;
 /// Numbers summed in float before the sum goes to a double.
 constexpr std::size_t part = 4096;
 
-/// Half precision to float; `out` has room for whole vectors.
-void widen(const void* row, std::size_t count, float* out) {
+/// Half precision to float, and the largest number, or NaN when any is NaN: in one pass, since the row comes
+/// from memory. `ahead` is asked for before it is needed: rows are longer than what the processor looks ahead
+/// by itself.
+float widen(const void* row, std::size_t count, float* out) {
   const D d;
   const hn::Rebind<hwy::float16_t, D> half;
   const std::size_t lanes = hn::Lanes(d);
+  constexpr std::size_t ahead = 1024;
   const auto* in = static_cast<const hwy::float16_t*>(row);
   const auto* words = static_cast<const std::uint16_t*>(row);
+  auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto odd = hn::Zero(d);  // NaN once a NaN was seen
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, in + i)), d, out + i);
-  for (; i < count; ++i) out[i] = detail::float_of_half(words[i]);
+  const auto one = [&] {
+    const auto v = hn::PromoteTo(d, hn::LoadU(half, in + i));
+    hn::StoreU(v, d, out + i);
+    most = hn::Max(most, v);
+    odd = hn::IfThenElse(hn::Eq(v, v), odd, v);
+    i += lanes;
+  };
+  while (i + 2 * lanes <= count) {
+    hwy::Prefetch(words + i + ahead);
+    one();
+    one();
+  }
+  while (i + lanes <= count) one();
+  float found = hn::GetLane(hn::MaxOfLanes(d, most));
+  bool is_odd = hn::GetLane(hn::SumOfLanes(d, odd)) != 0;
+  for (; i < count; ++i) {
+    out[i] = detail::float_of_half(words[i]);
+    is_odd = is_odd || std::isnan(out[i]);
+    found = std::max(found, out[i]);
+  }
+  return is_odd ? std::numeric_limits<float>::quiet_NaN() : found;
 }
 
 /// The largest number; NaN when any is NaN.
@@ -75,13 +100,19 @@ detail::RowMass exponentials(float* row, std::size_t count, float most) {
     auto sum = hn::Zero(d);
     auto weighted = hn::Zero(d);
     std::size_t i = begin;
-    for (; i + lanes <= end; i += lanes) {
+    const auto one = [&] {
       const auto x = hn::Max(hn::Sub(hn::LoadU(d, row + i), shift), least);
       const auto e = hn::Exp(d, x);
       hn::StoreU(e, d, row + i);
       sum = hn::Add(sum, e);
       weighted = hn::MulAdd(e, x, weighted);
+      i += lanes;
+    };
+    while (i + 2 * lanes <= end) {  // two side by side hide the latency of one
+      one();
+      one();
     }
+    while (i + lanes <= end) one();
     mass.sum += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
     mass.weighted += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, weighted)));
     for (; i < end; ++i) {
@@ -159,11 +190,10 @@ struct NormalRow {
   bool valid = false;
 };
 
-/// `numbers` becomes the row's unnormalised probabilities.
-NormalRow normal_row(float* numbers, std::size_t count, RowMeaning meaning) {
+/// `numbers` becomes the row's unnormalised probabilities; `most` is its largest number, or NaN.
+NormalRow normal_row(float* numbers, std::size_t count, RowMeaning meaning, float most) {
   NormalRow row;
   if (meaning == RowMeaning::logits) {
-    const float most = HWY_DYNAMIC_DISPATCH(largest)(numbers, count);
     if (!std::isfinite(most)) return row;
     const auto mass = HWY_DYNAMIC_DISPATCH(exponentials)(numbers, count, most);
     row = {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum, static_cast<double>(most),
@@ -202,14 +232,15 @@ double number_at(const void* row, RowNumber number, std::size_t index) {
   return static_cast<double>(detail::float_of_half(half));
 }
 
-void floats_of(const void* row, RowNumber number, std::size_t vocab, float* out) {
+/// The numbers of a row, and the largest, or NaN when any is NaN.
+float floats_of(const void* row, RowNumber number, std::size_t vocab, float* out) {
+  if (number == RowNumber::f16) return HWY_DYNAMIC_DISPATCH(widen)(row, vocab, out);
   if (number == RowNumber::f32) {
     std::memcpy(out, row, vocab * sizeof(float));
-  } else if (number == RowNumber::f16) {
-    HWY_DYNAMIC_DISPATCH(widen)(row, vocab, out);
   } else {
     for (std::size_t i = 0; i < vocab; ++i) out[i] = static_cast<float>(number_at(row, number, i));
   }
+  return HWY_DYNAMIC_DISPATCH(largest)(out, vocab);
 }
 
 /// The definition, in double, for rows of f64.
@@ -313,15 +344,15 @@ RowMeasures RowMeter::measure(const StoredRow& target, const StoredRow& draft, s
   reserve(2 * vocab * sizeof(float));
   auto* p = static_cast<float*>(memory_);
   float* q = p + vocab;
-  floats_of(target.numbers, target.number, vocab, p);
-  floats_of(draft.numbers, draft.number, vocab, q);
+  const float p_most = floats_of(target.numbers, target.number, vocab, p);
+  const float q_most = floats_of(draft.numbers, draft.number, vocab, q);
   const auto log_numerator = [&](const float* row, RowMeaning meaning) {
     const auto value = static_cast<double>(row[token]);
     return meaning == RowMeaning::logits ? value : std::log(value);
   };
   RowMeasures found{log_numerator(p, target.meaning), log_numerator(q, draft.meaning), 0, 0, 0};
-  const NormalRow p_row = normal_row(p, vocab, target.meaning);
-  const NormalRow q_row = normal_row(q, vocab, draft.meaning);
+  const NormalRow p_row = normal_row(p, vocab, target.meaning, p_most);
+  const NormalRow q_row = normal_row(q, vocab, draft.meaning, q_most);
   if (!p_row.valid || !q_row.valid) {
     found.log_target = std::numeric_limits<double>::quiet_NaN();
     return found;

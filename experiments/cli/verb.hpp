@@ -86,9 +86,10 @@ void print(const T& result, const Typed<T>& type, bool as_json, std::string (*te
 int run_and_write(const boost::program_options::variables_map& values, const char* verb,
                   void (*check)(const Config& config));
 
-/// `speclab bench kernels` and `speclab check kernels`, which have options of their own. `arguments` are
-/// those after "kernels".
+/// `speclab bench kernels`, `bench recordings` and `check kernels`, which have options of their own.
+/// `arguments` are those after that word.
 int bench_kernels_verb(const std::vector<std::string>& arguments);
+int bench_recordings_verb(const std::vector<std::string>& arguments);
 int check_kernels_verb(const std::vector<std::string>& arguments);
 
 }  // namespace speclab

@@ -22,7 +22,7 @@ cat >recorded.json <<'J'
  "simulation": {"trials": 16, "length": 200}, "cost": {"c": 0.05}}
 J
 expect 0 run recorded.json --quiet --out results
-expect 0 run recorded.json --quiet --out swept --set sweep.gamma=[1,4]
+expect 0 run recorded.json --quiet --out swept --set 'sweep./gamma=[1,4]'
 expect 2 run recorded.json --out refused --set rule.kind=block
 says err "does not follow from two columns"
 expect 2 check recorded.json

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Records a pair of Hugging Face models: the target generates by sampling, and each token is written with its natural
+log-probabilities under target and draft. speclab plan --recording reads the file (docs/recordings.md).
+
+usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]
+
+Needs torch and transformers. Both models need one vocabulary. Sampling is by temperature alone, at which both columns
+are taken: top-k and top-p cut the target, and a recording of a cut target is checked less sharply.
+"""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from recording_csv import RecordingCsv  # noqa: E402
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--target", required=True, help="folder or name of the model that generates")
+    parser.add_argument("--draft", required=True, help="folder or name of the model that drafts")
+    parser.add_argument("--out", required=True, help="CSV file to write")
+    parser.add_argument("--prompts", help="text file, a prompt a line; without it a beginning-of-text token")
+    parser.add_argument("--prompt-ids", help="token ids of one prompt, such as 1,5,7: needs no tokenizer")
+    parser.add_argument("--sequences", type=int, default=64, help="sequences; prompts take turns")
+    parser.add_argument("--tokens", type=int, default=256, help="tokens of each")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="of torch, such as cuda")
+    return parser.parse_args()
+
+
+def prompts_of(options, config):
+    """Lists of token ids, at least one each."""
+    if options.prompt_ids:
+        return [[int(word) for word in options.prompt_ids.split(",")]]
+    if options.prompts is None:
+        if config.bos_token_id is None:
+            sys.exit("the target has no beginning-of-text token; give --prompts or --prompt-ids")
+        return [[config.bos_token_id]]
+    from transformers import AutoTokenizer
+    target = AutoTokenizer.from_pretrained(options.target)
+    draft = AutoTokenizer.from_pretrained(options.draft)
+    if target.get_vocab() != draft.get_vocab():
+        sys.exit("the tokenizers of target and draft differ; two columns need the same tokens")
+    lines = [line.rstrip("\n") for line in open(options.prompts, encoding="utf-8") if line.strip()]
+    return [target(line)["input_ids"] for line in lines]
+
+
+def main():
+    options = parse()
+    if options.temperature <= 0:
+        sys.exit("--temperature must be above 0: at 0 the target has one text, which says nothing of others")
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(options.seed)
+    models = {}
+    for side in ("target", "draft"):
+        model = AutoModelForCausalLM.from_pretrained(getattr(options, side), dtype="auto")
+        models[side] = model.to(options.device).eval()
+    sizes = {side: model.config.vocab_size for side, model in models.items()}
+    if sizes["target"] != sizes["draft"]:
+        sys.exit(f"the target has {sizes['target']} tokens, the draft {sizes['draft']}; two columns need one vocabulary")
+    prompts = prompts_of(options, models["target"].config)
+
+    def rows(model, ids, past=None):
+        """Log-probabilities after each id, in float, at the temperature; and the cache."""
+        done = model(torch.tensor([ids], device=options.device), past_key_values=past, use_cache=True)
+        return torch.log_softmax(done.logits[0].float() / options.temperature, dim=-1), done.past_key_values
+
+    with torch.no_grad(), open(options.out, "w", encoding="utf-8") as out:
+        recording = RecordingCsv(out, entropy=True)
+        for sequence in range(options.sequences):
+            prompt = prompts[sequence % len(prompts)]
+            tokens, target, entropies = [], [], []
+            row, past = rows(models["target"], prompt)
+            for _ in range(options.tokens):
+                # The row that is sampled from is the row that is written.
+                last = row[-1]
+                probabilities = last.exp()
+                token = int(torch.multinomial(probabilities, 1))
+                tokens.append(token)
+                target.append(float(last[token]))
+                entropies.append(float(-(probabilities * last.nan_to_num(neginf=0.0)).sum()))
+                if token == models["target"].config.eos_token_id:
+                    break
+                row, past = rows(models["target"], [token], past)
+            scored, _ = rows(models["draft"], prompt + tokens)
+            draft = [float(scored[len(prompt) - 1 + i, token]) for i, token in enumerate(tokens)]
+            recording.add(tokens, target, draft, entropies)
+    print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
+
+
+if __name__ == "__main__":
+    main()

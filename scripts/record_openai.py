@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Records a pair of models behind a completions API: the target generates with log-probabilities, the draft echoes the
+same text with its own. Writes a CSV of natural log-probabilities for speclab plan --recording (docs/recordings.md).
+
+usage: record_openai.py --target MODEL --draft MODEL --prompts FILE --out FILE.csv [--url URL] [--draft-url URL] [options]
+
+The draft's server must score given texts: completions with echo and max_tokens 0. A chat API cannot, so that it gives
+the target's column alone. Tokens are compared by their texts. The key is read from OPENAI_API_KEY, if set.
+Format: https://platform.openai.com/docs/api-reference/completions.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from recording_csv import RecordingCsv  # noqa: E402
+
+
+def post(url, body):
+    """The JSON that a server answers."""
+    headers = {"Content-Type": "application/json"}
+    if os.environ.get("OPENAI_API_KEY"):
+        headers["Authorization"] = "Bearer " + os.environ["OPENAI_API_KEY"]
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=600) as answer:
+        return json.load(answer)
+
+
+def generate(ask, url, model, prompt, tokens, seed):
+    """The texts of the tokens that the target generates, and their log-probabilities."""
+    answer = ask(f"{url}/completions", {"model": model, "prompt": prompt, "max_tokens": tokens, "temperature": 1,
+                                        "top_p": 1, "seed": seed, "logprobs": 1})
+    logprobs = answer["choices"][0]["logprobs"]
+    return logprobs["tokens"], logprobs["token_logprobs"]
+
+
+def score(ask, url, model, prompt, texts):
+    """The draft's log-probabilities of these tokens after the prompt."""
+    answer = ask(f"{url}/completions", {"model": model, "prompt": prompt + "".join(texts), "max_tokens": 0, "echo": True,
+                                        "temperature": 1, "logprobs": 1})
+    logprobs = answer["choices"][0]["logprobs"]
+    after = [i for i, offset in enumerate(logprobs["text_offset"]) if offset >= len(prompt)]
+    found = [logprobs["tokens"][i] for i in after]
+    for i, text in enumerate(texts):
+        if i >= len(found) or found[i] != text:
+            other = repr(found[i]) if i < len(found) else "nothing"
+            raise ValueError(f"{url}: the draft has {other} where the target has {text!r} (token {i}): the tokenizers "
+                             "differ, and two columns need the same tokens")
+    return [logprobs["token_logprobs"][i] for i in after[:len(texts)]]
+
+
+def record(ask, options, prompts, out):
+    recording = RecordingCsv(out)
+    for sequence in range(options.sequences or len(prompts)):
+        prompt = prompts[sequence % len(prompts)]
+        texts, target = generate(ask, options.url, options.target, prompt, options.tokens, options.seed + sequence)
+        if texts:
+            recording.add(texts, target, score(ask, options.draft_url or options.url, options.draft, prompt, texts))
+    return recording
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--url", default="https://api.openai.com/v1", help="of the target's API")
+    parser.add_argument("--draft-url", help="of the draft's API; without it the target's")
+    parser.add_argument("--target", required=True, help="name of the model that generates")
+    parser.add_argument("--draft", required=True, help="name of the model that scores")
+    parser.add_argument("--prompts", required=True, help="text file, a prompt a line")
+    parser.add_argument("--out", required=True, help="CSV file to write")
+    parser.add_argument("--sequences", type=int, default=0, help="sequences; 0: one for each prompt")
+    parser.add_argument("--tokens", type=int, default=256, help="tokens of each, at most")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    prompts = [line.rstrip("\n") for line in open(options.prompts, encoding="utf-8") if line.strip()]
+    with open(options.out, "w", encoding="utf-8") as out:
+        recording = record(post, options, prompts, out)
+    print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
+
+
+if __name__ == "__main__":
+    main()
