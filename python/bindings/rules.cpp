@@ -9,9 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/rules/block.hpp"
+#include "core/rules/token.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "python/bindings/bind.hpp"
+#include "python/bindings/python_policy.hpp"
 #include "python/bindings/python_rule.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "sim/any_rule.hpp"
@@ -129,6 +132,28 @@ RuleHandle of_function(const std::string& name, nb::object function, std::option
           true};
 }
 
+/// The rule, drafting for as long as the policy goes on. Throws ValueError for rules that this is not
+/// compiled for.
+RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
+  const HeldObject held(std::move(function));
+  RuleHandle made{handle.name, nullptr, handle.in_python};
+  made.make = [inner = handle.make, name = handle.name, held](std::int32_t gamma, double most_branches) {
+    const PythonPolicy policy(held);
+    const AnyRule rule = inner(gamma, most_branches).sampled;
+    const auto asked = [&policy](const auto& typed) {
+      const PolicyRule made_rule(typed, policy);
+      return RulePrograms{AnyRule(made_rule), EnumerableRule(made_rule)};
+    };
+    if (const auto* python = rule.get_if<PythonRule>()) return asked(*python);
+    if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
+    if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
+    throw UsageError(fmt::format(
+        "policy: goes with the rules token and block and with functions of one draft, not with \"{}\"",
+        name));
+  };
+  return made;
+}
+
 }  // namespace
 
 void bind_rules(nb::module_& module) {
@@ -141,6 +166,7 @@ void bind_rules(nb::module_& module) {
   module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
   module.def("function_rule", &of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
              nb::arg("drafts"));
+  module.def("with_policy", &with_policy, nb::arg("rule"), nb::arg("policy"));
   module.def("rule_names", [] {
     nb::list names;
     for (const std::string& name : rule_family().names()) names.append(name);

@@ -11,7 +11,7 @@ from typing import Any, Union
 from . import _core, _html
 from ._arrays import integer, number
 from ._configs import ConfigLike, config_text
-from ._rules import RuleLike, as_rule
+from ._rules import Policy, RuleLike, as_rule
 from .models import ModelLike, as_exact, same_vocab
 
 #: A Fraction in exact arithmetic, else a float.
@@ -78,6 +78,7 @@ def prove(
     draft: ModelLike | None = None,
     gamma: int = 1,
     *,
+    policy: Policy | None = None,
     context: Sequence[int] = (),
     exact: bool = True,
     max_branches: float | None = None,
@@ -93,7 +94,10 @@ def prove(
             function. Without `target` and `draft`: a config, as a dict or a path, which has all the rest.
         target, draft: rows [V] or [V^n, V], functions of the context, or Models. In exact arithmetic a float stands for
             its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which must be 1 within 1e-3.
-        gamma: drafted tokens, 0 to 64.
+        gamma: drafted tokens, 0 to 64; with a policy at most so many.
+        policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, given a tuple of the ids
+            drafted so far and the row that the last was drawn from (None before the first). For the rules token and block
+            and for functions of one draft.
         context: ids before the round.
         exact: rational arithmetic; else doubles, which are faster.
         max_branches: how many branches may be followed: 10^6 exactly, 2 10^7 in doubles. For a function: how often it
@@ -123,7 +127,7 @@ def prove(
         return _prove_config(rule, exact, max_branches)
     if target is None or draft is None:
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
-    handle = as_rule(rule)  # type: ignore[arg-type]
+    handle = as_rule(rule, policy)  # type: ignore[arg-type]
     target_rows, target_vocab = as_exact(target, "target")
     draft_rows, draft_vocab = as_exact(draft, "draft")
     vocab = same_vocab(target_vocab, draft_vocab)

@@ -87,8 +87,22 @@ def _named(name: str) -> _core.Rule:
     return _core.catalogue_rule(json.dumps({"kind": name}))
 
 
-def as_rule(rule: RuleLike, name: str = "rule") -> _core.Rule:
+#: `policy(drafted, row) -> bool`, asked before every token of a round whether to draft it: a tuple of the ids drafted so
+#: far, and the draft's row that the last was drawn from (None before the first).
+Policy = Callable[[tuple[int, ...], Any], bool]
+
+
+def as_rule(rule: RuleLike, policy: Policy | None = None) -> _core.Rule:
     """The handle of anything that is a rule; TypeError or ConfigError naming the argument."""
+    handle = _handle(rule)
+    if policy is None:
+        return handle
+    if not callable(policy):
+        raise TypeError(f"policy: expected a function, not {type(policy).__name__}")
+    return _core.with_policy(handle, policy)
+
+
+def _handle(rule: RuleLike) -> _core.Rule:
     if isinstance(rule, str):
         return _named(rule)
     if isinstance(rule, Rule):
@@ -97,8 +111,8 @@ def as_rule(rule: RuleLike, name: str = "rule") -> _core.Rule:
         try:
             text = json.dumps(dict(rule), allow_nan=False)
         except (TypeError, ValueError) as problem:
-            raise TypeError(f"{name}: parameters are numbers, texts and lists: {problem}") from None
+            raise TypeError(f"rule: parameters are numbers, texts and lists: {problem}") from None
         return _core.catalogue_rule(text)
     if callable(rule):
         return _core.function_rule(getattr(rule, "__name__", type(rule).__name__), rule, None, 1)
-    raise TypeError(f"{name}: expected a name, parameters or a function, not {type(rule).__name__}")
+    raise TypeError(f"rule: expected a name, parameters or a function, not {type(rule).__name__}")

@@ -14,7 +14,7 @@ from ._arrays import integer, number
 from ._interval import Interval
 from ._progress import reporter
 from ._proofs import MOST_GAMMA
-from ._rules import RuleLike, as_rule
+from ._rules import Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 
 MOST_SEED = 2**63 - 1
@@ -112,6 +112,7 @@ def simulate(
     seed: int = 1,
     rounds: int = 128_000,
     *,
+    policy: Policy | None = None,
     trials: int | None = None,
     prompt: Sequence[int] = (),
     c: float = 0.0,
@@ -125,7 +126,8 @@ def simulate(
     Args:
         target, draft: rows [V] or [V^n, V], functions `f(tokens) -> row`, or Models. Rows of floats, each summing to 1
             within 1e-3; they are divided by their sums.
-        gamma: drafted tokens per round, 0 to 64.
+        gamma: drafted tokens per round, 0 to 64; with a policy at most so many.
+        policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, as `prove` takes it.
         rule: a name, parameters or a function, as `prove` takes them.
         seed: 0 to 2^63 - 1. The result depends on it and the other arguments, not on threads.
         rounds: in all, rounded up to a multiple of `trials`.
@@ -146,7 +148,7 @@ def simulate(
     >>> 2.176 in made.tokens_per_target_step
     True
     """
-    handle = as_rule(rule)
+    handle = as_rule(rule, policy)
     target_model = as_core(target, "target")
     draft_model = as_core(draft, "draft")
     vocab = same_vocab(target_model.vocab, draft_model.vocab)
@@ -173,6 +175,7 @@ def sample(
     *,
     tokens: int,
     samples: int,
+    policy: Policy | None = None,
     seed: int = 1,
     prompt: Sequence[int] = (),
     threads: int = 0,
@@ -181,7 +184,7 @@ def sample(
     decoding.
 
     Args:
-        target, draft, gamma, rule, seed, prompt, threads: as of `simulate`.
+        target, draft, gamma, rule, policy, seed, prompt, threads: as of `simulate`.
         tokens: of a sequence.
         samples: independent sequences.
 
@@ -191,7 +194,7 @@ def sample(
     >>> sample([.5, .5], [.9, .1], 2, tokens=3, samples=4).shape
     (4, 3)
     """
-    handle = as_rule(rule)
+    handle = as_rule(rule, policy)
     target_model = as_core(target, "target")
     draft_model = None if draft is None else as_core(draft, "draft")
     vocab = target_model.vocab if draft_model is None else same_vocab(target_model.vocab, draft_model.vocab)

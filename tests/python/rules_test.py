@@ -270,3 +270,44 @@ def test_a_rule_of_several_drafts_chooses_a_candidate():
 
     with pytest.raises(ValueError, match="invents: returned"):
         prove(invents, [0.5, 0.5], [0.25, 0.75])
+
+
+def unsure(drafted, row):
+    """Drafts on after likely tokens."""
+    return not drafted or row[drafted[-1]] >= Fraction(1, 4)
+
+
+@pytest.mark.parametrize("rule", ["token", "block", py.token, py.block])
+def test_policies_keep_rules_lossless(rule):
+    target, draft = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], [Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)]
+    proof = prove(rule, target, draft, 3, policy=unsure)
+    fixed = prove(rule, target, draft, 3)
+    assert proof.lossless and proof.expected_emitted < fixed.expected_emitted
+    assert prove(rule, target, draft, 3, policy=lambda drafted, row: True).law == fixed.law
+    assert prove(rule, target, draft, 3, policy=lambda drafted, row: len(drafted) < 2).expected_emitted == prove(rule, target, draft, 2).expected_emitted
+    assert prove(rule, target, draft, 3, policy=lambda drafted, row: False).expected_emitted == 1
+    # Sampled, the mean is that of the proof: confidence 1 - 1e-9.
+    rows = [float(p) for p in target], [float(q) for q in draft]
+    made = speclab.simulate(*rows, 3, rule, policy=unsure, rounds=6400, confidence=1 - 1e-9)
+    assert float(proof.expected_emitted) in made.tokens_per_target_step
+    drawn = speclab.sample(*rows, 3, rule, policy=unsure, tokens=3, samples=4000)
+    assert not speclab.check(drawn, speclab.law(rows[0], 3), level=1e-9).different
+
+
+def test_a_policy_that_looks_at_the_verdict_would_be_refuted():
+    """A rule that drops what was drafted is another rule: it is refuted."""
+
+    def drops(draw, target, draft, drafted):
+        return py.token(draw, target[:2], draft[:1], drafted[:1]) if drafted[0] == 0 else (0, draw.categorical(draft[0]))
+
+    assert not prove(drops, [0.5, 0.25, 0.25], [0.125, 0.25, 0.625], 2).lossless
+
+
+def test_policies_are_checked():
+    with pytest.raises(ValueError, match="policy: goes with"):
+        prove("gumbel", [0.5, 0.5], [0.25, 0.75], 2, policy=unsure)
+    with pytest.raises(TypeError, match="policy"):
+        prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=3)
+    answers = iter([True, False, False] * 100)
+    with pytest.raises(ValueError, match="policy: given the same tokens"):
+        prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=lambda drafted, row: next(answers))
