@@ -13,6 +13,7 @@
 #include "core/distribution/divergence.hpp"
 #include "experiments/decode/prediction.hpp"
 #include "python/bindings/bind.hpp"
+#include "python/bindings/row_fault.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab::python {
@@ -61,9 +62,19 @@ void log_overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft,
 }
 
 template <class Scalar>
+bool are_distributions(const RowArray<Scalar>& rows) {
+  const auto vocab = static_cast<std::int32_t>(rows.shape(1));
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    if (fault_of(BasicRow<Scalar>{rows.data() + i * rows.shape(1), vocab}) != nullptr) return false;
+  }
+  return true;
+}
+
+template <class Scalar>
 void bind_overlaps(nb::module_& module) {
   module.def("overlaps", &overlaps<Scalar>, nb::arg("target").noconvert(), nb::arg("draft").noconvert(),
              nb::arg("out"));
+  module.def("are_distributions", &are_distributions<Scalar>, nb::arg("rows").noconvert());
   module.def("log_overlaps", &log_overlaps<Scalar>, nb::arg("target").noconvert(),
              nb::arg("draft").noconvert(), nb::arg("out"));
 }
@@ -71,6 +82,7 @@ void bind_overlaps(nb::module_& module) {
 }  // namespace
 
 void bind_theory(nb::module_& module) {
+  module.attr("row_tolerance") = row_tolerance;
   bind_overlaps<float>(module);
   bind_overlaps<double>(module);
   module.def(

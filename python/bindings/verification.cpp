@@ -15,6 +15,8 @@
 #include "core/rules/token.hpp"
 #include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
+#include "python/bindings/buffered_random_source.hpp"
+#include "python/bindings/row_fault.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/parallel.hpp"
@@ -64,21 +66,6 @@ struct GivenUniforms {
   double operator()(Draw draw) const { return uniforms[draw.use == Use::accept ? draw.slot : gamma]; }
 };
 
-/// What is wrong with a row, as the end of a sentence; null when it is a distribution. One pass.
-template <class Scalar>
-const char* fault_of(BasicRow<Scalar> row) {
-  // Sums of 2^17 float probabilities are off by less; rows of logits or weights by more.
-  constexpr double tolerance = 1e-2;
-  const double total = sum_terms<double>(0, row.size, [row](std::int32_t i) { return row[i]; });
-  const double size =
-      sum_terms<double>(0, row.size, [row](std::int32_t i) { return row[i] < 0 ? -row[i] : row[i]; });
-  if (!(total - total == 0)) return "holds NaN or infinity";
-  if (size > total) return "holds a number below 0; probabilities are expected, not logits";
-  if (!(total > 1 - tolerance && total < 1 + tolerance))
-    return "does not sum to 1; probabilities are expected";
-  return nullptr;
-}
-
 /// The first request, if any, whose rows cannot be used.
 struct Refused {
   std::size_t request;
@@ -106,11 +93,11 @@ Verdict verdict_of(const Rule& rule, const Rows<Scalar>& target, const Rows<Scal
   const auto drafts = [&](std::int32_t i) { return draft.at(request, i); };
   if (chance.uniforms != nullptr) {
     const auto width = static_cast<std::size_t>(chance.gamma) + 1;
-    UniformRandomSource random(GivenUniforms{chance.uniforms + request * width, chance.gamma});
+    BufferedRandomSource<Scalar, GivenUniforms> random({chance.uniforms + request * width, chance.gamma});
     return verify(rule, targets, drafts, drafted, chance.gamma, random);
   }
-  SampledRandomSource random =
-      sampled_random_source(chance.seed, static_cast<std::uint32_t>(request), chance.round);
+  BufferedRandomSource<Scalar, RoundUniforms> random(
+      {chance.seed, static_cast<std::uint32_t>(request), chance.round});
   return verify(rule, targets, drafts, drafted, chance.gamma, random);
 }
 
