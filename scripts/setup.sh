@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing with apt and makes the default corpus, data/austen.txt.
-# usage: scripts/setup.sh [run|test|tasks|pocketsphinx]
+# usage: scripts/setup.sh [run|test|explorer|tasks|pocketsphinx]
 #   test          adds what the tests and the formatter need
+#   explorer      adds what builds the explorer and runs its tests; those in a browser need Playwright from PyPI as well
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
 #   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (140 MB)
@@ -14,7 +15,8 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboo
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
   test) packages="$packages doctest-dev python3-numpy chromium clang-format" ;;
-  *) echo "setup.sh: \"$1\" is not run, test, tasks or pocketsphinx" >&2; exit 2 ;;
+  explorer) packages="$packages emscripten nodejs chromium" ;;
+  *) echo "setup.sh: \"$1\" is not run, test, explorer, tasks or pocketsphinx" >&2; exit 2 ;;
 esac
 
 missing=
@@ -101,7 +103,7 @@ make() {
 # and the experiments that need them say so.
 make austen "the package r-cran-janeaustenr" data/austen.txt
 case ${1:-run} in
-  run|test) exit 0 ;;
+  run|test|explorer) exit 0 ;;
   tasks)
     make help_pages "the packages libreoffice-help-en-us and -de" data/help_en.txt data/help_de.txt data/help_docs.txt
     make headers "the package libboost-dev" data/headers.txt

@@ -1,0 +1,165 @@
+// The functions of the explorer's page, over the sources that the program is built from. Plain C functions of
+// numbers and of bytes that the page wrote into `input`; results are read from the record. Every function
+// returns 1, or 0 for an error, whose sentence is then the record's only text, "error".
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explorer/engine/many_rounds.hpp"
+#include "explorer/engine/one_round.hpp"
+
+namespace speclab::explorer {
+namespace {
+
+Record result;
+std::vector<std::byte> input;
+CountedRounds counted_rounds;
+LengthCounts iid_counts;
+StretchRounds stretch_rounds;
+
+template <class Work>
+int guarded(const Work& work) {
+  result.clear();
+  try {
+    work();
+    return 1;
+  } catch (const std::exception& error) {
+    result.clear();
+    result.text("error", error.what());
+    return 0;
+  }
+}
+
+std::uint64_t seed_of(double seed) { return static_cast<std::uint64_t>(seed); }
+
+/// Input: 2 * vocab weights, target then draft, and the rule's name after them.
+RoundTask round_task(std::int32_t vocab, std::int32_t name_length, double parameter, std::int32_t gamma) {
+  const auto* weights = reinterpret_cast<const std::int32_t*>(input.data());
+  const auto size = static_cast<std::size_t>(vocab);
+  const auto* name = reinterpret_cast<const char*>(weights + 2 * size);
+  return {{name, static_cast<std::size_t>(name_length)},
+          parameter,
+          gamma,
+          {weights, size},
+          {weights + size, size}};
+}
+
+}  // namespace
+
+// The page knows each function by this name.
+#define EXPORT(name) extern "C" __attribute__((export_name(#name), used))
+
+EXPORT(reserve_input) void* export_reserve_input(std::int32_t bytes) {
+  input.resize(static_cast<std::size_t>(bytes));
+  return input.data();
+}
+EXPORT(names_data) const char* export_names_data() { return result.names().data(); }
+EXPORT(names_size) std::int32_t export_names_size() {
+  return static_cast<std::int32_t>(result.names().size());
+}
+EXPORT(numbers_data) const double* export_numbers_data() { return result.numbers().data(); }
+EXPORT(text_data) const char* export_text_data() { return result.text().data(); }
+
+EXPORT(list_rules) int export_list_rules() {
+  return guarded([] {
+    std::vector<std::string> names;
+    std::vector<std::string> parameters;
+    std::vector<double> values;
+    std::vector<double> least;
+    std::vector<double> most;
+    for (const OfferedRule& rule : offered_rules) {
+      names.emplace_back(rule.name);
+      parameters.emplace_back(rule.parameter);
+      values.push_back(rule.value);
+      least.push_back(rule.least);
+      most.push_back(rule.most);
+    }
+    result.texts("names", names);
+    result.texts("parameters", parameters);
+    result.list("values", values);
+    result.list("least", least);
+    result.list("most", most);
+  });
+}
+
+/// Words of random numbers, as pairs of 32 bits, low first.
+EXPORT(philox)
+int export_philox(double seed, std::int32_t trial, std::int32_t round, std::int32_t use, std::int32_t slot) {
+  return guarded([&] {
+    Philox stream(seed_of(seed), {static_cast<std::uint32_t>(trial),
+                                  static_cast<std::uint32_t>(round),
+                                  {static_cast<Use>(use), static_cast<std::uint16_t>(slot)}});
+    std::vector<double> halves;
+    for (int word = 0; word < 4; ++word) {
+      const std::uint64_t bits = stream();
+      halves.push_back(static_cast<double>(bits & 0xffffffffU));
+      halves.push_back(static_cast<double>(bits >> 32U));
+    }
+    result.list("halves", halves);
+  });
+}
+
+EXPORT(rows) int export_rows(std::int32_t vocab, std::int32_t name, double parameter, std::int32_t gamma) {
+  return guarded([&] { describe_rows(round_task(vocab, name, parameter, gamma), result); });
+}
+EXPORT(prove) int export_prove(std::int32_t vocab, std::int32_t name, double parameter, std::int32_t gamma) {
+  return guarded([&] { prove_round(round_task(vocab, name, parameter, gamma), result); });
+}
+EXPORT(draws)
+int export_draws(std::int32_t vocab, std::int32_t name, double parameter, std::int32_t gamma, double seed,
+                 std::int32_t round) {
+  return guarded([&] {
+    draw_round(round_task(vocab, name, parameter, gamma), seed_of(seed), static_cast<std::uint32_t>(round),
+               result);
+  });
+}
+/// The functions that play rounds go on where they left off, unless `anew`.
+EXPORT(rounds)
+int export_rounds(std::int32_t vocab, std::int32_t name, double parameter, std::int32_t gamma, double seed,
+                  std::int32_t anew, std::int32_t count) {
+  return guarded([&] {
+    if (anew != 0) counted_rounds = {};
+    count_rounds(round_task(vocab, name, parameter, gamma), seed_of(seed), static_cast<std::uint32_t>(count),
+                 counted_rounds, result);
+  });
+}
+
+/// gamma < 0: the best.
+EXPORT(predict) int export_predict(double alpha, double c, double c_hat, std::int32_t gamma) {
+  return guarded(
+      [&] { predict(alpha, c, c_hat, gamma < 0 ? std::nullopt : std::optional<int>(gamma), result); });
+}
+EXPORT(curves) int export_curves(double alpha, double c, double c_hat, std::int32_t most) {
+  return guarded([&] { curves(alpha, c, c_hat, most, result); });
+}
+EXPORT(best_by_alpha) int export_best_by_alpha(double c) {
+  return guarded([&] { best_by_alpha(c, result); });
+}
+EXPORT(iid_distribution) int export_iid_distribution(double alpha, std::int32_t gamma) {
+  return guarded([&] { iid_distribution(alpha, gamma, result); });
+}
+EXPORT(iid_rounds)
+int export_iid_rounds(double alpha, std::int32_t gamma, double seed, std::int32_t length, std::int32_t anew,
+                      std::int32_t count) {
+  return guarded([&] {
+    if (anew != 0) iid_counts = {};
+    iid_rounds(alpha, gamma, seed_of(seed), static_cast<std::uint32_t>(length),
+               static_cast<std::uint64_t>(count), iid_counts, result);
+  });
+}
+EXPORT(stretches) int export_stretches(double easy, double hard, double stay, std::int32_t gamma) {
+  return guarded([&] { exact_stretches({easy, hard, stay}, gamma, result); });
+}
+EXPORT(stretch_rounds)
+int export_stretch_rounds(double easy, double hard, double stay, std::int32_t gamma, double seed,
+                          std::int32_t anew, std::int32_t count) {
+  return guarded([&] {
+    if (anew != 0) stretch_rounds = {};
+    play_stretches({easy, hard, stay}, gamma, seed_of(seed), static_cast<std::uint32_t>(count),
+                   stretch_rounds, result);
+  });
+}
+
+}  // namespace speclab::explorer

@@ -1,0 +1,213 @@
+// Room 1: one round of a rule on two rows, drawn, looked at and enumerated.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/rational.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/rules/position_rules.hpp"
+#include "explorer/engine/record.hpp"
+#include "explorer/engine/recorded_random_source.hpp"
+#include "explorer/engine/rules.hpp"
+
+namespace speclab::explorer {
+
+/// What room 1 is about. Rows are weights, normalised as the program normalises them.
+struct RoundTask {
+  std::string_view rule;
+  double parameter = 0;
+  std::int32_t gamma = 1;
+  std::span<const std::int32_t> target;  ///< as long as `draft`, not all 0
+  std::span<const std::int32_t> draft;
+};
+
+/// A page that answers while a bar is dragged follows no more branches than this.
+inline constexpr double most_branches = 20000;
+
+template <class Real>
+ExactTable<Real> table_of(std::span<const std::int32_t> weights) {
+  Rational total(0);
+  for (const std::int32_t weight : weights) total += Rational(weight);
+  if (total == Rational(0)) throw std::invalid_argument("a row needs one token of positive probability");
+  std::vector<Real> row;
+  for (const std::int32_t weight : weights) row.push_back(static_cast<Real>(Rational(weight) / total));
+  return ExactTable<Real>({std::move(row)});
+}
+
+/// As the simulator's tables are normalised: sum and divide in double.
+inline ExactTable<double> sampled_table_of(std::span<const std::int32_t> weights) {
+  std::vector<double> row(weights.begin(), weights.end());
+  normalise(row);
+  return ExactTable<double>({std::move(row)});
+}
+
+/// overlap, and what the rule does with each token where it decides position by position: accept[x], the
+/// probability to accept a drafted x; replacement[x], that of x after a rejection; and of the first emitted
+/// token kept[x] + replaced[x], of which kept[x] + refused[x] is the draft's.
+inline void describe_rows(const RoundTask& task, Record& out) {
+  const ExactTable<double> target = sampled_table_of(task.target);
+  const ExactTable<double> draft = sampled_table_of(task.draft);
+  std::vector<double> scratch;
+  const Row p = target.next({}, scratch);
+  const Row q = draft.next({}, scratch);
+  out.list("p", std::span(p.probabilities, task.target.size()));
+  out.list("q", std::span(q.probabilities, task.draft.size()));
+  out.number("overlap", overlap(p, q));
+  with_rule(task.rule, task.parameter, task.gamma, [&]<class Rule>(const Rule& rule) {
+    if constexpr (AcceptanceRule<Rule>) {
+      std::vector<double> accept;
+      std::vector<double> replacement;
+      std::vector<double> kept;
+      std::vector<double> refused;
+      std::vector<double> replaced;
+      const auto weights = rule.replacement(p, q);
+      const double total = total_probability(weights);
+      double rejection = 0;
+      for (Token token = 0; token < p.size; ++token) {
+        accept.push_back(std::clamp(static_cast<double>(rule.acceptance(token, p, q)), 0.0, 1.0));
+        replacement.push_back(total > 0 ? weights[token] / total : p[token]);
+        kept.push_back(q[token] * accept.back());
+        refused.push_back(q[token] * (1 - accept.back()));
+        rejection += refused.back();
+      }
+      for (const double probability : replacement) replaced.push_back(probability * rejection);
+      out.list("accept", accept);
+      out.list("replacement", replacement);
+      out.list("kept", kept);
+      out.list("refused", refused);
+      out.list("replaced", replaced);
+      out.number("acceptance", 1 - rejection);
+    }
+  });
+}
+
+namespace detail {
+
+inline std::string shown(const Rational& value) { return value.str(); }
+
+inline std::string joined(const std::vector<Token>& tokens) {
+  std::string text;
+  for (const Token token : tokens) text += (text.empty() ? "" : ",") + std::to_string(token);
+  return text;
+}
+
+}  // namespace detail
+
+/// The proof of `speclab prove --exact`: fractions as texts, under the names of its --json.
+inline void prove_round(const RoundTask& task, Record& out) {
+  const ExactTable<Rational> target = table_of<Rational>(task.target);
+  const ExactTable<Rational> draft = table_of<Rational>(task.draft);
+  const EnumerableRule rule =
+      with_rule(task.rule, task.parameter, task.gamma, [](const auto& made) { return EnumerableRule(made); });
+  const auto support = [](std::span<const std::int32_t> weights) {
+    return static_cast<std::size_t>(
+        std::count_if(weights.begin(), weights.end(), [](auto w) { return w > 0; }));
+  };
+  const double bound = rule->branch_bound(task.gamma, support(task.draft), support(task.target));
+  out.number("branch_bound", bound);
+  if (bound > most_branches) return;
+  const Losslessness<Rational> found =
+      examine<Rational>(ModelRef<Rational>(target), ModelRef<Rational>(draft), rule, task.gamma, {});
+  std::vector<Rational> scratch;
+  out.number("lossless", found.distance == Rational(0) ? 1 : 0);
+  out.text("tv", detail::shown(found.distance));
+  out.text("acceptance", detail::shown(found.acceptance()));
+  if (const auto best = rule->best_acceptance(target.next({}, scratch), draft.next({}, scratch))) {
+    out.text("optimal_transport_bound", detail::shown(*best));
+  }
+  out.text("expected_accepted", detail::shown(found.expected_accepted));
+  out.text("expected_emitted", detail::shown(found.expected_emitted));
+  out.text("rejection", detail::shown(found.rejection));
+  out.number("branches", static_cast<double>(found.branches));
+  std::vector<double> accepted;
+  for (const Rational& probability : found.accepted) accepted.push_back(static_cast<double>(probability));
+  out.list("accepted", accepted);
+  if (found.distance == Rational(0)) return;
+  const std::vector<Token>& worst = *found.counterexample;
+  const auto probability = [&](const auto& distribution) {
+    const auto at = distribution.find(worst);
+    return at == distribution.end() ? Rational(0) : at->second;
+  };
+  out.text("counterexample", detail::joined(worst));
+  out.text("probability", detail::shown(probability(found.distribution)));
+  out.text("target_probability", detail::shown(probability(found.target_distribution)));
+}
+
+/// Round number `round` of trial 0, draw by draw: each with its use, slot, uniform, probability and result.
+inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t round, Record& out) {
+  const ExactTable<double> target = sampled_table_of(task.target);
+  const ExactTable<double> draft = sampled_table_of(task.draft);
+  std::vector<RecordedDraw> draws;
+  RecordedRandomSource random(RoundUniforms{seed, 0, round}, draws);
+  std::vector<Token> context;
+  RoundScratch<double> scratch;
+  const Round done = with_rule(task.rule, task.parameter, task.gamma, [&](const auto& rule) {
+    return speculative_round(target, draft, rule, task.gamma, context, random, scratch, NoWatch{});
+  });
+  const auto column = [&](std::string_view name, const auto& of) {
+    std::vector<double> values;
+    for (const RecordedDraw& draw : draws) values.push_back(static_cast<double>(of(draw)));
+    out.list(name, values);
+  };
+  column("use", [](const RecordedDraw& draw) { return static_cast<int>(draw.draw.use); });
+  column("slot", [](const RecordedDraw& draw) { return draw.draw.slot; });
+  column("categorical", [](const RecordedDraw& draw) { return draw.categorical; });
+  column("uniform", [](const RecordedDraw& draw) { return draw.uniform; });
+  column("probability", [](const RecordedDraw& draw) { return draw.probability; });
+  column("result", [](const RecordedDraw& draw) { return draw.result; });
+  out.list("emitted", context);
+  out.number("accepted", done.accepted);
+  out.number("examined", done.examined);
+  out.number("next", done.next);
+}
+
+/// Counts of rounds that go on where the last call left off.
+struct CountedRounds {
+  std::uint32_t rounds = 0;
+  std::vector<std::uint64_t> lengths;  ///< lengths[k] of them accepted k tokens
+  std::vector<std::uint64_t> tokens;   ///< tokens[x] of them emitted x first
+  std::uint64_t examined = 0;
+  std::uint64_t accepted = 0;
+};
+
+/// Plays `count` more rounds of trial 0, each from an empty context.
+inline void count_rounds(const RoundTask& task, std::uint64_t seed, std::uint32_t count, CountedRounds& state,
+                         Record& out) {
+  const ExactTable<double> target = sampled_table_of(task.target);
+  const ExactTable<double> draft = sampled_table_of(task.draft);
+  state.lengths.resize(static_cast<std::size_t>(task.gamma) + 1);
+  state.tokens.resize(task.target.size());
+  std::vector<Token> context;
+  RoundScratch<double> scratch;
+  with_rule(task.rule, task.parameter, task.gamma, [&](const auto& rule) {
+    for (const std::uint32_t end = state.rounds + count; state.rounds < end; ++state.rounds) {
+      context.clear();
+      SampledRandomSource random = sampled_random_source(seed, 0, state.rounds);
+      const Round done =
+          speculative_round(target, draft, rule, task.gamma, context, random, scratch, NoWatch{});
+      ++state.lengths[static_cast<std::size_t>(done.accepted)];
+      ++state.tokens[static_cast<std::size_t>(context.front())];
+      state.examined += static_cast<std::uint64_t>(done.examined);
+      state.accepted += static_cast<std::uint64_t>(done.accepted);
+    }
+  });
+  out.number("rounds", state.rounds);
+  out.list("lengths", state.lengths);
+  out.list("tokens", state.tokens);
+  std::vector<double> shares;
+  for (const std::uint64_t tokens : state.tokens)
+    shares.push_back(static_cast<double>(tokens) / state.rounds);
+  out.list("shares", shares);
+  out.number("examined", static_cast<double>(state.examined));
+  out.number("accepted", static_cast<double>(state.accepted));
+  out.number("tokens_per_target_step", 1 + static_cast<double>(state.accepted) / state.rounds);
+}
+
+}  // namespace speclab::explorer

@@ -1,0 +1,57 @@
+// What a WebAssembly build of the sources needs before any of them is read; scripts/build_explorer.sh
+// includes it first.
+#pragma once
+
+// Random123 knows processors by name and refuses the others. Its only processor-specific code for compilers
+// like this one is for x86 and PowerPC, so any other known name selects the portable multiplication. The bits
+// are tested against the native program's (tests/explorer).
+#define __riscv 1
+#include <Random123/philox.h>
+#undef __riscv
+
+// 128-bit integers are aligned more strictly here than anything that operator new promises; exact fractions
+// do without them.
+#include <boost/config.hpp>
+#undef BOOST_HAS_INT128
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+// What this libc++ does not have yet.
+namespace std {
+template <class To, class From>
+constexpr To bit_cast(const From& value) {
+  return __builtin_bit_cast(To, value);
+}
+
+/// The shortest digits that are read back as the same number.
+inline to_chars_result to_chars(char* first, char* last, double value, chars_format) {
+  constexpr int enough = 17;
+  char digits[32];
+  int length = 0;
+  for (int more = 0; more < enough; ++more) {
+    length = snprintf(digits, sizeof(digits), "%.*e", more, value);
+    if (strtod(digits, nullptr) == value) break;
+  }
+  if (last - first < length) return {last, errc::value_too_large};
+  return {copy(digits, digits + length, first), errc{}};
+}
+
+inline from_chars_result from_chars(const char* first, const char* last, double& value) {
+  // strtod would also read white space, a plus sign and hexadecimal numbers, which from_chars does not.
+  const char* at = first + (first != last && *first == '-' ? 1 : 0);
+  const bool begins = at != last && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'i' || *at == 'n');
+  if (!begins || (at + 1 != last && *at == '0' && (at[1] == 'x' || at[1] == 'X')))
+    return {first, errc::invalid_argument};
+  const string text(first, last);
+  char* end = nullptr;
+  const double read = strtod(text.c_str(), &end);
+  if (end == text.c_str()) return {first, errc::invalid_argument};
+  value = read;
+  return {first + (end - text.c_str()), errc{}};
+}
+}  // namespace std

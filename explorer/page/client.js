@@ -1,0 +1,40 @@
+// The page's side of the worker: ask(name, query) promises what the engine answers.
+
+export function startClient(workerSource, packedEngine) {
+  const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
+  const worker = new Worker(url);
+  const waiting = new Map();
+  let last = 0;
+
+  worker.onmessage = ({ data }) => {
+    const { resolve, reject } = waiting.get(data.id);
+    waiting.delete(data.id);
+    if (data.error === undefined) resolve(data.result);
+    else reject(new Error(data.error));
+  };
+
+  const ask = (name, query) => new Promise((resolve, reject) => {
+    waiting.set(++last, { resolve, reject });
+    worker.postMessage({ id: last, name, query });
+  });
+
+  const bytes = Uint8Array.from(atob(packedEngine), letter => letter.charCodeAt(0));
+  return { ask, started: ask("start", bytes) };
+}
+
+// Runs work(state) for the newest state only: while one run is under way, later states replace one another.
+export function newestOnly(work) {
+  let running = false;
+  let next = null;
+  return async state => {
+    next = { state };
+    if (running) return;
+    running = true;
+    while (next) {
+      const { state: now } = next;
+      next = null;
+      await work(now);
+    }
+    running = false;
+  };
+}

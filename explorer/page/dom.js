@@ -1,0 +1,108 @@
+// Elements, controls and what every room shows in the same way.
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// A number as people read it. The full digits are in the element's title.
+export function shown(value, digits = 4) {
+  if (value === undefined || value === null) return "–";
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
+  return String(Number(value.toPrecision(digits)));
+}
+
+let controls = 0;
+
+// A labelled slider. `set` gets its value as a number while it moves.
+export function slider({ label, least, most, step, format = shown, set }) {
+  const id = `control-${++controls}`;
+  const input = element("input", { id, type: "range", min: least, max: most, step });
+  const output = element("output", { for: id });
+  const show = value => {
+    output.textContent = format(value);
+    input.setAttribute("aria-valuetext", format(value));
+  };
+  input.addEventListener("input", () => {
+    show(Number(input.value));
+    set(Number(input.value));
+  });
+  const box = element("div", { class: "control" }, element("label", { for: id }, label), input, output);
+  return {
+    box,
+    input,
+    show(value) {
+      if (Number(input.value) !== value) input.value = value;
+      show(value);
+    },
+    limits(least, most, step) {
+      Object.assign(input, { min: least, max: most, step });
+    },
+    rename(text) {
+      box.firstChild.textContent = text;
+    },
+  };
+}
+
+export function choice({ label, options, set }) {
+  const id = `control-${++controls}`;
+  const select = element("select", { id }, ...options.map(([value, text]) => element("option", { value }, text)));
+  select.addEventListener("change", () => set(select.value));
+  return {
+    box: element("div", { class: "control" }, element("label", { for: id }, label), select),
+    select,
+    show(value) { select.value = value; },
+  };
+}
+
+export function wholeNumber({ label, least, most, set }) {
+  const id = `control-${++controls}`;
+  const input = element("input", { id, type: "number", min: least, max: most, step: 1 });
+  input.addEventListener("change", () => {
+    const value = Math.round(Number(input.value));
+    if (Number.isFinite(value)) set(Math.min(most, Math.max(least, value)));
+  });
+  return {
+    box: element("div", { class: "control" }, element("label", { for: id }, label), input),
+    show(value) { if (Number(input.value) !== value || input.value === "") input.value = value; },
+  };
+}
+
+export const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+
+// The commands that give the same numbers, with a button that copies them.
+export function commandBox() {
+  const code = element("code", { tabindex: 0, "aria-label": "command" });
+  const copy = button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      copy.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(code);
+      copy.textContent = "Selected";
+    }
+    setTimeout(() => { copy.textContent = "Copy"; }, 1500);
+  });
+  const box = element("div", { class: "command" }, element("p", {}, "The same numbers from the program:"),
+    element("div", { class: "shell" }, code, copy));
+  return { box, show(text) { code.textContent = text; } };
+}
+
+// Names and values, two columns.
+export function facts(entries) {
+  const list = element("dl", { class: "facts" });
+  for (const [name, value, kind] of entries) {
+    const text = typeof value === "number" ? shown(value, 6) : value ?? "–";
+    list.append(element("dt", {}, name),
+      element("dd", { class: kind, title: typeof value === "number" ? value : undefined }, text));
+  }
+  return list;
+}
+
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

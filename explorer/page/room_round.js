@@ -1,0 +1,200 @@
+// Room 1: one round.
+import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
+import { newestOnly } from "./client.js";
+import { within } from "./state.js";
+import { rowsPicture } from "./rows_picture.js";
+import { drawText, letters } from "./draw_text.js";
+
+let rules = null;
+
+const whole = row => row.map(weight => within(Math.round(weight), 0, 1000));
+
+const parameterNames = {
+  lenience: "Lenience l", epsilon: "Threshold ε", slack: "Slack", drafts: "Drafted paths",
+};
+
+function command(state) {
+  const parameter = parameterOf(state);
+  const flag = { lenience: `--lenience ${state.value}`, drafts: `--drafts ${state.value}` }[parameter]
+    ?? (parameter ? `--param ${parameter}=${state.value}` : "");
+  return ["speclab prove --rule", state.rule, flag, "--target", state.p.join(","), "--draft", state.q.join(","),
+    "--gamma", state.gamma, "--exact"].filter(word => word !== "").join(" ");
+}
+
+const indexOf = name => rules ? rules.names.indexOf(name) : 0;
+const parameterOf = state => rules ? rules.parameters[indexOf(state.rule)] : "";
+
+const taskOf = state =>
+  ({ rule: state.rule, parameter: state.value, gamma: state.gamma, target: state.p, draft: state.q });
+
+export const roundRoom = {
+  title: "1 One round",
+  sentence: "The draft proposes tokens from its distribution q; the rule accepts or replaces them so that, if it is " +
+    "lossless, what comes out has the target's distribution p. Drag the bars.",
+  start: { rule: "token", value: 0, gamma: 1, p: [50, 30, 20], q: [10, 30, 60], seed: 1 },
+
+  async prepare(ask) { rules = await ask("list_rules", {}); },
+
+  mend(state) {
+    const made = { ...state };
+    made.p = whole(made.p).slice(0, 6);
+    made.q = whole(made.q).slice(0, 6);
+    const size = Math.max(2, made.p.length, made.q.length);
+    for (const row of [made.p, made.q]) {
+      while (row.length < size) row.push(0);
+      if (row.every(weight => weight === 0)) row[0] = 100;
+    }
+    made.gamma = within(Math.round(made.gamma), 1, 4);
+    made.seed = within(Math.round(made.seed), 0, 2 ** 32);
+    if (!rules) return made;
+    if (indexOf(made.rule) < 0) made.rule = "token";
+    const at = indexOf(made.rule);
+    if (rules.parameters[at] === "") made.value = 0;
+    else if (!(made.value >= rules.least[at] && made.value <= rules.most[at]) || made.value === 0) made.value = rules.values[at];
+    if (rules.parameters[at] === "drafts") made.value = Math.round(made.value);
+    return made;
+  },
+
+  build(host, { ask, set, state, fail }) {
+    const picture = element("div", { class: "picture" });
+    const law = element("div", {});
+    const verdict = element("div", { "aria-live": "polite" });
+    const drawn = element("ol", { class: "draws", "aria-live": "polite", "aria-label": "Draws of the round" });
+    const counted = element("div", {});
+    const commands = commandBox();
+
+    const rule = choice({
+      label: "Rule", options: rules.names.map(name => [name, name.startsWith("fault-") ? `${name} (a planted fault)` : name]),
+      set: value => set({ rule: value, value: rules.values[indexOf(value)] }),
+    });
+    const parameter = slider({ label: "", least: 0, most: 1, step: 0.05, set: value => set({ value }) });
+    const gamma = slider({ label: "Drafted tokens γ", least: 1, most: 4, step: 1, set: value => set({ gamma: value }) });
+    const tokens = slider({
+      label: "Tokens in the vocabulary", least: 2, most: 6, step: 1,
+      set: size => {
+        const resized = row => [...row, ...Array(6).fill(0)].slice(0, size);
+        set({ p: resized(state().p), q: resized(state().q) });
+      },
+    });
+    const seed = wholeNumber({ label: "Seed of the draws", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
+
+    // The draws of one round after another, one at a time.
+    let round = 0;
+    let step = 0;
+    let draws = null;
+    let timer = null;
+    const forget = () => {
+      round = 0;
+      step = 0;
+      draws = null;
+      drawn.replaceChildren();
+      counted.replaceChildren();
+      anew = true;
+    };
+    const nextDraw = async () => {
+      if (draws === null || step === draws.use.length) {
+        if (draws !== null) ++round;
+        const asked = round;
+        draws = await ask("draws", { ...taskOf(state()), seed: state().seed, round: asked });
+        step = 0;
+        drawn.replaceChildren(element("li", {}, `Round ${round + 1}`));
+      }
+      const { text, kind } = drawText(draws, step++);
+      drawn.append(element("li", { class: kind }, text));
+      if (step === draws.use.length) {
+        drawn.append(element("li", {}, `Emitted: ${draws.emitted.map(id => letters[id] ?? id).join(" ")} ` +
+          `(${draws.accepted} accepted)`));
+      }
+    };
+    const play = button("Play", () => {
+      if (timer) stop();
+      else {
+        play.textContent = "Pause";
+        play.setAttribute("aria-pressed", "true");
+        timer = setInterval(() => nextDraw().catch(fail), calm() ? 2000 : 700);
+      }
+    });
+    const stop = () => {
+      clearInterval(timer);
+      timer = null;
+      play.textContent = "Play";
+      play.setAttribute("aria-pressed", "false");
+    };
+    let anew = true;
+    const many = async () => {
+      const found = await ask("rounds", { ...taskOf(state()), seed: state().seed, anew: anew ? 1 : 0, count: 10000 });
+      anew = false;
+      const { p } = await ask("rows", taskOf(state()));
+      const table = element("table", {}, element("caption", {}, "First emitted token"),
+        element("tr", {}, ...["token", "share", "p"].map(name => element("th", { scope: "col" }, name))),
+        ...found.shares.map((share, token) => element("tr", {}, element("td", {}, letters[token]),
+          element("td", {}, shown(share)), element("td", {}, shown(p[token])))));
+      counted.replaceChildren(element("div", { class: "scroll" }, table), facts([["rounds", found.rounds], ["accepted", found.accepted],
+        ["tokens per target step", found.tokens_per_target_step]]));
+    };
+
+    host.append(
+      element("div", { class: "columns" },
+        element("div", {}, picture, law),
+        element("div", {}, element("h3", {}, "Is it lossless?"), verdict)),
+      element("div", { class: "controls" }, rule.box, parameter.box, gamma.box, tokens.box, seed.box),
+      element("h3", {}, "Draw by draw"),
+      element("div", { class: "buttons" }, button("Next draw", () => nextDraw().catch(fail)), play,
+        button("10,000 rounds more", () => many().catch(fail))),
+      element("div", { class: "columns" }, drawn, counted), commands.box);
+
+    const bars = rowsPicture(picture, (which, row) => set({ [which]: row }));
+
+    const describe = newestOnly(async now => {
+      const rows = await ask("rows", taskOf(now));
+      bars.draw(now, rows);
+      law.replaceChildren(
+        element("p", { class: "formula" }, `α = Σ min(p, q) = ${shown(rows.overlap, 6)}`),
+        rows.accept ? element("p", {}, `This rule accepts the first token with probability ${shown(rows.acceptance, 6)}: ` +
+          rows.accept.map((value, token) => `${letters[token]} ${shown(value, 3)}`).join(", ") + ". A rejection is replaced by " +
+          rows.replacement.map((value, token) => `${letters[token]} ${shown(value, 3)}`).join(", ") + ".")
+          : element("p", {}, "This rule decides on more than one position and one candidate; the proof says what it accepts."));
+    });
+    const proveIt = newestOnly(async now => {
+      const proof = await ask("prove", taskOf(now));
+      if (proof.lossless === undefined) {
+        verdict.replaceChildren(element("p", {}, `Up to ${shown(proof.branch_bound)} branches are too many for this page. ` +
+          "Lower γ, the drafts or the vocabulary, or run the command below."));
+        return;
+      }
+      const sequence = text => text.split(",").map(id => letters[id]).join(" ");
+      verdict.replaceChildren(
+        element("p", { class: proof.lossless ? "good" : "bad" }, proof.lossless
+          ? `Yes: the joint distribution of ${now.gamma + 1} tokens is the target's, exactly.`
+          : `No: the joint distribution of ${now.gamma + 1} tokens is not the target's.`),
+        facts([
+          ...(proof.lossless ? [] : [["counterexample", `${sequence(proof.counterexample)} comes with ${proof.probability} instead of ${proof.target_probability}`]]),
+          ["total variation", proof.tv], ["P(first accepted)", proof.acceptance],
+          ["most of a lossless rule", proof.optimal_transport_bound ?? "–"],
+          ["E[accepted]", proof.expected_accepted], ["E[emitted]", proof.expected_emitted],
+          ["P(rejection)", proof.rejection], ["branches followed", proof.branches],
+        ]));
+    });
+    let pause = null;
+    let shownState = "";
+    const update = now => {
+      const at = indexOf(now.rule);
+      rule.show(now.rule);
+      parameter.box.hidden = rules.parameters[at] === "";
+      parameter.rename(parameterNames[rules.parameters[at]] ?? "");
+      parameter.limits(rules.least[at], rules.most[at], rules.parameters[at] === "drafts" ? 1 : 0.05);
+      parameter.show(now.value);
+      gamma.show(now.gamma);
+      tokens.show(now.p.length);
+      seed.show(now.seed);
+      commands.show(command(now));
+      if (JSON.stringify(now) !== shownState) forget();
+      shownState = JSON.stringify(now);
+      describe(now).catch(fail);
+      // Bars move sixty times a second; the proof follows when they rest.
+      clearTimeout(pause);
+      pause = setTimeout(() => proveIt(now).catch(fail), 120);
+    };
+    return { update, leave: stop };
+  },
+};

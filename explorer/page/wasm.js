@@ -1,0 +1,81 @@
+// The compiled engine: calls its functions and reads its records (explorer/engine/record.hpp). Runs in the worker, and
+// in the tests under node.
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+// What the C++ library asks of its host. The engine neither prints nor reads files, so every call is refused.
+const refused = 52;
+const host = new Proxy({}, {
+  get: (_, name) => name === "proc_exit" ? code => { throw new Error(`the engine ended with ${code}`); } : () => refused,
+});
+
+export async function startEngine(bytes) {
+  const module = await WebAssembly.compile(bytes);
+  const imports = {};
+  for (const { module: from } of WebAssembly.Module.imports(module)) imports[from] = host;
+  const { exports: engine } = await WebAssembly.instantiate(module, imports);
+  if (engine._initialize) engine._initialize();
+
+  const bytesAt = (at, size) => new Uint8Array(engine.memory.buffer, at, size);
+
+  function record() {
+    const names = decoder.decode(bytesAt(engine.names_data(), engine.names_size()));
+    let number = engine.numbers_data() / 8;
+    let text = engine.text_data();
+    const numbers = new Float64Array(engine.memory.buffer);
+    const result = {};
+    for (const line of names.split("\n")) {
+      if (!line) continue;
+      const [kind, name, size] = line.split(" ");
+      const count = Number(size);
+      if (kind === "n") result[name] = numbers[number++];
+      else if (kind === "l") result[name] = Array.from(numbers.subarray(number, number += count));
+      else {
+        const value = decoder.decode(bytesAt(text, count));
+        text += count;
+        result[name] = kind === "t" ? value : value.split("\n").slice(0, -1);
+      }
+    }
+    return result;
+  }
+
+  function done(fine) {
+    const result = record();
+    if (!fine) throw new Error(result.error);
+    return result;
+  }
+
+  const textInput = text => {
+    const bytes = encoder.encode(text);
+    bytesAt(engine.reserve_input(bytes.length), bytes.length).set(bytes);
+    return bytes.length;
+  };
+
+  // A task of room 1: { rule, parameter, gamma, target, draft }, rows as whole weights.
+  const roundInput = task => {
+    const name = encoder.encode(task.rule);
+    const weights = Int32Array.from([...task.target, ...task.draft]);
+    const at = engine.reserve_input(weights.byteLength + name.length);
+    bytesAt(at, weights.byteLength).set(new Uint8Array(weights.buffer));
+    bytesAt(at + weights.byteLength, name.length).set(name);
+    return [task.target.length, name.length, task.parameter, task.gamma];
+  };
+
+  return {
+    list_rules: () => done(engine.list_rules()),
+    philox: q => done(engine.philox(q.seed, q.trial, q.round, q.use, q.slot)),
+    rows: q => done(engine.rows(...roundInput(q))),
+    prove: q => done(engine.prove(...roundInput(q))),
+    draws: q => done(engine.draws(...roundInput(q), q.seed, q.round)),
+    rounds: q => done(engine.rounds(...roundInput(q), q.seed, q.anew, q.count)),
+    predict: q => done(engine.predict(q.alpha, q.c, q.c_hat ?? 0, q.gamma ?? -1)),
+    curves: q => done(engine.curves(q.alpha, q.c, q.c_hat ?? 0, q.most)),
+    best_by_alpha: q => done(engine.best_by_alpha(q.c)),
+    iid_distribution: q => done(engine.iid_distribution(q.alpha, q.gamma)),
+    iid_rounds: q => done(engine.iid_rounds(q.alpha, q.gamma, q.seed, q.length, q.anew, q.count)),
+    stretches: q => done(engine.stretches(q.easy, q.hard, q.stay, q.gamma)),
+    stretch_rounds: q => done(engine.stretch_rounds(q.easy, q.hard, q.stay, q.gamma, q.seed, q.anew, q.count)),
+    acceptance_log: q => done(engine.acceptance_log(textInput(q.text), q.name, q.c)),
+  };
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Puts the explorer's modules, style, engine and data into one page.
+
+usage: scripts/bundle_explorer.py ENGINE.wasm PAGE.html
+
+Modules are written one after another, each after those that it imports, into one scope: their top-level names must
+differ, which the browser checks. Imports are relative and named ("import { a } from ./b.js") and rename nothing."""
+import base64
+import gzip
+import json
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+folder = root / "explorer" / "page"
+imports = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+
+
+def published_pairs():
+    """The paper's pairs, as its tables' config has them."""
+    cases = json.loads((root / "configs" / "paper" / "table2-4.json").read_text())["cases"]
+    pairs = [{"name": case["label"].split(":")[0], "alpha": case["set"]["/models/draft/alpha"],
+              "c": case["set"]["/cost/c"], "gamma": case["set"]["/gamma"]} for case in cases]
+    return f"const publishedPairs = {json.dumps(pairs, ensure_ascii=False)};\n"
+
+
+generated = {"published_pairs": published_pairs}
+
+
+def bundle(name, done):
+    """The module and what it imports, without those that are done."""
+    if name in done:
+        return ""
+    done.add(name)
+    if name in generated:
+        return generated[name]()
+    text = (folder / f"{name}.js").read_text()
+    before = "".join(bundle(imported, done) for imported in imports.findall(text))
+    text = re.sub(r"^export ", "", imports.sub("", text), flags=re.MULTILINE)
+    if re.search(r"^import ", text, re.MULTILINE):
+        sys.exit(f"bundle_explorer.py: {name}.js has an import of another form than the others'")
+    return before + text
+
+
+def main():
+    engine, page = map(pathlib.Path, sys.argv[1:3])
+    version = re.search(r"project\(\s*speclab\s+VERSION\s+([\d.]+)", (root / "CMakeLists.txt").read_text())
+    packed = base64.b64encode(gzip.compress(engine.read_bytes(), 9, mtime=0)).decode()
+    parts = {
+        "/*{{style}}*/": (folder / "style.css").read_text(),
+        "{{version}}": version[1] if version else "",
+        "{{engine}}": packed,
+        "{{worker}}": bundle("worker", set()),
+        "{{script}}": bundle("main", set()),
+    }
+    text = (folder / "index.html").read_text()
+    for place, part in parts.items():
+        if "</script" in part:
+            sys.exit(f"bundle_explorer.py: {place} holds the end of a script")
+        text = text.replace(place, part)
+    page.write_text(text)
+    print(f"{page}: {page.stat().st_size / 1000:.0f} kB")
+
+
+main()

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""The explorer in a browser: every room in both themes and two widths, dragging, keyboard, dropped files, state links, frames.
+
+usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS]     FOLDER is where the page is built; exit 77: skipped
+Needs Debian's chromium and Playwright; with axe-playwright-python (both PyPI) the rooms' accessibility is checked too."""
+import pathlib
+import shutil
+import sys
+import urllib.parse
+
+from build import built_page, skip
+
+source, folder = pathlib.Path(sys.argv[2]), sys.argv[3]
+shots = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    skip("Playwright is missing (pip install playwright)")
+try:
+    from axe_playwright_python.sync_playwright import Axe
+except ImportError:
+    Axe = None
+    print("axe-playwright-python is missing: accessibility is not checked")
+chromium = shutil.which("chromium")
+if chromium is None:
+    skip("chromium is missing (scripts/setup.sh explorer)")
+page_file = built_page(source, folder).resolve().as_uri()
+most_bytes = 1_000_000
+longest_frame = 50  # ms
+
+failures = []
+
+
+def check(what, holds):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what, flush=True)
+
+
+def opened(context, hash_part):
+    page = context.new_page()
+    page.on("pageerror", lambda error: check(f"#{hash_part}: {error}", False))
+    page.on("console", lambda message: check(f"#{hash_part}: {message.text}", message.type != "error"))
+    page.on("request", lambda request: check(f"#{hash_part} asks for {request.url}",
+                                             request.url.startswith(("file:", "blob:", "data:"))))
+    page.goto(f"{page_file}#{hash_part}")
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_timeout(400)
+    return page
+
+
+def state(page):
+    page.wait_for_timeout(250)
+    text = page.evaluate("location.hash")
+    return dict(urllib.parse.parse_qsl(text.partition("&")[2]))
+
+
+def every_room(browser):
+    for scheme in ("light", "dark"):
+        for width in (1280, 390):
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page = opened(context, "")
+            names = page.eval_on_selector_all("#rooms a", "links => links.map(link => link.hash.slice(1))")
+            check("there are rooms", len(names) >= 3)
+            page.close()
+            for name in names:
+                page = opened(context, name)
+                where = f"{name}, {scheme}, {width}"
+                check(f"{where}: one section", page.locator("main > section:visible").count() == 1)
+                check(f"{where}: wider than the window", page.evaluate("document.documentElement.scrollWidth") <= width)
+                check(f"{where}: no picture", page.locator("section:visible svg").count() >= 1)
+                check(f"{where}: no command", "speclab " in page.locator("section:visible code").last.inner_text())
+                for bad in ("NaN", "undefined", "Infinity"):
+                    check(f"{where}: shows {bad}", bad not in page.locator("section:visible").inner_text())
+                if Axe:
+                    found = Axe().run(page).response["violations"]
+                    serious = [f"{violation['id']}: {violation['nodes'][0]['html'][:120]}" for violation in found
+                               if violation["impact"] in ("serious", "critical")]
+                    check(f"{where}: {serious}", not serious)
+                if shots:
+                    shots.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)
+                page.close()
+            context.close()
+
+
+def drag(page, bar, by):
+    box = page.locator(f"[data-bar={bar}]").bounding_box()
+    value = int(page.locator(f"[data-bar={bar}]").get_attribute("aria-valuenow"))
+    knob = page.locator(f"[data-bar={bar}]").evaluate("h => +h.parentElement.querySelectorAll('circle')["
+                                                       "[...h.parentElement.querySelectorAll('.handle')].indexOf(h)].getAttribute('cy')")
+    top = page.locator("section:visible svg").first.bounding_box()["y"]
+    x, y = box["x"] + box["width"] / 2, top + knob
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for i in range(1, 11):
+        page.mouse.move(x, y + by * i / 10)
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    return value, int(page.locator(f"[data-bar={bar}]").get_attribute("aria-valuenow"))
+
+
+def bars(context):
+    page = opened(context, "round")
+    before, after = drag(page, "p0", 60)
+    check(f"dragging down lowers p of a: {before} to {after}", after < before - 5)
+    weights = [int(word) for word in state(page)["p"].split(",")]
+    check(f"weights keep their sum: {weights}", sum(weights) == 100)
+    handle = page.locator("[data-bar=q2]")
+    handle.focus()
+    value = int(handle.get_attribute("aria-valuenow"))
+    for key, change in (("ArrowDown", -1), ("PageDown", -10), ("ArrowUp", 1)):
+        page.keyboard.press(key)
+        page.wait_for_timeout(150)
+        value += change
+        check(f"{key} gives {value}", int(handle.get_attribute("aria-valuenow")) == value)
+    check("the bar keeps the focus", page.evaluate("document.activeElement.dataset.bar") == "q2")
+    page.get_by_label("Rule").select_option("lenient")
+    page.wait_for_timeout(600)
+    check("lenient is not lossless", page.locator("section:visible .bad").count() == 1)
+    check("the counterexample is told", "instead of" in page.locator("section:visible").inner_text())
+    for _ in range(3):
+        page.get_by_role("button", name="Next draw").click()
+        page.wait_for_timeout(100)
+    check("draws are told", page.locator(".draws li").count() >= 3)
+    link = page.url
+    page.close()
+    again = opened(context, link.partition("#")[2])
+    check("a link brings the rule back", again.get_by_label("Rule").input_value() == "lenient")
+    check("a link brings the rows back", int(again.locator("[data-bar=q2]").get_attribute("aria-valuenow")) == value)
+    again.close()
+
+
+def touch(browser):
+    context = browser.new_context(viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True)
+    page = opened(context, "round")
+    box = page.locator("[data-bar=p0]").bounding_box()
+    client = context.new_cdp_session(page)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchMove", [{"x": x, "y": y + 60}]), ("touchEnd", [])):
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    page.wait_for_timeout(400)
+    check("a finger drags a bar", state(page).get("p", "50,30,20") != "50,30,20")
+    check("and does not scroll the page", page.evaluate("scrollY") == 0)
+    context.close()
+
+
+def keyboard_alone(context):
+    page = opened(context, "")
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.dataset.bar ?? document.activeElement.tagName"))
+    check(f"Tab reaches bars, controls and buttons: {seen}", {"p0", "q0", "A", "INPUT", "SELECT", "BUTTON", "CODE"} <= seen)
+    page.locator("#rooms a").nth(2).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(400)
+    check("Enter opens a room", page.locator("#gamma").is_visible())
+    page.get_by_label("Cost of a draft run c").focus()
+    page.keyboard.press("ArrowRight")
+    check("arrows move a slider", state(page).get("c") == "0.055")
+    page.close()
+
+
+def frames(context):
+    """1e6 rounds of both simulations: the longest frame, after the page has settled."""
+    page = opened(context, "tokens&alpha=0.8")
+    page.wait_for_timeout(500)
+    page.evaluate("""() => { window.tasks = []; window.frames_ = []; let last = performance.now();
+      const next = now => { window.frames_.push(now - last); last = now; requestAnimationFrame(next); }; requestAnimationFrame(next);
+      new PerformanceObserver(list => window.tasks.push(...list.getEntries().map(task => task.duration))).observe({ type: "longtask" }); }""")
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_selector("#tokens[data-rounds='1000000']", timeout=120000)
+    lengths = sorted(page.evaluate("window.frames_.slice(2)"))
+    print(f"1e6 rounds of each simulation in {sum(lengths) / 1000:.2f} s, {len(lengths)} frames, median {lengths[len(lengths) // 2]:.1f} ms, "
+          f"longest {lengths[-1]:.1f} ms")
+    # What the page itself does in one piece; a machine that is shared may delay a frame beyond that.
+    tasks = page.evaluate("window.tasks")
+    check(f"pieces of work over {longest_frame} ms: {tasks}", not tasks)
+    check(f"frames over {longest_frame} ms: {lengths[-8:]}", lengths[int(len(lengths) * 0.95)] <= longest_frame)
+    page.close()
+
+
+def bad_links(context):
+    for part in ("nothing", "round&rule=none&gamma=99&p=1e9,-4,x", "tokens&alpha=NaN&gamma=-3", "gamma&alpha=7&c=abc", "round&p=0,0&q=0",
+                 "round&rule=tree&gamma=4&value=3&p=1,2,3,4,5,6&q=6,5,4,3,2,1"):
+        page = opened(context, part)
+        check(f"{part}: {page.locator('#status').inner_text()}", page.locator("#status").inner_text() == "")
+        page.close()
+
+
+size = pathlib.Path(urllib.parse.unquote(page_file.removeprefix("file://"))).stat().st_size
+print(f"explorer.html: {size} bytes")
+check(f"{size} bytes are at most {most_bytes}", size <= most_bytes)
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    every_room(browser)
+    bars(context)
+    touch(browser)
+    keyboard_alone(context)
+    frames(context)
+    bad_links(context)
+    calm = browser.new_context(reduced_motion="reduce")
+    opened(calm, "round")
+    browser.close()
+print(f"{len(failures)} failures")
+sys.exit(1 if failures else 0)
