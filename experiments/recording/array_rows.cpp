@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "experiments/config/config_error.hpp"
@@ -13,8 +14,7 @@ namespace {
 using Kind = NamedArray::Kind;
 
 NamedArray needed(const std::string& file, const char* name, std::size_t dimensions,
-                  const std::function<std::optional<NamedArray>(const std::string&)>& find) {
-  std::optional<NamedArray> array = find(name);
+                  std::optional<NamedArray> array) {
   if (!array) {
     throw UsageError(
         fmt::format("{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
@@ -60,15 +60,26 @@ RowSet set_of(const std::string& file, const char* name, const NamedArray& array
 
 RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
                 const std::function<std::optional<NamedArray>(const std::string&)>& find) {
-  const NamedArray tokens = needed(file, "tokens", 1, find);
   RowFile rows;
   rows.memory = std::move(memory);
-  rows.tokens = integers_of(tokens);
-  rows.target = set_of(file, "target", needed(file, "target", 2, find));
-  rows.draft = set_of(file, "draft", needed(file, "draft", 2, find));
+  rows.tokens = integers_of(needed(file, "tokens", 1, find("tokens")));
+  const auto set = [&](const char* name, std::optional<NamedArray> array) {
+    return set_of(file, name, needed(file, name, 2, std::move(array)));
+  };
+  std::optional<NamedArray> target = find("target");
+  std::optional<NamedArray> draft = find("draft");
+  if (target && draft) {
+    rows.target = set("target", std::move(target));
+    rows.draft = set("draft", std::move(draft));
+  } else if (target || draft) {
+    rows.target = target ? set("target", std::move(target)) : set("draft", std::move(draft));
+  } else {
+    std::optional<NamedArray> logits = find("logits");
+    rows.target = logits ? set("logits", std::move(logits)) : set("target", std::nullopt);
+  }
   rows.sequences = one_sequence(rows.tokens.size());
-  if (find("sequence")) {
-    const std::vector<std::int64_t> numbers = integers_of(needed(file, "sequence", 1, find));
+  if (std::optional<NamedArray> sequence = find("sequence")) {
+    const std::vector<std::int64_t> numbers = integers_of(needed(file, "sequence", 1, std::move(sequence)));
     if (numbers.size() != rows.tokens.size()) {
       throw UsageError(fmt::format("{}: {} entries of \"sequence\", but {} tokens", file, numbers.size(),
                                    rows.tokens.size()));

@@ -1,4 +1,5 @@
-// Rows from named arrays, however they are stored: target [T, V], draft [T, V], tokens [T], sequence [T].
+// Rows from named arrays, however they are stored: target [T, V], draft [T, V], tokens [T], sequence [T]; or
+// logits [T, V] of one model, with another file for the other.
 #pragma once
 
 #include <functional>

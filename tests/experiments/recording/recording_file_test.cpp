@@ -190,6 +190,22 @@ TEST_CASE("rows as safetensors: the columns, the overlap, the entropy") {
   CHECK(one.entropy[0] == doctest::Approx(entropy).epsilon(1e-5));
 }
 
+TEST_CASE("rows of target and draft in files of their own") {
+  const auto one_model = [](const std::vector<float>& rows, std::int64_t token) {
+    const std::string head =
+        R"({"logits":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"tokens":{"dtype":"I64","shape":[2],"data_offsets":[24,40]}})";
+    return safetensors(head, bytes_of(rows) + bytes_of(std::vector<std::int64_t>{2, token}));
+  };
+  const Recording both = recording_of(rows_file(logits, {2, 0}));
+  const Recording apart = recording_of(one_model(logits, 0), one_model(probabilities, 0));
+  CHECK(apart.target == both.target);
+  CHECK(apart.draft == both.draft);
+  CHECK(apart.rows.overlap == both.rows.overlap);
+  CHECK(says(refusal(one_model(logits, 0)), "holds one model"));
+  CHECK(
+      says(refusal(one_model(logits, 0), one_model(probabilities, 1)), "the texts or the tokenizers differ"));
+}
+
 TEST_CASE("rows: what does not hold together") {
   CHECK(says(refusal(rows_file(logits, {2, 3})), "token 1 is 3, outside of a vocabulary of 3"));
   std::vector<float> broken = logits;
@@ -198,9 +214,9 @@ TEST_CASE("rows: what does not hold together") {
   const std::string cut = rows_file(logits, {2, 0});
   CHECK(says(refusal(cut.substr(0, cut.size() - 1)), "is the file cut off?"));
   std::string other = rows_header;
-  other.replace(other.find("\"draft\""), 7, "\"drift\"");
+  other.replace(other.find("\"tokens\""), 8, "\"takens\"");
   CHECK(says(refusal(safetensors(other, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0'))),
-             "no array \"draft\""));
+             "no array \"tokens\""));
   std::vector<float> impossible = logits;
   impossible[2] = -INFINITY;
   CHECK(says(refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
