@@ -15,10 +15,10 @@ using namespace speclab;
 namespace {
 
 constexpr int drafted = 2;
-constexpr int tokens = 3;
+constexpr int length = 3;
 
 /// The pair of mutants_slow_test.cpp.
-Setup setup_for(const std::string& rule) {
+Setup diagnosed_setup(const std::string& rule) {
   ModelFactory factory;
   return build_setup(
       read_config({{"title", "diagnosis"},
@@ -32,12 +32,12 @@ Setup setup_for(const std::string& rule) {
 }
 
 std::vector<LikelihoodFit> diagnosis_of(const std::string& rule) {
-  const Setup setup = setup_for(rule);
+  const Setup setup = diagnosed_setup(rule);
   SimulationSize simulation = setup.simulation;
   simulation.trials = 100000;
   const std::vector<Token> samples = speculative_sequences(setup.target, setup.draft, setup.rule.sampled,
-                                                           drafted, simulation, tokens, Control{});
-  return diagnose(setup, drafted, tokens, samples, Control{});
+                                                           drafted, simulation, length, Control{});
+  return diagnose(setup, drafted, length, samples, Control{});
 }
 
 }  // namespace
@@ -74,6 +74,6 @@ TEST_CASE("sequences of lossless rules are the target's") {
 }
 
 TEST_CASE("without an exact distribution there is no diagnosis") {
-  const Setup setup = setup_for("token");
+  const Setup setup = diagnosed_setup("token");
   CHECK(diagnose(setup, drafted, 12, std::vector<Token>(12), Control{}).empty());
 }

@@ -15,7 +15,7 @@ Json config_file(const std::string& name) {
   return present(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + name)));
 }
 
-ExactResult exact_of(Json config) {
+ExactResult checked_exact_of(Json config) {
   config["confidence"] = 0.9999999;
   config["simultaneous"] = true;
   return analyse_exactly(read_config(config), true).result;
@@ -48,7 +48,7 @@ TEST_CASE("the Markov config: the exact values lie in every simulated interval, 
   // Null: each exact value is the mean of what is estimated, over long trials from a context of the chain.
   // The intervals hold together with confidence 1 - 1e-7 (Sidak, Student's t over 64 batches). Power: Eq. 1
   // is off by 12.7%, more than 25 half-widths.
-  const ExactResult result = exact_of(config_file("exact_markov.json"));
+  const ExactResult result = checked_exact_of(config_file("exact_markov.json"));
   const ClassResult& one = result.classes.at(0);
   CHECK(check_intervals(one) == 16);
   CHECK(one.simulated->tokens_per_target_step->high < *one.iid->tokens_per_target_step);
@@ -66,7 +66,7 @@ TEST_CASE("two bigrams of real text: exact and simulated tokens agree within 0.2
     return;
   }
   config["corpus"]["file"] = corpus.string();
-  const ExactResult result = exact_of(config);
+  const ExactResult result = checked_exact_of(config);
   CHECK(result.chain.contexts > 2000);
   const ClassResult& one = result.classes.at(0);
   check_intervals(one);

@@ -15,9 +15,7 @@ namespace {
 
 using namespace speclab;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 Drawing drawing(const std::string& id) {
   Figure figure;
@@ -68,9 +66,9 @@ TEST_CASE("a page holds everything it was given, escaped") {
         "<del class=\"rejected\"> bond</del><ins class=\"correction\"> n</ins>",
         "<span class=\"plain\"> &amp; so on</span>", "<li>a &#39;note&#39;</li>"}) {
     CAPTURE(part);
-    CHECK(contains(text, part));
+    CHECK(has(text, part));
   }
-  CHECK_FALSE(contains(text, "A <title>"));
+  CHECK_FALSE(has(text, "A <title>"));
 }
 
 TEST_CASE("ids are unique on a page with several figures") {
@@ -100,7 +98,7 @@ TEST_CASE("a page asks for nothing beyond itself") {
   const std::string rest = std::regex_replace(text, name_space, "");
   for (const char* part : {"http:", "https:", "src=", "@import", "url(\"", "url('", "fetch("}) {
     CAPTURE(part);
-    CHECK_FALSE(contains(rest, part));
+    CHECK_FALSE(has(rest, part));
   }
 }
 
@@ -123,7 +121,7 @@ TEST_CASE("keys that sort nowhere or last") {
   odd.sections[0].tables[0].rows = {
       {{"a", infinity, ""}, {"b", std::numeric_limits<double>::quiet_NaN(), ""}}};
   const std::string text = html(odd);
-  CHECK(contains(text, "<td class=\"number\" data-key=\"Infinity\">a</td><td class=\"number\">b</td>"));
+  CHECK(has(text, "<td class=\"number\" data-key=\"Infinity\">a</td><td class=\"number\">b</td>"));
 }
 
 TEST_CASE("a table in a terminal is aligned by what is seen") {

@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-Json config_of(const std::string& more) {
+Json engine_config(const std::string& more) {
   Json config = parse_json(R"({
     "title": "test",
     "seed": 3,
@@ -28,17 +28,17 @@ Json config_of(const std::string& more) {
 
 CellResult cell_of(const Json& config) { return run_of(config).result.cells.at(0); }
 
-std::string engine_of(const std::string& more) { return cell_of(config_of(more)).engine.value().name; }
+std::string engine_of(const std::string& more) { return cell_of(engine_config(more)).engine.value().name; }
 
 bool overlap_each_other(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
 
 }  // namespace
 
 TEST_CASE("auto takes the fast engine where it pays, and results name the engine") {
-  const EngineResult automatic = cell_of(config_of("{}")).engine.value();
+  const EngineResult automatic = cell_of(engine_config("{}")).engine.value();
   CHECK(automatic.name == "fast");
   CHECK(automatic.random_blocks.value() > 64 * 500);
-  const EngineResult plain = cell_of(config_of(R"({"engine": "plain"})")).engine.value();
+  const EngineResult plain = cell_of(engine_config(R"({"engine": "plain"})")).engine.value();
   CHECK(plain.name == "plain");
   CHECK_FALSE(plain.random_blocks);
   const std::string few = R"("simulation": {"trials": 1, "length": 95, "batches": 2}})";
@@ -50,8 +50,8 @@ TEST_CASE("auto takes the fast engine where it pays, and results name the engine
 TEST_CASE("both engines find the same: intervals of each metric overlap, at a joint confidence of 1 - 1e-7") {
   for (const char* rule : {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})"}) {
     const std::string with = std::string(R"("rule": )") + rule + "}";
-    const CellResult fast = cell_of(config_of(R"({"engine": "fast", )" + with));
-    const CellResult plain = cell_of(config_of(R"({"engine": "plain", )" + with));
+    const CellResult fast = cell_of(engine_config(R"({"engine": "fast", )" + with));
+    const CellResult plain = cell_of(engine_config(R"({"engine": "plain", )" + with));
     CHECK(fast.simulated.size() == plain.simulated.size());
     for (const auto& [metric, interval] : fast.simulated) {
       INFO(metric_name(metric));
@@ -61,7 +61,7 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
     }
     // A rule that accepts otherwise does not pass for the same.
     const CellResult other =
-        cell_of(config_of(R"({"engine": "plain", "rule": {"kind": "lenient", "lenience": 0.7}})"));
+        cell_of(engine_config(R"({"engine": "plain", "rule": {"kind": "lenient", "lenience": 0.7}})"));
     CHECK_FALSE(overlap_each_other(*find(fast.simulated, Metric::alpha_examined),
                                    *find(other.simulated, Metric::alpha_examined)));
   }
@@ -69,7 +69,7 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
 
 TEST_CASE("one result at any number of threads, with several cells of one set-up") {
   const Json config =
-      config_of(R"({"sweep": {"/gamma": [0, 1, 2, 3, 8], "/models/draft/epsilon": [0.1, 0.9]}})");
+      engine_config(R"({"sweep": {"/gamma": [0, 1, 2, 3, 8], "/models/draft/epsilon": [0.1, 0.9]}})");
   const auto bytes = [&](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     return bytes_of(run_of(config).result);

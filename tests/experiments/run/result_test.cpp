@@ -41,7 +41,7 @@ std::vector<std::string> runs() {
           "drafters": [{"kind": "lookup"}]}})"};
 }
 
-Json config_of(std::string patch, const TempFile& text) {
+Json patched_config(std::string patch, const TempFile& text) {
   const auto at = patch.find("TEXT");
   if (at != std::string::npos) patch.replace(at, 4, text.path().string());
   Json config =
@@ -64,7 +64,7 @@ TEST_CASE("read back and written again, a result has the same bytes") {
   const TempFile text(some_text());
   std::set<std::string> seen;
   for (const std::string& patch : runs()) {
-    const Json config = config_of(patch, text);
+    const Json config = patched_config(patch, text);
     CAPTURE(patch);
     const Result result = run_of(config).result;
     const std::string bytes = bytes_of(result);

@@ -18,7 +18,7 @@ CorpusConfig config(const TempFile& file, const std::string& rest) {
               "/corpus");
 }
 
-std::string error_of(const CorpusConfig& corpus) {
+std::string corpus_error(const CorpusConfig& corpus) {
   return config_error_of([&] { load_corpus_text(corpus, "/corpus"); });
 }
 
@@ -50,16 +50,16 @@ TEST_CASE("held-out documents end at form feeds, or after so many tokens") {
 TEST_CASE("options that do not fit together") {
   const TempFile file(six);
   const std::string translation = R"(, "translation": ")" + file.path().string() + "\"";
-  CHECK(error_of(config(file, R"(, "hold_out": 1)")).starts_with("/corpus/hold_out: "));
-  CHECK(error_of(config(file, R"(, "document_tokens": 4)")).starts_with("/corpus/hold_out: missing"));
-  CHECK(error_of(config(file, translation + R"(, "tokenization": "bytes")"))
+  CHECK(corpus_error(config(file, R"(, "hold_out": 1)")).starts_with("/corpus/hold_out: "));
+  CHECK(corpus_error(config(file, R"(, "document_tokens": 4)")).starts_with("/corpus/hold_out: missing"));
+  CHECK(corpus_error(config(file, translation + R"(, "tokenization": "bytes")"))
             .starts_with("/corpus/tokenization: "));
-  CHECK(error_of(config(file, translation + R"(, "document_tokens": 2, "hold_out": 2)"))
+  CHECK(corpus_error(config(file, translation + R"(, "document_tokens": 2, "hold_out": 2)"))
             .starts_with("/corpus/document_tokens: "));
   CorpusConfig missing;
   missing.file = "data/no_such_text.txt";
-  CHECK(
-      error_of(missing).starts_with("/corpus/file: data/no_such_text.txt: cannot be read; scripts/setup.sh"));
+  CHECK(corpus_error(missing).starts_with(
+      "/corpus/file: data/no_such_text.txt: cannot be read; scripts/setup.sh"));
 }
 
 TEST_CASE("former names of tokenizations") {

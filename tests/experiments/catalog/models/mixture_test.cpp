@@ -7,7 +7,7 @@ using namespace speclab;
 
 namespace {
 
-const std::string skewed = R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]]})";
+const std::string skewed_rows = R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]]})";
 const std::string uniform = R"({"kind": "uniform"})";
 
 std::string mixture(const std::string& rest) {
@@ -17,10 +17,11 @@ std::string mixture(const std::string& rest) {
 }  // namespace
 
 TEST_CASE("by epsilon") {
-  const Model target = built(skewed);
+  const Model target = built(skewed_rows);
   const Model draft = built(mixture(R"(, "epsilon": 0.5)"), &target);
   CHECK(probability(draft, 0) == doctest::Approx(0.5 * 0.5 + 0.5 / 3).epsilon(1e-12));
-  CHECK(probability(built(mixture(R"(, "epsilon": 0.5, "base": )" + skewed)), 0) == probability(draft, 0));
+  CHECK(probability(built(mixture(R"(, "epsilon": 0.5, "base": )" + skewed_rows)), 0) ==
+        probability(draft, 0));
 }
 
 TEST_CASE("a mixture asked for an alpha has it, in every context") {
@@ -36,7 +37,7 @@ TEST_CASE("a mixture asked for an alpha has it, in every context") {
 }
 
 TEST_CASE("mixtures that do not fit together") {
-  const Model target = built(skewed);
+  const Model target = built(skewed_rows);
   const std::string unreachable = error_of(mixture(R"(, "alpha": 0.5)"), &target);
   CHECK(unreachable.starts_with("/model/alpha: alpha = 0.5 cannot be reached"));
   CHECK(unreachable.find("0.833333") != std::string::npos);
@@ -56,7 +57,7 @@ TEST_CASE("mixtures that do not fit together") {
 
 TEST_CASE("written and read again, the base stays what it was") {
   for (const std::string& json :
-       {mixture(R"(, "epsilon": 0.5)"), mixture(R"(, "alpha": 1, "base": )" + skewed)}) {
+       {mixture(R"(, "epsilon": 0.5)"), mixture(R"(, "alpha": 1, "base": )" + skewed_rows)}) {
     const ModelConfig config = model_config(json);
     Json again;
     write(kind_of(model_family()), config, again);
