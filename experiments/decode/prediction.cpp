@@ -58,10 +58,14 @@ std::string prediction_text(const Prediction& out) {
   const auto line = [&text](const char* label, const std::optional<double>& value) {
     text += fmt::format("{:<40}{}\n", label, value ? fmt::format("{:.6g}", *value) : "–");
   };
-  line("α", out.alpha);
+  // What was asked, in all its digits: near α = 1 they decide everything below.
+  const auto asked = [&text](const char* label, double value) {
+    text += fmt::format("{:<40}{}\n", label, value);
+  };
+  asked("α", out.alpha);
   line("γ", out.gamma);
-  line("c", out.c);
-  line("ĉ", out.c_hat);
+  asked("c", out.c);
+  asked("ĉ", out.c_hat);
   line("tokens per target step (Eq. 1)", out.tokens_per_target_step);
   line("speedup (Thm 3.8)", out.speedup);
   line("arithmetic vs plain decoding (Thm 3.11)", out.operations);

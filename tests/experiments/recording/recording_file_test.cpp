@@ -29,7 +29,7 @@ std::string format_of(const std::string& text) {
 }
 
 /// What is said of it, without the file's name, or "".
-std::string refusal(const std::string& text, const std::string& draft = "") {
+std::string file_refusal(const std::string& text, const std::string& draft = "") {
   const TempFile file(text);
   const TempFile second(draft);
   try {
@@ -44,7 +44,9 @@ std::string refusal(const std::string& text, const std::string& draft = "") {
   return "";
 }
 
-bool says(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
+bool mentions(const std::string& whole, const std::string& part) {
+  return whole.find(part) != std::string::npos;
+}
 
 const std::string header = "sequence,position,token,logp,logq\n";
 
@@ -93,29 +95,31 @@ TEST_CASE("CSV: columns in any order, quoted tokens, several sequences, infinite
 }
 
 TEST_CASE("CSV: errors name the line, the value and the remedy") {
-  CHECK(says(refusal("sequence,position,token,logp\n0,0,1,-1\n"), "FILE:1: no column \"logq\""));
-  CHECK(says(refusal("sequence,position,token,logp,logq,logr\n"), "column \"logr\" is not known"));
-  CHECK(says(refusal("sequence,position,token,logp,logq,logq_depth3\n"), "without gaps"));
-  CHECK(says(refusal(header + "0,0,1,-1\n"), "FILE:2: 4 fields; the header has 5"));
-  CHECK(says(refusal(header + "0,0,1,-1,-2\n0,2,1,-1,-2\n"), "FILE:3: position 2 after 0"));
-  CHECK(says(refusal(header + "0,0,1,-1,-2\n1,0,1,-1,-2\n0,1,1,-1,-2\n"), "FILE:4: sequence 0 comes again"));
-  CHECK(says(refusal(header + "0,0,1,0.5,-2\n"), "FILE:2: logp is 0.5; expected a natural logarithm"));
-  CHECK(says(refusal(header + "0,0,1,-1,nan\n"), "FILE:2: logq is \"nan\""));
-  CHECK(says(refusal(header + "0,0,1,-1,abc\n"), "FILE:2: logq is \"abc\"; expected a number"));
-  CHECK(says(refusal(header + "0,0,1,-9999.0,-2\n"), "which servers write where they have none"));
-  CHECK(says(refusal(header + "0,0,1,-inf,-2\n"), "the target did not generate it"));
-  CHECK(says(refusal(header), "holds no tokens"));
-  CHECK(says(refusal(" \n"), "is empty"));
+  CHECK(mentions(file_refusal("sequence,position,token,logp\n0,0,1,-1\n"), "FILE:1: no column \"logq\""));
+  CHECK(mentions(file_refusal("sequence,position,token,logp,logq,logr\n"), "column \"logr\" is not known"));
+  CHECK(mentions(file_refusal("sequence,position,token,logp,logq,logq_depth3\n"), "without gaps"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-1\n"), "FILE:2: 4 fields; the header has 5"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-1,-2\n0,2,1,-1,-2\n"), "FILE:3: position 2 after 0"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-1,-2\n1,0,1,-1,-2\n0,1,1,-1,-2\n"),
+                 "FILE:4: sequence 0 comes again"));
+  CHECK(
+      mentions(file_refusal(header + "0,0,1,0.5,-2\n"), "FILE:2: logp is 0.5; expected a natural logarithm"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-1,nan\n"), "FILE:2: logq is \"nan\""));
+  CHECK(mentions(file_refusal(header + "0,0,1,-1,abc\n"), "FILE:2: logq is \"abc\"; expected a number"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-9999.0,-2\n"), "which servers write where they have none"));
+  CHECK(mentions(file_refusal(header + "0,0,1,-inf,-2\n"), "the target did not generate it"));
+  CHECK(mentions(file_refusal(header), "holds no tokens"));
+  CHECK(mentions(file_refusal(" \n"), "is empty"));
 }
 
 TEST_CASE("a file in no known format is told why, for each") {
-  const std::string why = refusal("hello\n");
+  const std::string why = file_refusal("hello\n");
   for (const char* format : {"csv", "json-lines", "openai-completions", "openai-chat", "vllm", "llama-server",
                              "npz", "safetensors", "kl-base"}) {
-    CHECK(says(why, std::string("\n  ") + format));
+    CHECK(mentions(why, std::string("\n  ") + format));
   }
-  CHECK(says(refusal("{\"a\": 1}"), "has no prompt_logprobs"));
-  CHECK(says(refusal("{\"a\": 1"), "is no JSON") == false);
+  CHECK(mentions(file_refusal("{\"a\": 1}"), "has no prompt_logprobs"));
+  CHECK(mentions(file_refusal("{\"a\": 1"), "is no JSON") == false);
 }
 
 TEST_CASE("JSON lines of the native fields") {
@@ -128,8 +132,9 @@ TEST_CASE("JSON lines of the native fields") {
   CHECK(one.target == std::vector<double>{-1, -0.5});
   CHECK(std::isinf(one.draft[0][1]));
   CHECK(one.entropy.size() == 2);
-  CHECK(says(refusal(text + R"({"sequence": 0, "position": 5, "logp": -1})"), "FILE:3: /logq: missing"));
-  CHECK(says(refusal(text + "nonsense"), "FILE:3: this line is no JSON object"));
+  CHECK(mentions(file_refusal(text + R"({"sequence": 0, "position": 5, "logp": -1})"),
+                 "FILE:3: /logq: missing"));
+  CHECK(mentions(file_refusal(text + "nonsense"), "FILE:3: this line is no JSON object"));
 }
 
 TEST_CASE("OpenAI completions, with vLLM's scores of the same tokens for the draft") {
@@ -142,22 +147,24 @@ TEST_CASE("OpenAI completions, with vLLM's scores of the same tokens for the dra
   const Recording one = recording_of(target, draft);
   CHECK(one.target == std::vector<double>{-0.5, -1.25});
   CHECK(one.draft[0] == std::vector<double>{-0.25, -2});
-  CHECK(says(refusal(target), "holds one model; give the draft's of the same tokens as --draft-recording"));
+  CHECK(mentions(file_refusal(target),
+                 "holds one model; give the draft's of the same tokens as --draft-recording"));
   // Other tokens: another tokenizer.
   std::string other = draft;
   other.replace(other.find("\" b\""), 4, "\" c\"");
-  CHECK(says(refusal(target, other), "the texts or the tokenizers differ"));
-  CHECK(says(refusal(target, header + "0,0,1,-1,-2\n"), "leave out --draft-recording"));
+  CHECK(mentions(file_refusal(target, other), "the texts or the tokenizers differ"));
+  CHECK(mentions(file_refusal(target, header + "0,0,1,-1,-2\n"), "leave out --draft-recording"));
 }
 
 TEST_CASE("vLLM: the text's token is known by itself or by prompt_token_ids") {
   const std::string two = R"({"prompt_logprobs": [null, {"7": {"logprob": -1}, "8": {"logprob": -0.5}}]})";
-  CHECK(says(refusal(two, two), "ask with prompt_logprobs = 0"));
+  CHECK(mentions(file_refusal(two, two), "ask with prompt_logprobs = 0"));
   const std::string ids =
       R"({"prompt_token_ids": [3, 8], "prompt_logprobs": [null, {"7": {"logprob": -1}, "8": {"logprob": -0.5}}]})";
   CHECK(recording_of(ids, ids).target == std::vector<double>{-0.5});
   const std::string choice = R"({"choices": [{"prompt_logprobs": [{"7": {"logprob": -9999.0}}]}]})";
-  CHECK(says(refusal(choice, choice), "FILE: /choices/0/prompt_logprobs/0: a log-probability is -9999"));
+  CHECK(mentions(file_refusal(choice, choice),
+                 "FILE: /choices/0/prompt_logprobs/0: a log-probability is -9999"));
 }
 
 TEST_CASE("OpenAI chat and llama-server, one response a line") {
@@ -173,8 +180,8 @@ TEST_CASE("OpenAI chat and llama-server, one response a line") {
   CHECK(one.sequences.size() == 2);
   CHECK(one.target == std::vector<double>{-0.1, -0.2});
   CHECK(one.draft[0] == std::vector<double>{-0.3, std::log(0.5)});
-  CHECK(says(refusal(chat, llama.substr(0, llama.find('\n') + 1)),
-             "the target's file has 2 sequences, the draft's 1"));
+  CHECK(mentions(file_refusal(chat, llama.substr(0, llama.find('\n') + 1)),
+                 "the target's file has 2 sequences, the draft's 1"));
 }
 
 TEST_CASE("rows as safetensors: the columns, the overlap, the entropy") {
@@ -201,25 +208,27 @@ TEST_CASE("rows of target and draft in files of their own") {
   CHECK(apart.target == both.target);
   CHECK(apart.draft == both.draft);
   CHECK(apart.rows.overlap == both.rows.overlap);
-  CHECK(says(refusal(one_model(logits, 0)), "holds one model"));
-  CHECK(
-      says(refusal(one_model(logits, 0), one_model(probabilities, 1)), "the texts or the tokenizers differ"));
+  CHECK(mentions(file_refusal(one_model(logits, 0)), "holds one model"));
+  CHECK(mentions(file_refusal(one_model(logits, 0), one_model(probabilities, 1)),
+                 "the texts or the tokenizers differ"));
 }
 
 TEST_CASE("rows: what does not hold together") {
-  CHECK(says(refusal(rows_file(logits, {2, 3})), "token 1 is 3, outside of a vocabulary of 3"));
+  CHECK(mentions(file_refusal(rows_file(logits, {2, 3})), "token 1 is 3, outside of a vocabulary of 3"));
   std::vector<float> broken = logits;
   broken[4] = NAN;
-  CHECK(says(refusal(rows_file(broken, {2, 0})), "target: row 1 has nan at token 1; expected logits"));
+  CHECK(
+      mentions(file_refusal(rows_file(broken, {2, 0})), "target: row 1 has nan at token 1; expected logits"));
   const std::string cut = rows_file(logits, {2, 0});
-  CHECK(says(refusal(cut.substr(0, cut.size() - 1)), "is the file cut off?"));
+  CHECK(mentions(file_refusal(cut.substr(0, cut.size() - 1)), "is the file cut off?"));
   std::string other = rows_header;
   other.replace(other.find("\"tokens\""), 8, "\"takens\"");
-  CHECK(says(refusal(safetensors(other, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0'))),
-             "no array \"tokens\""));
+  CHECK(mentions(
+      file_refusal(safetensors(other, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0'))),
+      "no array \"tokens\""));
   std::vector<float> impossible = logits;
   impossible[2] = -INFINITY;
-  CHECK(says(refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
+  CHECK(mentions(file_refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
 }
 
 TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {
@@ -228,6 +237,7 @@ TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {
   REQUIRE(one.size() == 1);  // n_ctx - 1 - n_ctx / 2
   const double z = 1 + std::exp(1) + std::exp(2);
   CHECK(one.target[0] == doctest::Approx(1 - std::log(z)).epsilon(1e-5));
-  CHECK(says(refusal(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 2})), "the tokenizers differ"));
-  CHECK(says(refusal(kl_base(0.01F, {0, 1, 2, 1}).substr(0, 45)), "is cut off at byte 45"));
+  CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 2})),
+                 "the tokenizers differ"));
+  CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}).substr(0, 45)), "is cut off at byte 45"));
 }
