@@ -17,11 +17,14 @@ namespace {
 
 namespace po = boost::program_options;
 
-RecordingStyle style_of(const std::string& file) {
+enum class OutputKind { csv, json_lines, rows };
+
+OutputKind kind_of_output(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
-  if (extension == ".csv") return RecordingStyle::csv;
-  if (extension == ".jsonl") return RecordingStyle::json_lines;
-  throw UsageError(fmt::format("--out {}: expected a name that ends in .csv or .jsonl", file));
+  if (extension == ".csv") return OutputKind::csv;
+  if (extension == ".jsonl") return OutputKind::json_lines;
+  if (extension == ".safetensors") return OutputKind::rows;
+  throw UsageError(fmt::format("--out {}: expected a name that ends in .csv, .jsonl or .safetensors", file));
 }
 
 /// Without axes that change neither of the models.
@@ -46,7 +49,8 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
 )",
       .positional = "config"};
   add_config_options(usage.options);
-  usage.options.add_options()("out", po::value<std::string>()->required(), "file to write, .csv or .jsonl")(
+  usage.options.add_options()("out", po::value<std::string>()->required(),
+                              "file to write: .csv, .jsonl, or .safetensors with whole rows")(
       "sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials")(
       "tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length")(
       "entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
@@ -54,7 +58,10 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const auto out = (*values)["out"].as<std::string>();
-  const RecordingStyle style = style_of(out);
+  const OutputKind kind = kind_of_output(out);
+  const bool with_entropy = values->count("entropy") > 0;
+  if (kind == OutputKind::rows && with_entropy)
+    throw UsageError("--entropy: rows have their entropies in them");
   const ThreadLimit limit(thread_option(*values));
   Config config = load_config(file, *values);
   constexpr std::int64_t most = 10'000'000;
@@ -76,15 +83,20 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
     ModelFactory factory;
     const Setup setup = build_setup(config, factory);
     Progress progress("record", config.simulation.trials, false);
-    return record_pair(setup, length,
-                       {.stop = [] { return interrupted(); },
-                        .progress = [&](std::uint64_t steps) { progress.advance(steps); }});
+    RecordedTokens made = record_pair(setup, length,
+                                      {.stop = [] { return interrupted(); },
+                                       .progress = [&](std::uint64_t steps) { progress.advance(steps); }});
+    if (kind == OutputKind::rows && !made.partial) write_row_recording(setup, made, out);
+    return made;
   });
   if (recorded.partial) {
     fmt::print(stderr, "interrupted: nothing was written\n");
     return exit_interrupted;
   }
-  write_recording(recorded, out, style, values->count("entropy") > 0);
+  if (kind != OutputKind::rows) {
+    const auto style = kind == OutputKind::csv ? RecordingStyle::csv : RecordingStyle::json_lines;
+    write_recording(recorded, out, style, with_entropy);
+  }
   fmt::print("{}: {} tokens, {} sequences\n", out, recorded.tokens.size(),
              recorded.recording.sequences.size());
   return exit_ok;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <iterator>
 
 #include "core/rules/token.hpp"
@@ -97,6 +100,49 @@ void write_recording(const RecordedTokens& recorded, const std::filesystem::path
       }
     }
     out(lines);
+  });
+}
+
+void write_row_recording(const Setup& setup, const RecordedTokens& recorded,
+                         const std::filesystem::path& file) {
+  const std::size_t tokens = recorded.tokens.size();
+  const auto vocab = static_cast<std::size_t>(setup.target.vocab());
+  const std::size_t rows = tokens * vocab * sizeof(float);
+  const std::size_t ids = tokens * sizeof(std::int64_t);
+  const std::string header =
+      fmt::format(R"({{"target":{{"dtype":"F32","shape":[{0},{1}],"data_offsets":[0,{2}]}},)"
+                  R"("draft":{{"dtype":"F32","shape":[{0},{1}],"data_offsets":[{2},{3}]}},)"
+                  R"("tokens":{{"dtype":"I64","shape":[{0}],"data_offsets":[{3},{4}]}},)"
+                  R"("sequence":{{"dtype":"I64","shape":[{0}],"data_offsets":[{4},{5}]}}}})",
+                  tokens, vocab, rows, 2 * rows, 2 * rows + ids, 2 * rows + 2 * ids);
+  write_file_atomically(file, [&](const std::function<void(std::string_view)>& out) {
+    const auto put = [&](const auto& numbers) {
+      out({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0])});
+    };
+    put(std::array<std::uint64_t, 1>{header.size()});
+    out(header);
+    std::vector<double> scratch;
+    std::vector<float> row(vocab);
+    for (const Model* model : {&setup.target, &setup.draft}) {
+      for (const RecordedSequence& sequence : recorded.recording.sequences) {
+        std::vector<Token> context = setup.simulation.prompt(
+            static_cast<std::uint32_t>(&sequence - recorded.recording.sequences.data()));
+        for (std::size_t i = sequence.first; i < sequence.first + sequence.count; ++i) {
+          const Row here = model->next(context, scratch);
+          for (std::size_t id = 0; id < vocab; ++id)
+            row[id] = static_cast<float>(here[static_cast<Token>(id)]);
+          put(row);
+          context.push_back(recorded.tokens[i]);
+        }
+      }
+    }
+    put(std::vector<std::int64_t>(recorded.tokens.begin(), recorded.tokens.end()));
+    std::vector<std::int64_t> numbers;
+    for (const RecordedSequence& sequence : recorded.recording.sequences) {
+      numbers.insert(numbers.end(), sequence.count,
+                     static_cast<std::int64_t>(&sequence - recorded.recording.sequences.data()));
+    }
+    put(numbers);
   });
 }
 

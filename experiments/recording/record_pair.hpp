@@ -30,4 +30,9 @@ enum class RecordingStyle { csv, json_lines };
 void write_recording(const RecordedTokens& recorded, const std::filesystem::path& file, RecordingStyle style,
                      bool with_entropy);
 
+/// Whole rows of both models at each position, as safetensors: target [T, V] and draft [T, V] in f32,
+/// probabilities; tokens [T] and sequence [T].
+void write_row_recording(const Setup& setup, const RecordedTokens& recorded,
+                         const std::filesystem::path& file);
+
 }  // namespace speclab

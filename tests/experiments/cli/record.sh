@@ -17,6 +17,16 @@ expect 0 plan --recording pair.jsonl --c 0.05 --json
 python "assert data['text_fit']['entropy'] == 'fits'" out
 # A recording of another temperature is told from its column's.
 expect 0 record "$markov" --out sharp.jsonl --sequences 16 --tokens 500 --entropy --set sampling.temperature=0.6
+# Whole rows give the same rounds, and rates of other rules.
+expect 0 plan --recording pair.csv --c 0.05 --json
+cp out columns
+expect 0 record "$markov" --out pair.safetensors --sequences 16 --tokens 500
+expect 0 plan --recording pair.safetensors --c 0.05 --json
+python "columns = json.load(open('columns'))
+assert all(abs(a - b) < 1e-4 for a, b in zip(data['tokens_per_target_step'], columns['tokens_per_target_step']))
+assert data['alpha_low'] < columns['alpha'] < data['alpha_high'] or abs(data['alpha'] - columns['alpha']) < .01" out
+expect 0 plan --recording pair.safetensors --c 0.05 --rule typical --json
+python "assert data['tokens_per_target_step'] == [] and 'optimal_gamma' not in data and data['alpha'] > 0" out
 cat >recorded.json <<'J'
 {"title": "recorded", "models": {"target": {"kind": "recorded", "file": "pair.csv"}, "draft": {"kind": "recorded", "file": "pair.csv"}},
  "simulation": {"trials": 16, "length": 200}, "cost": {"c": 0.05}}
@@ -31,7 +41,7 @@ expect 2 exact recorded.json
 expect 2 record recorded.json --out again.csv
 says err "a recorded model has no rows"
 expect 2 record "$markov" --out pair.txt
-says err "expected a name that ends in .csv or .jsonl"
+says err "expected a name that ends in .csv, .jsonl or .safetensors"
 expect 2 record "$markov"
 expect 2 record "$markov" --out no/such/../pair.csv --tokens 0
 

@@ -101,3 +101,28 @@ TEST_CASE("a recorded pair in a config decodes as its recording says") {
     CHECK(errors_apart(one.whole_tokens / one.whole_rounds, run.estimate, 0, run.half_width()) < 4.5);
   }
 }
+
+TEST_CASE("rates of rules from recorded rows are those that the engine measures in the target's contexts") {
+  // Null: both are unbiased; each of 5 comparisons is beyond 4.5 standard errors once in 30,000.
+  Json json = markov(64, 2000);
+  ModelFactory factory;
+  const Config config = read_config(json);
+  const Setup setup = build_setup(config, factory);
+  const RecordedTokens recorded = record_pair(setup, 500);
+  const TempFile file("");
+  write_row_recording(setup, recorded, file.path());
+  for (const char* name : {"token", "typical", "sigmoid", "match", "gumbel"}) {
+    CAPTURE(name);
+    json["rule"] = {{"kind", name}};
+    const Config of_rule = read_config(json);
+    JobList jobs;
+    const Job& job = jobs.acceptance(jobs.setup(of_rule));
+    jobs.run(Control{});
+    const Interval run =
+        *find(simulated_metrics(job.outcome.batches, {}, 0.95, Independence::batches), Metric::alpha_overlap);
+    const AnyRule rule = make_rule(of_rule.rule, 1).sampled;
+    const Recording rows = read_recording(file.path().string(), "", &rule).recording;
+    const Interval of_rows = recorded_alpha(rows, rows.sequences, 0.95);
+    CHECK(errors_apart(of_rows.estimate, run.estimate, of_rows.half_width(), run.half_width()) < 4.5);
+  }
+}
