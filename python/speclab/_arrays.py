@@ -175,7 +175,7 @@ def fraction(value: Any, name: str) -> Fraction:
     if isinstance(value, (int, np.integer)):
         return Fraction(int(value))
     if isinstance(value, (float, np.floating)):
-        if not math.isfinite(value):
+        if not math.isfinite(float(value)):
             raise ValueError(f"{name}: holds NaN or infinity")
         return Fraction(str(value))
     if isinstance(value, Decimal):
@@ -198,7 +198,7 @@ def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fra
         raise ValueError(f"{name}: {len(row)} probabilities; expected {vocab or 'one or more'}")
     if min(row) < 0:
         raise ValueError(f"{name}: holds {float(min(row)):g}, below 0; probabilities are expected")
-    total = sum(row)
+    total = sum(row, Fraction(0))
     if not abs(total - 1) <= TOLERANCE:
         raise ValueError(f"{name}: sums to {float(total):g}, not 1; probabilities are expected")
     return [entry / total for entry in row]

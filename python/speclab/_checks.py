@@ -93,7 +93,7 @@ class CheckResult:
         return f"<speclab.CheckResult {'different' if self.different else 'no difference found'}, p = {self.p_value:.3g}>"
 
     def _repr_html_(self) -> str:
-        rows = [
+        rows: list[tuple[str, Any]] = [
             ("verdict", "different" if self.different else "no difference found"),
             ("p-value, adjusted", f"{self.p_value:.3g}"),
             ("level", f"{self.level:g}"),
@@ -322,7 +322,7 @@ class _Rounds:
     def _row(self, which: int, prefix: tuple[int, ...]) -> npt.NDArray[np.float64]:
         known = self._rows[which]
         if prefix not in known:
-            known[prefix] = self._models[which].row([*self._context, *prefix])
+            known[prefix] = np.asarray(self._models[which].row([*self._context, *prefix]))
         return known[prefix]
 
     def rows(self, drafted: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

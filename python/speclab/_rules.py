@@ -68,7 +68,7 @@ def rule(
     def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
         if not callable(function):
             raise TypeError(f"rule: expected a function, not {type(function).__name__}")
-        return Rule(function, name or getattr(function, "__name__", "rule"), plain, drafts)
+        return Rule(function, name or str(getattr(function, "__name__", "rule")), plain, drafts)
 
     return wrap
 

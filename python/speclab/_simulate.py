@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -204,4 +204,5 @@ def sample(
     samples = integer(samples, "samples", 1, min(2**31 - 1, 2**31 // tokens))
     seen = [integer(token, "prompt", 0, vocab - 1) for token in prompt]
     threads = integer(threads, "threads", 0, 4096)
-    return _core.sequences(target_model, draft_model, handle, gamma, seed, samples, tokens, seen, threads, None)
+    drawn = _core.sequences(target_model, draft_model, handle, gamma, seed, samples, tokens, seen, threads, None)
+    return cast("npt.NDArray[np.int32]", drawn)

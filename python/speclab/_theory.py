@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ class OptimalGamma:
     reason: str
 
 
-def _pair(target: ArrayLike, draft: ArrayLike, names: tuple[str, str], probabilities: bool) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic], tuple[int, ...]]:
+def _pair(target: ArrayLike, draft: ArrayLike, names: tuple[str, str], probabilities: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, ...]]:
     read = probability_rows if probabilities else floats
     dims = range(1, 33)
     p, q = read(target, names[0], "[..., V]", dims), read(draft, names[1], "[..., V]", dims)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ class Model:
         return self._core.memory
 
     def __call__(self, context: Sequence[int]) -> npt.NDArray[np.float64]:
-        return self._core.row(list(context))
+        return cast("npt.NDArray[np.float64]", self._core.row(list(context)))
 
     def __repr__(self) -> str:
         return f"<speclab.models.Model of {self.vocab} tokens>"
