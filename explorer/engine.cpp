@@ -1,14 +1,19 @@
 // The functions of the explorer's page, over the sources that the program is built from. Plain C functions of
 // numbers and of bytes that the page wrote into `input`; results are read from the record. Every function
 // returns 1, or 0 for an error, whose sentence is then the record's only text, "error".
+#include <cstddef>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "explorer/engine/live_text.hpp"
 #include "explorer/engine/many_rounds.hpp"
 #include "explorer/engine/one_round.hpp"
+#include "explorer/engine/your_data.hpp"
+#include "sim/parallel.hpp"
 
 namespace speclab::explorer {
 namespace {
@@ -18,6 +23,7 @@ std::vector<std::byte> input;
 CountedRounds counted_rounds;
 LengthCounts iid_counts;
 StretchRounds stretch_rounds;
+std::optional<TextModels> text_models;
 
 template <class Work>
 int guarded(const Work& work) {
@@ -25,6 +31,10 @@ int guarded(const Work& work) {
   try {
     work();
     return 1;
+  } catch (const ConfigError& error) {
+    result.clear();
+    result.text("error", error.sentence());
+    return 0;
   } catch (const std::exception& error) {
     result.clear();
     result.text("error", error.what());
@@ -162,4 +172,49 @@ int export_stretch_rounds(double easy, double hard, double stay, std::int32_t ga
   });
 }
 
+/// Input: the text that models are trained on.
+EXPORT(load_text)
+int export_load_text(std::int32_t size) {
+  return guarded([&] {
+    text_models.emplace(
+        std::string_view(reinterpret_cast<const char*>(input.data()), static_cast<std::size_t>(size)));
+  });
+}
+/// Input: the prompt.
+EXPORT(decode_text)
+int export_decode_text(std::int32_t size, std::int32_t target_order, std::int32_t draft_order,
+                       std::int32_t gamma, std::int32_t tokens, double c, double seed) {
+  return guarded([&] {
+    if (!text_models) throw std::logic_error("no text was loaded");
+    const std::string_view prompt(reinterpret_cast<const char*>(input.data()),
+                                  static_cast<std::size_t>(size));
+    decode_text({target_order, draft_order, gamma, tokens, c, seed_of(seed), prompt}, *text_models, result);
+  });
+}
+
+/// Input: the file's text, its name and the model's name.
+EXPORT(plan_from_file)
+int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t model, std::int32_t cell,
+                          double c) {
+  return guarded([&] {
+    const auto* bytes = reinterpret_cast<const char*>(input.data());
+    const auto part = [&](std::int32_t from, std::int32_t size) {
+      return std::string(bytes + from, static_cast<std::size_t>(size));
+    };
+    plan_from_file(part(0, text), part(text, name), part(text + name, model), static_cast<std::size_t>(cell),
+                   c, result);
+  });
+}
+
 }  // namespace speclab::explorer
+
+namespace speclab {
+// A page has one thread (sim/parallel.hpp), and is not told of memory (experiments/support/machine.hpp).
+int concurrency() { return 1; }
+void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
+  for (std::size_t i = 0; i < count && call(body, i); ++i) {
+  }
+}
+void run_isolated(void (*call)(const void* body), const void* body) { call(body); }
+std::optional<double> available_memory() { return std::nullopt; }
+}  // namespace speclab

@@ -11,8 +11,15 @@ command -v em++ >/dev/null || {
   exit 1
 }
 
+# The text of room 4: the first 100,000 bytes of "Pride and Prejudice", up to the end of a paragraph.
+[ -s data/austen.txt ] || {
+  echo "build_explorer.sh: data/austen.txt is missing; scripts/setup.sh explorer makes it" >&2
+  exit 1
+}
+sed -n '/^PRIDE AND PREJUDICE/,$p' data/austen.txt | head -c 100000 | sed '$d' >"$out/excerpt.txt"
+
 # Headers without a library. The rest of /usr/include belongs to this machine's own processor.
-for folder in boost Random123 fmt nlohmann; do
+for folder in boost Random123 fmt nlohmann tbb oneapi; do
   ln -sfn "/usr/include/$folder" "$out/include/$folder"
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
@@ -21,10 +28,20 @@ ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
-  analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp"
+  analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
+  analysis/statistics/acceptance_log.cpp analysis/statistics/gamma_choice.cpp analysis/statistics/goodness_of_fit.cpp
+  analysis/statistics/intervals.cpp
+  analysis/cost/cost_model.cpp analysis/cost/roofline.cpp analysis/cost/speculation_cost.cpp
+  experiments/plan/acceptance_file.cpp experiments/plan/planning.cpp experiments/plan/device_plan.cpp
+  experiments/plan/server_settings.cpp
+  experiments/config/json_io.cpp experiments/config/config_error.cpp
+  experiments/support/csv_reader.cpp experiments/support/printable.cpp
+  sim/text/utf8.cpp sim/text/corpus.cpp sim/text/text_file.cpp sim/text/subword.cpp
+  sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
+  sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
 for source in $sources; do echo "#include \"$source\""; done >"$out/engine_all.cpp"
 
-em++ -std=c++20 -O2 -DNDEBUG -DFMT_HEADER_ONLY -fwasm-exceptions -Wall -Wextra \
-  -I. -I"$out/include" -include explorer/engine/wasm.hpp "$out/engine_all.cpp" \
+em++ -std=c++20 -O2 -DNDEBUG -DFMT_HEADER_ONLY -fwasm-exceptions -Wall -Wextra -Wno-potentially-evaluated-expression \
+  -I. -isystem "$out/include" -include explorer/engine/wasm.hpp "$out/engine_all.cpp" \
   -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sFILESYSTEM=0 --no-entry -o "$out/engine.wasm"
-python3 scripts/bundle_explorer.py "$out/engine.wasm" "$out/explorer.html"
+python3 scripts/bundle_explorer.py "$out"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Puts the explorer's modules, style, engine and data into one page.
 
-usage: scripts/bundle_explorer.py ENGINE.wasm PAGE.html
+usage: scripts/bundle_explorer.py FOLDER     which has engine.wasm and excerpt.txt, and gets explorer.html
 
 Modules are written one after another, each after those that it imports, into one scope: their top-level names must
-differ, which the browser checks. Imports are relative and named ("import { a } from ./b.js") and rename nothing."""
+differ, which is checked. Imports are relative and named ("import { a } from ./b.js") and rename nothing."""
 import base64
 import gzip
 import json
@@ -43,16 +43,30 @@ def bundle(name, done):
     return before + text
 
 
+def once(text):
+    """The modules' text, if no top-level name comes twice."""
+    names = re.findall(r"^(?:const|let|(?:async )?function|class) (\w+)", text, re.MULTILINE)
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        sys.exit(f"bundle_explorer.py: modules share the top-level name {', '.join(sorted(twice))}; rename one")
+    return text
+
+
+def packed(file):
+    return base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
+
+
 def main():
-    engine, page = map(pathlib.Path, sys.argv[1:3])
+    folder_out = pathlib.Path(sys.argv[1])
+    page = folder_out / "explorer.html"
     version = re.search(r"project\(\s*speclab\s+VERSION\s+([\d.]+)", (root / "CMakeLists.txt").read_text())
-    packed = base64.b64encode(gzip.compress(engine.read_bytes(), 9, mtime=0)).decode()
     parts = {
         "/*{{style}}*/": (folder / "style.css").read_text(),
         "{{version}}": version[1] if version else "",
-        "{{engine}}": packed,
-        "{{worker}}": bundle("worker", set()),
-        "{{script}}": bundle("main", set()),
+        "{{engine}}": packed(folder_out / "engine.wasm"),
+        "{{text}}": packed(folder_out / "excerpt.txt"),
+        "{{worker}}": once(bundle("worker", set())),
+        "{{script}}": once(bundle("main", set())),
     }
     text = (folder / "index.html").read_text()
     for place, part in parts.items():

@@ -59,7 +59,8 @@ struct Acceptances {
 
   /// How many drafts in a row are accepted from position `at` on, counted up to `most`.
   std::uint64_t leading(std::uint64_t at, std::uint64_t most) const {
-    const std::uint64_t end = at + std::min<std::uint64_t>(most, bits.size() - std::min(at, bits.size()));
+    const std::uint64_t end =
+        at + std::min<std::uint64_t>(most, bits.size() - std::min<std::uint64_t>(at, bits.size()));
     std::uint64_t position = at;
     while (position < end && bits[position] != 0) ++position;
     return position - at;

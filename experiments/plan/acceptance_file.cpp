@@ -279,8 +279,8 @@ AcceptanceFile read_prometheus(const std::vector<TextLine>& lines, const std::st
 
 }  // namespace
 
-AcceptanceFile read_acceptance(const std::string& file, const std::string& model) {
-  const std::vector<TextLine> lines = lines_of(in_file(file, [&] { return read_text(file); }), file);
+AcceptanceFile acceptance_in(const std::string& text, const std::string& file, const std::string& model) {
+  const std::vector<TextLine> lines = lines_of(text, file);
   if (lines.empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
   const std::string& first = lines[0].text;
   AcceptanceFile log;
@@ -301,6 +301,10 @@ AcceptanceFile read_acceptance(const std::string& file, const std::string& model
   if (!log.rounds.empty()) log.counts = count_positions(log.rounds);
   if (log.counts.total_examined() == 0) throw UsageError(fmt::format("{}: no token was drafted", file));
   return log;
+}
+
+AcceptanceFile read_acceptance(const std::string& file, const std::string& model) {
+  return acceptance_in(in_file(file, [&] { return read_text(file); }), file, model);
 }
 
 }  // namespace speclab

@@ -13,7 +13,7 @@ struct AcceptanceFile {
   PositionCounts counts;
 };
 
-/// Reads one of four forms, told apart by the content:
+/// What the text of a file holds, in one of four forms, told apart by the content:
 ///   rounds, CSV         "drafted,accepted" a line, with or without that header (columns in any order)
 ///   rounds, JSON lines  {"drafted": 5, "accepted": 3} or [5, 3] a line
 ///   totals, CSV         header "position,drafted,accepted": how many rounds drafted and kept each position
@@ -22,6 +22,9 @@ struct AcceptanceFile {
 ///                       of the model_name `model`; UsageError when there are several and none is named
 /// Throws UsageError naming file, line and value for what cannot be so, and for a file without rounds. Totals
 /// must be of rounds of one length: with several, acceptance at a position cannot be told from length.
+AcceptanceFile acceptance_in(const std::string& text, const std::string& file, const std::string& model = "");
+
+/// The same of a file; ConfigError when it cannot be read.
 AcceptanceFile read_acceptance(const std::string& file, const std::string& model = "");
 
 }  // namespace speclab

@@ -1,6 +1,7 @@
 // The page's side of the worker: ask(name, query) promises what the engine answers.
 
-export function startClient(workerSource, packedEngine) {
+// `packed` is { engine, text }, each compressed and in base 64.
+export function startClient(workerSource, packed) {
   const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
   const worker = new Worker(url);
   const waiting = new Map();
@@ -18,8 +19,8 @@ export function startClient(workerSource, packedEngine) {
     worker.postMessage({ id: last, name, query });
   });
 
-  const bytes = Uint8Array.from(atob(packedEngine), letter => letter.charCodeAt(0));
-  return { ask, started: ask("start", bytes) };
+  const bytes = letters => Uint8Array.from(atob(letters.trim()), letter => letter.charCodeAt(0));
+  return { ask, started: ask("start", { engine: bytes(packed.engine), text: bytes(packed.text) }) };
 }
 
 // Runs work(state) for the newest state only: while one run is under way, later states replace one another.

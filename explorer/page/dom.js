@@ -76,9 +76,8 @@ export function wholeNumber({ label, least, most, set }) {
 
 export const button = (text, onclick) => element("button", { type: "button", onclick }, text);
 
-// The commands that give the same numbers, with a button that copies them.
-export function commandBox() {
-  const code = element("code", { tabindex: 0, "aria-label": "command" });
+function copied(name) {
+  const code = element("code", { tabindex: 0, "aria-label": name });
   const copy = button("Copy", async () => {
     try {
       await navigator.clipboard.writeText(code.textContent);
@@ -89,9 +88,21 @@ export function commandBox() {
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   });
-  const box = element("div", { class: "command" }, element("p", {}, "The same numbers from the program:"),
-    element("div", { class: "shell" }, code, copy));
-  return { box, show(text) { code.textContent = text; } };
+  return { code, box: element("div", { class: "shell" }, code, copy) };
+}
+
+// The command and the Python call that give the same numbers, to copy.
+export function commandBox() {
+  const shell = copied("command");
+  const python = copied("Python call");
+  const box = element("div", { class: "command" }, element("p", {}, "The same numbers from the program, and from Python:"), shell.box, python.box);
+  return {
+    box,
+    show(command, call) {
+      shell.code.textContent = command;
+      python.code.textContent = call;
+    },
+  };
 }
 
 // Names and values, two columns.

@@ -5,11 +5,13 @@ import { stateOf, hashOf } from "./state.js";
 import { roundRoom } from "./room_round.js";
 import { tokensRoom } from "./room_tokens.js";
 import { gammaRoom } from "./room_gamma.js";
+import { textRoom } from "./room_text.js";
+import { dataRoom } from "./room_data.js";
 
-const rooms = { round: roundRoom, tokens: tokensRoom, gamma: gammaRoom };
+const rooms = { round: roundRoom, tokens: tokensRoom, gamma: gammaRoom, text: textRoom, data: dataRoom };
 
-const { ask, started } = startClient(document.getElementById("worker").textContent,
-  document.getElementById("engine").textContent.trim());
+const textOf = id => document.getElementById(id).textContent;
+const { ask, started } = startClient(textOf("worker"), { engine: textOf("engine"), text: textOf("text") });
 
 const status = document.getElementById("status");
 const fail = error => {

@@ -41,7 +41,7 @@ export const gammaRoom = {
       const [at, curves, figure3] = await Promise.all([ask("predict", { ...cost, gamma: state.gamma }),
         ask("curves", { ...cost, most }), ask("best_by_alpha", { c: state.c })]);
       formula.textContent = `speedup = (1 − α^(γ+1)) / ((1 − α)(γc + 1)) = ${shown(at.speedup, 6)}   (Theorem 3.8)`;
-      reason.textContent = at.reason;
+      reason.textContent = at.optimal_gamma === undefined ? at.reason : `Best γ = ${at.optimal_gamma}: ${at.reason}`;
       const bounds = [["bound", at.upper_bound_drafting_paid], ["bound2", at.upper_bound_drafting_free]]
         .filter(([, value]) => value !== undefined);
       const top = Math.max(1, ...curves.speedup);
@@ -74,7 +74,8 @@ export const gammaRoom = {
         ["some γ reaches at least (Cor. 3.9)", at.guaranteed_speedup], ["upper bound, drafting paid", at.upper_bound_drafting_paid],
         ["upper bound, drafting free", at.upper_bound_drafting_free],
       ]));
-      box.show(`speclab predict --alpha ${state.alpha} --c ${state.c} --c-hat ${state.chat} --gamma ${state.gamma}`);
+      box.show(`speclab predict --alpha ${state.alpha} --c ${state.c} --c-hat ${state.chat} --gamma ${state.gamma}`,
+        `speclab.predict(${state.alpha}, ${state.c}, c_hat=${state.chat}, gamma=${state.gamma})`);
     });
 
     host.append(element("div", { class: "controls" }, preset.box, alpha.box, c.box, chat.box, gamma.box), formula, reason,

@@ -21,6 +21,13 @@ function command(state) {
     "--gamma", state.gamma, "--exact"].filter(word => word !== "").join(" ");
 }
 
+function call(state) {
+  const parameter = parameterOf(state);
+  const rule = parameter ? `{"kind": "${state.rule}", "${parameter}": ${state.value}}` : `"${state.rule}"`;
+  const row = weights => `[Fraction(w, ${weights.reduce((a, b) => a + b, 0)}) for w in (${weights.join(", ")})]`;
+  return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma})`;
+}
+
 const indexOf = name => rules ? rules.names.indexOf(name) : 0;
 const parameterOf = state => rules ? rules.parameters[indexOf(state.rule)] : "";
 
@@ -187,7 +194,7 @@ export const roundRoom = {
       gamma.show(now.gamma);
       tokens.show(now.p.length);
       seed.show(now.seed);
-      commands.show(command(now));
+      commands.show(command(now), call(now));
       if (JSON.stringify(now) !== shownState) forget();
       shownState = JSON.stringify(now);
       describe(now).catch(fail);

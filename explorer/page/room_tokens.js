@@ -23,10 +23,16 @@ function commands(state, chain) {
     `--set 'models.target.rows=${rows(chain.target_rows)}' --set 'models.draft.rows=${rows(chain.draft_rows)}'`;
 }
 
+function calls(state) {
+  return `speclab.predict(${state.alpha}, gamma=${state.gamma})\n` +
+    `speclab.run({"title": "rounds", "experiment": "iid", "alpha": ${state.alpha}, "gamma": ${state.gamma}, "seed": ${state.seed}, ` +
+    `"simulation": {"trials": ${trials}, "length": ${lengthOf(state)}}})`;
+}
+
 export const tokensRoom = {
   title: "2 How many tokens",
   sentence: "Each drafted token is accepted with probability α, until the first rejection; every round adds one token of the " +
-    "target. Left: independent acceptances, as Equation 1 assumes. Right: the same α in easy and hard stretches of text.",
+    "target. First chart: independent acceptances, as Equation 1 assumes. Second: the same α in easy and hard stretches of text.",
   start: { alpha: 0.7, gamma: 5, spread: 0.8, stay: 0.9, seed: 1, rounds: 1000000 },
 
   mend(state) {
@@ -101,7 +107,7 @@ export const tokensRoom = {
       formula.textContent = `E[N] = (1 − α^(γ+1)) / (1 − α) = (1 − ${shown(state.alpha)}^${state.gamma + 1}) / (1 − ${shown(state.alpha)}) = ` +
         shown(predicted.tokens_per_target_step, 6);
       draw();
-      box.show(commands(state, stretches));
+      box.show(commands(state, stretches), calls(state));
     });
 
     const start = button("Simulate", () => running ? stop() : simulate().catch(fail));

@@ -46,10 +46,15 @@ export async function startEngine(bytes) {
     return result;
   }
 
-  const textInput = text => {
-    const bytes = encoder.encode(text);
-    bytesAt(engine.reserve_input(bytes.length), bytes.length).set(bytes);
-    return bytes.length;
+  // Texts one after the other; their sizes in bytes.
+  const textInput = (...texts) => {
+    const all = texts.map(text => encoder.encode(text));
+    let at = engine.reserve_input(all.reduce((sum, bytes) => sum + bytes.length, 0));
+    for (const bytes of all) {
+      bytesAt(at, bytes.length).set(bytes);
+      at += bytes.length;
+    }
+    return all.map(bytes => bytes.length);
   };
 
   // A task of room 1: { rule, parameter, gamma, target, draft }, rows as whole weights.
@@ -76,6 +81,11 @@ export async function startEngine(bytes) {
     iid_rounds: q => done(engine.iid_rounds(q.alpha, q.gamma, q.seed, q.length, q.anew, q.count)),
     stretches: q => done(engine.stretches(q.easy, q.hard, q.stay, q.gamma)),
     stretch_rounds: q => done(engine.stretch_rounds(q.easy, q.hard, q.stay, q.gamma, q.seed, q.anew, q.count)),
-    acceptance_log: q => done(engine.acceptance_log(textInput(q.text), q.name, q.c)),
+    load_text: buffer => {
+      bytesAt(engine.reserve_input(buffer.byteLength), buffer.byteLength).set(new Uint8Array(buffer));
+      return done(engine.load_text(buffer.byteLength));
+    },
+    decode_text: q => done(engine.decode_text(...textInput(q.prompt), q.target, q.draft, q.gamma, q.tokens, q.c, q.seed)),
+    plan_from_file: q => done(engine.plan_from_file(...textInput(q.text, q.name, q.model ?? ""), q.cell ?? 0, q.c)),
   };
 }

@@ -11,7 +11,8 @@ async function unpacked(packed) {
 onmessage = async ({ data }) => {
   try {
     if (data.name === "start") {
-      engine = await startEngine(await unpacked(data.query));
+      engine = await startEngine(await unpacked(data.query.engine));
+      engine.load_text(await unpacked(data.query.text));
       postMessage({ id: data.id, result: {} });
     } else {
       postMessage({ id: data.id, result: engine[data.name](data.query) });

@@ -7,8 +7,11 @@ const [source, page] = process.argv.slice(2);
 // Read as text, so that node takes it for a module whatever lies beside it.
 const module = readFileSync(`${source}/explorer/page/wasm.js`, "utf8");
 const { startEngine } = await import(`data:text/javascript;base64,${Buffer.from(module).toString("base64")}`);
-const packed = readFileSync(page, "utf8").match(/id="engine">([^<]*)</)[1];
-const engine = await startEngine(gunzipSync(Buffer.from(packed.trim(), "base64")));
+const html = readFileSync(page, "utf8");
+const unpacked = id => gunzipSync(Buffer.from(html.match(new RegExp(`id="${id}">([^<]*)<`))[1].trim(), "base64"));
+const engine = await startEngine(unpacked("engine"));
+const text = unpacked("text");
+engine.load_text(text.buffer.slice(text.byteOffset, text.byteOffset + text.byteLength));
 
 const answers = JSON.parse(readFileSync(0, "utf8")).map(([name, query]) => {
   try {

@@ -15,9 +15,12 @@ def built_page(source, folder):
     if shutil.which("em++") is None:
         skip("em++ is missing (scripts/setup.sh explorer)")
     page = pathlib.Path(folder) / "explorer.html"
-    sources = [path for top in ("explorer", "core", "analysis", "scripts/build_explorer.sh", "scripts/bundle_explorer.py")
-               for path in ([source / top] if (source / top).is_file() else (source / top).rglob("*"))
-               if path.is_file() and path.suffix not in (".md",)]
+    if not (source / "data" / "austen.txt").exists():
+        skip("data/austen.txt is missing (scripts/setup.sh explorer)")
+    tops = ("explorer", "core", "analysis", "sim", "experiments/config", "experiments/plan", "experiments/support",
+            "configs/paper/table2-4.json", "scripts/build_explorer.sh", "scripts/bundle_explorer.py")
+    sources = [path for top in map(source.joinpath, tops) for path in ([top] if top.is_file() else top.rglob("*"))
+               if path.is_file() and path.suffix != ".md"]
     newest = max(path.stat().st_mtime for path in sources)
     if not page.exists() or page.stat().st_mtime < newest:
         subprocess.run([source / "scripts" / "build_explorer.sh", folder], check=True)

@@ -195,8 +195,95 @@ def which_gamma():
         same(f"{query}: curve", curve["speedup"][query["gamma"]], theirs["speedup"])
 
 
+def your_data():
+    """Logs in the forms that `plan --log` reads, and faulty ones, whose errors must be the program's."""
+    queries = []
+    for number in range(settings):
+        gamma, alpha, rounds = chance.randint(1, 12), chance.uniform(0.05, 0.98), chance.randint(1, 400)
+        log = []
+        for _ in range(rounds):
+            drafted = gamma if chance.random() < 0.7 else chance.randint(1, gamma)
+            accepted = 0
+            while accepted < drafted and chance.random() < alpha:
+                accepted += 1
+            log.append((drafted, accepted))
+        form = chance.choice(["plain", "header", "lines", "totals", "faulty"])
+        if form == "lines":
+            text = "".join(json.dumps({"drafted": drafted, "accepted": accepted}) + "\n" for drafted, accepted in log)
+        elif form == "totals":
+            reached = sorted((chance.randint(0, rounds) for _ in range(gamma)), reverse=True)
+            text = "position,drafted,accepted\n" + "".join(f"{i + 1},{rounds},{count}\n" for i, count in enumerate(reached))
+        else:
+            text = ("drafted,accepted\n" if form == "header" else "") + "".join(f"{drafted},{accepted}\n" for drafted, accepted in log)
+        if form == "faulty":
+            line = chance.choice(["5,9", "5", "x,y", "-1,0", "1e3,2", '{"drafted": 5}', "", "5,3,1", "\u0007,1", "100001,1"])
+            text += line + "\n"
+        queries.append({"text": text, "name": f"log{number}.csv", "c": round(chance.uniform(0, 1), 3)})
+    refused = 0
+    for query, ours in zip(queries, ask([["plan_from_file", query] for query in queries])):
+        (scratch / query["name"]).write_text(query["text"])
+        run = subprocess.run([speclab, "plan", "--log", query["name"], "--c", str(query["c"]), "--json"], capture_output=True, text=True,
+                             cwd=scratch)
+        if run.returncode:
+            refused += 1
+            same(f"{query['name']}: error", "error: " + ours.get("error", "none") + "\n", run.stderr)
+            continue
+        theirs = json.loads(run.stdout)
+        values = lambda interval: [interval[key] for key in ("value", "low", "high")]
+        same(f"{query['name']}: alpha", ours["alpha"], values(theirs["alpha"]["value"]))
+        same(f"{query['name']}: gamma", ours["best_gamma"], theirs["best"]["gamma"])
+        same(f"{query['name']}: speedup", ours["best_speedup"], values(theirs["best"]["speedup"]))
+        same(f"{query['name']}: words", [ours["reason"], *ours["advice"]], [theirs["best"]["reason"], *theirs["advice"]])
+        same(f"{query['name']}: speedups", ours["speedup"], [row["speedup"]["value"] for row in theirs["gammas"]])
+        for name in ("rounds", "examined", "accepted"):
+            same(f"{query['name']}: {name}", ours[name], theirs["log"][name])
+        for name in ("examined", "accepted"):
+            same(f"{query['name']}: {name} by position", ours[f"position_{name}"], [at[name] for at in theirs["log"]["positions"]])
+        same(f"{query['name']}: positions", ours["position_conditional"], [at["conditional"]["value"] for at in theirs["log"]["positions"]])
+        same(f"{query['name']}: test", ours["positions_alike"][2], theirs["log"]["positions_alike"]["p"])
+    assert settings < 100 or refused > 5, refused
+    # A result.json says the same as totals made of it.
+    theirs = result_of({"experiment": "iid", "alpha": 0.7, "gamma": 4, "simulation": {"trials": 4, "length": 500}})
+    [ours] = ask([["plan_from_file", {"text": (scratch / "out" / "result.json").read_text(), "name": "result.json", "c": 0.1}]])
+    same("result.json", [ours[name] for name in ("rounds", "examined", "accepted")],
+         [theirs["counts"][name] for name in ("rounds", "examined", "accepted")])
+
+
+def live_decoding():
+    """Rounds of n-gram pairs beside the experiment "trace", and their schedules beside the traces of "schedules"."""
+    excerpt = page.parent / "excerpt.txt"
+    words = excerpt.read_text().split()
+    queries = []
+    for _ in range(settings):
+        at = chance.randrange(len(words) - 6)
+        queries.append({"target": chance.randint(1, 5), "draft": chance.randint(1, 3), "gamma": chance.randint(1, 8),
+                        "tokens": chance.randint(10, 80), "c": round(chance.uniform(0.02, 1), 3), "seed": chance.randint(0, 10**6),
+                        "prompt": " ".join(words[at:at + chance.randint(0, 6)])})
+    for query, ours in zip(queries, ask([["decode_text", query] for query in queries])):
+        gamma, c, tokens = query["gamma"], query["c"], query["tokens"]
+        config = {"seed": query["seed"], "corpus": {"file": str(excerpt)}, "gamma": gamma, "cost": {"c": c},
+                  "models": {name: {"kind": "ngram", "order": query[name]} for name in ("target", "draft")}}
+        theirs = result_of({**config, "experiment": "trace", "simulation": {"prompt": query["prompt"]},
+                            "trace": {"tokens": tokens, "gammas": [gamma], "timeline": False}})["trace"]["gammas"][0]
+        rounds = theirs["rounds"]
+        same(f"{query}: drafted", ours["drafted"], [word for found in rounds for word in found["drafted"]])
+        same(f"{query}: accepted", ours["accepted"], [found["accepted"] for found in rounds])
+        same(f"{query}: next", ours["next"], [found["next"] for found in rounds])
+        same(f"{query}: totals", [ours["target_runs"], ours["drafted_tokens"], ours["tokens"], ours["time"]],
+             [theirs["target_runs"], theirs["draft_runs"], theirs["tokens"], theirs["time"]])
+        compared_schedules = [{"kind": "plain"}, {"kind": "speculative"}, {"kind": "dsi", "servers": 2, "lookahead": gamma},
+                              {"kind": "pearl", "next_row": True}]
+        traces = result_of({**config, "experiment": "schedules", "simulation": {"trials": 2, "length": tokens, "prompt": query["prompt"]},
+                            "schedules": {"compare": compared_schedules, "trace_tokens": min(12, tokens)}})["schedules"]["traces"]
+        for which, trace in enumerate(traces):
+            mine = [[start, end] for schedule, start, end in zip(ours["event_schedule"], ours["event_start"], ours["event_end"])
+                    if schedule == which]
+            same(f"{query}: runs of {trace['schedule']}", sum(sorted(mine), []),
+                 sum(sorted([run["start"], run["end"]] for run in trace["runs"]), []))
+
+
 [rules] = ask([["list_rules", {}]])
-rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma}
+rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "live decoding": live_decoding, "your data": your_data}
 for name, test in rooms.items():
     before = compared
     test()

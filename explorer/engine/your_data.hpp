@@ -1,0 +1,185 @@
+// Room 5: what a dropped file says about acceptance, and the plan that follows, by the code of `speclab plan
+// --log`.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/plan/acceptance_file.hpp"
+#include "experiments/plan/planning.hpp"
+#include "explorer/engine/record.hpp"
+
+namespace speclab::explorer {
+
+namespace detail {
+
+inline const Json& at_path(const Json& document, const std::string& path) {
+  const Json::json_pointer pointer(path);
+  if (!document.contains(pointer)) {
+    throw ConfigError(
+        path, "is missing; expected the result.json of speclab run, of an experiment that counts rounds");
+  }
+  return document.at(pointer);
+}
+
+inline double number_at(const Json& document, const std::string& path) {
+  const Json& value = at_path(document, path);
+  if (!value.is_number()) throw ConfigError(path, "is " + value.dump() + "; expected a number");
+  return value.get<double>();
+}
+
+inline std::uint64_t count_at(const Json& document, const std::string& path) {
+  const double value = number_at(document, path);
+  if (!(value >= 0) || value > 9e15 || value != std::floor(value)) {
+    throw ConfigError(path, "is " + at_path(document, path).dump() + "; expected a count");
+  }
+  return static_cast<std::uint64_t>(value);
+}
+
+/// Position by position, from the counts of one cell. All its rounds drafted equally many tokens.
+inline AcceptanceFile acceptance_of_cell(const Json& document, std::size_t cell) {
+  const std::string path = "/cells/" + std::to_string(cell);
+  const std::uint64_t rounds = count_at(document, path + "/counts/rounds");
+  const Json& positions = at_path(document, path + "/positions");
+  if (!positions.is_array()) throw ConfigError(path + "/positions", "is no list");
+  if (count_at(document, path + "/counts/drafted") != rounds * positions.size()) {
+    throw ConfigError(
+        path + "/counts/drafted",
+        "is not rounds times positions; totals need rounds of one length, a log of rounds does not");
+  }
+  std::vector<std::uint64_t> accepted;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const std::string position = path + "/positions/" + std::to_string(i) + "/unconditional/value";
+    const double share = number_at(document, position);
+    const std::uint64_t before = accepted.empty() ? rounds : accepted.back();
+    const double count = std::round(share * static_cast<double>(rounds));
+    if (!(count >= 0) || count > static_cast<double>(before)) {
+      throw ConfigError(position,
+                        "is " + at_path(document, position).dump() + ", more than the position before it");
+    }
+    accepted.push_back(static_cast<std::uint64_t>(count));
+  }
+  AcceptanceFile log{{}, count_positions(rounds, accepted)};
+  if (log.counts.total_examined() == 0) throw ConfigError(path, "no token was drafted");
+  return log;
+}
+
+/// Whether the text is one JSON document rather than a line each.
+inline bool is_document(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') return false;
+  return json_line(text.substr(first, text.find('\n', first) - first)).is_discarded() ||
+         json_line(text).contains("cells");
+}
+
+inline void interval(Record& out, const std::string& name, const Interval& value) {
+  out.list(name, std::vector<double>{value.estimate, value.low, value.high});
+}
+
+inline void describe_plan(const DrafterPlan& plan, Record& out) {
+  interval(out, "alpha", plan.alpha.value);
+  out.number("best_gamma", plan.best.gamma);
+  interval(out, "best_speedup", plan.best.speedup);
+  out.number("tokens_per_target_step", plan.best.tokens_per_target_step);
+  out.text("by", plan.best.by == AcceptanceModel::iid ? "i.i.d." : "positions");
+  out.text("reason", plan.best.reason);
+  out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, plan.best.within_1_percent.high});
+  std::vector<double> gamma, speedup, low, high;
+  for (const GammaRow& row : plan.gammas) {
+    gamma.push_back(row.gamma);
+    speedup.push_back(row.speedup.estimate);
+    low.push_back(row.speedup.low);
+    high.push_back(row.speedup.high);
+  }
+  out.list("gamma", gamma);
+  out.list("speedup", speedup);
+  out.list("speedup_low", low);
+  out.list("speedup_high", high);
+  out.number("upper_bound_drafting_paid", plan.bounds.upper_bound_drafting_paid);
+  out.texts("advice", plan.advice);
+  std::vector<std::string> servers, lines;
+  for (const ServerSetting& setting : plan.settings) {
+    std::string joined;
+    for (const std::string& line : setting.lines) joined += (joined.empty() ? "" : "; ") + line;
+    servers.push_back(setting.server + ", " + setting.checked);
+    lines.push_back(joined);
+  }
+  out.texts("servers", servers);
+  out.texts("settings", lines);
+}
+
+inline void describe_log(const LogFindings& log, Record& out) {
+  out.number("rounds", static_cast<double>(log.rounds));
+  out.number("examined", static_cast<double>(log.examined));
+  out.number("accepted", static_cast<double>(log.accepted));
+  if (log.alpha_by_stretches) interval(out, "alpha_by_stretches", *log.alpha_by_stretches);
+  const auto test = [&](const std::string& name, const LogTest& found) {
+    out.list(name, std::vector<double>{found.statistic, static_cast<double>(found.degrees), found.p});
+  };
+  test("positions_alike", log.positions_alike);
+  if (log.rounds_independent) test("rounds_independent", *log.rounds_independent);
+  out.number("iid_rejected", log.iid_rejected ? 1 : 0);
+  std::vector<double> examined, accepted, conditional, low, high, unconditional;
+  for (const LogPosition& position : log.positions) {
+    examined.push_back(static_cast<double>(position.examined));
+    accepted.push_back(static_cast<double>(position.accepted));
+    conditional.push_back(position.conditional.estimate);
+    low.push_back(position.conditional.low);
+    high.push_back(position.conditional.high);
+    unconditional.push_back(position.unconditional);
+  }
+  out.list("position_examined", examined);
+  out.list("position_accepted", accepted);
+  out.list("position_conditional", conditional);
+  out.list("position_low", low);
+  out.list("position_high", high);
+  out.list("position_unconditional", unconditional);
+}
+
+}  // namespace detail
+
+/// The plan for the acceptances in `text`, the content of the file of this name: one of the forms that
+/// `speclab plan
+/// --log` reads, or a result.json, of which `cell` is taken. `model` is the model_name, in a log of several.
+inline void plan_from_file(const std::string& text, const std::string& file, const std::string& model,
+                           std::size_t cell, double c, Record& out) {
+  AcceptanceFile log;
+  const bool document = detail::is_document(text);
+  if (document) {
+    std::vector<std::string> labels;
+    log = in_file(file, [&] {
+      const Json result = parse_json(text);
+      const Json& cells = detail::at_path(result, "/cells");
+      if (!cells.is_array() || cells.empty()) throw ConfigError("/cells", "is no list of cells");
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string label =
+            cells[i].is_object() ? cells[i].value("label", std::string()) : std::string();
+        labels.push_back(label.empty() ? "cell " + std::to_string(i + 1) : label);
+      }
+      return detail::acceptance_of_cell(result, std::min(cell, cells.size() - 1));
+    });
+    out.texts("cells", labels);
+  } else {
+    log = acceptance_in(text, file, model);
+  }
+  out.number("is_log", document ? 0 : 1);
+  PlanSettings settings;
+  settings.at = {1, 1024};
+  const Interval alpha =
+      *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), settings.confidence);
+  const Drafter drafter{
+      "", {alpha, "log (maximum likelihood)", std::move(log)}, {ConstantCost{1}, ConstantCost{c}}, "given"};
+  const DrafterPlan plan = make_plan(drafter, settings);
+  detail::describe_plan(plan, out);
+  detail::describe_log(*plan.log, out);
+}
+
+}  // namespace speclab::explorer

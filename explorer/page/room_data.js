@@ -1,0 +1,150 @@
+// Room 5: your data.
+import { element, slider, choice, button, commandBox, facts, shown } from "./dom.js";
+import { figure, bar, line, dot, svg } from "./svg.js";
+import { newestOnly } from "./client.js";
+import { within } from "./state.js";
+
+const mostBytes = 200e6;
+
+// Accepted tokens of 120 rounds of five drafted tokens each.
+const example = "350255104553025511355042555031355205415553503215545053125550451325535501245553051245535502145355031254550351245530512455".slice(0, 120);
+const exampleFile = () => new File([`drafted,accepted\n${[...example].map(digit => `5,${digit}\n`).join("")}`], "example.csv");
+
+export const dataRoom = {
+  title: "5 Your data",
+  sentence: "Drop a log of rounds (a line “drafted,accepted” each, JSON lines, or totals by position), a page of vLLM's /metrics, or the " +
+    "result.json of an experiment. It stays in this browser.",
+  start: { c: 0.05, cell: 0, model: "" },
+
+  mend(state) {
+    return {
+      c: Number.isFinite(state.c) ? within(state.c, 0, 1) : 0.05,
+      cell: Math.max(0, Math.round(state.cell) || 0), model: String(state.model).slice(0, 200),
+    };
+  },
+
+  build(host, { ask, set, fail }) {
+    let data = null; // { name, text }
+    const picker = element("input", { type: "file", id: "file", accept: ".json,.csv,.txt,.jsonl,.prom,text/*,application/json",
+      onchange: () => take(picker.files[0]) });
+    const drop = element("div", { class: "drop" }, element("label", { for: "file" }, "Drop a file here, or choose one: "), picker,
+      element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take(exampleFile()))));
+    const about = element("p", { role: "status" });
+    const error = element("p", { class: "error", role: "alert", hidden: true });
+    const found = element("div", { hidden: true });
+    const values = element("div", {});
+    const positions = element("div", {});
+    const speedups = element("div", {});
+    const advice = element("div", {});
+    const settings = element("details", {});
+    const box = commandBox();
+    const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
+    const cell = choice({ label: "Cell of the result", options: [], set: value => set({ cell: Number(value) }) });
+    const modelInput = element("input", { id: "model-name", type: "text", onchange: () => set({ model: modelInput.value.trim() }) });
+    const model = element("div", { class: "control" }, element("label", { for: "model-name" }, "Model (of a /metrics page with several)"), modelInput);
+    found.append(element("div", { class: "columns" },
+      element("div", {}, element("h3", {}, "Acceptance by position"), positions),
+      element("div", {}, element("h3", {}, "Speedup by γ"), speedups)), values, advice, settings);
+    // A picture of what is to come, until there is data.
+    const empty = element("p", { class: "center" }, svg("svg", { width: 24, height: 24, viewBox: "0 0 24 24", "aria-hidden": "true" },
+      svg("path", { d: "M12 3v12m0 0-5-5m5 5 5-5M4 20h16", fill: "none", stroke: "currentColor", "stroke-width": 2 })));
+    host.append(drop, about, element("div", { class: "controls" }, c.box, cell.box, model), error, empty, found, box.box);
+
+    for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+      host.addEventListener(name, event => {
+        event.preventDefault();
+        drop.classList.toggle("over", over);
+      });
+    }
+    host.addEventListener("drop", event => take(event.dataTransfer.files[0]));
+
+    async function take(file) {
+      if (!file) return;
+      if (file.size > mostBytes) {
+        tell(`${file.name}: ${shown(file.size)} bytes; this page reads at most ${shown(mostBytes)}. "speclab plan --log" reads more.`);
+        return;
+      }
+      data = { name: file.name, text: await file.text() };
+      set({ cell: 0 });
+    }
+    function tell(sentence) {
+      error.textContent = sentence;
+      error.hidden = false;
+      found.hidden = true;
+      about.textContent = "";
+    }
+
+    const pictures = plan => {
+      const count = plan.position_conditional.length;
+      figure(positions, {
+        title: "Acceptance by position", x: { least: 0.5, most: count + 0.5, label: "position i" }, y: { least: 0, most: 1, label: "P(accepted)" },
+        xTicks: plan.position_conditional.map((_, i) => i + 1).filter(i => count <= 16 || i % Math.ceil(count / 12) === 1),
+        legend: [["target", "given those before, 95%"], ["counted", "all up to here"], ["bound", "α"]],
+        draw(plot) {
+          plan.position_unconditional.forEach((value, i) => bar(plot, i + 0.65, i + 1.35, value, "counted"));
+          line(plot, [[0.5, plan.alpha[0]], [count + 0.5, plan.alpha[0]]], "bound");
+          plan.position_conditional.forEach((value, i) => {
+            line(plot, [[i + 1, plan.position_low[i]], [i + 1, plan.position_high[i]]], "target");
+            dot(plot, i + 1, value, "target", `position ${i + 1}: ${shown(value)} (${shown(plan.position_low[i])} to ${shown(plan.position_high[i])})`);
+          });
+        },
+      });
+      figure(speedups, {
+        title: "Speedup by gamma", x: { least: 0, most: Math.max(...plan.gamma), label: "drafted tokens γ" },
+        y: { least: 0, most: 1.05 * Math.max(...plan.speedup_high), label: "speedup" }, legend: [["target", "speedup, 95%"], ["best", "best γ"]],
+        draw(plot) {
+          plan.gamma.forEach((gamma, i) => line(plot, [[gamma, plan.speedup_low[i]], [gamma, plan.speedup_high[i]]], "bound2"));
+          line(plot, plan.gamma.map((gamma, i) => [gamma, plan.speedup[i]]), "target");
+          if (plan.best_gamma > 0) dot(plot, plan.best_gamma, plan.best_speedup[0], "best");
+        },
+      });
+    };
+
+    const describe = newestOnly(async now => {
+      c.show(now.c);
+      modelInput.value = now.model;
+      model.hidden = !(data && data.text.includes("vllm:"));
+      box.show(`speclab plan --log FILE --c ${now.c}`, `speclab.plan(log="FILE", c=${now.c})`);
+      cell.box.hidden = true;
+      if (!data) return;
+      let plan;
+      try {
+        plan = await ask("plan_from_file", { ...data, model: now.model, cell: now.cell, c: now.c });
+      } catch (problem) {
+        tell(`error: ${problem.message}`);
+        return;
+      }
+      error.hidden = true;
+      empty.hidden = true;
+      found.hidden = false;
+      about.textContent = `${data.name}: ${shown(plan.rounds)} rounds, ${shown(plan.examined)} tokens examined, ${shown(plan.accepted)} accepted.`;
+      if (plan.cells) {
+        cell.box.hidden = plan.cells.length < 2;
+        cell.select.replaceChildren(...plan.cells.map((label, i) => element("option", { value: i }, label)));
+        cell.show(String(Math.min(now.cell, plan.cells.length - 1)));
+      }
+      pictures(plan);
+      const interval = ([value, low, high]) => `${shown(value, 5)} (${shown(low)} to ${shown(high)})`;
+      const test = found => !found ? "totals do not tell" : found[1] === 0 ? "too few rounds to tell" : `χ² = ${shown(found[0])}, ${found[1]} degrees, p = ${shown(found[2], 3)}`;
+      values.replaceChildren(facts([
+        ["α, 95% interval", interval(plan.alpha)],
+        ...(plan.alpha_by_stretches ? [["α by stretches of the log", interval(plan.alpha_by_stretches)]] : []),
+        ["best γ", `${plan.best_gamma} (within 1%: ${plan.near_best.join(" to ")})`], ["speedup there", interval(plan.best_speedup)],
+        ["chosen by", plan.by], ["tokens per target step", plan.tokens_per_target_step], ["upper bound, drafting paid", plan.upper_bound_drafting_paid],
+        ["positions alike?", test(plan.positions_alike)], ["rounds independent?", test(plan.rounds_independent)],
+        ["i.i.d.", plan.iid_rejected ? "rejected at level 0.001" : "not rejected at level 0.001"],
+      ]));
+      advice.replaceChildren(...[plan.reason, ...plan.advice].map(sentence => element("p", {}, sentence)));
+      settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
+      const name = /^[\w.-]+$/.test(data.name) ? data.name : "FILE";
+      if (plan.is_log) {
+        box.show(`speclab plan --log ${name} --c ${now.c}${now.model ? ` --model ${now.model}` : ""}`, `speclab.plan(log="${name}", c=${now.c})`);
+      } else {
+        const rows = plan.position_accepted.map((accepted, i) => `${i + 1},${plan.rounds},${accepted}\\n`).join("");
+        box.show(`printf 'position,drafted,accepted\\n${rows}' > accepted.csv\nspeclab plan --log accepted.csv --c ${now.c}`,
+          `speclab.plan(log="accepted.csv", c=${now.c})`);
+      }
+    });
+    return { update: now => { describe(now).catch(fail); } };
+  },
+};

@@ -1,0 +1,185 @@
+// Room 4: live decoding.
+import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
+import { svg } from "./svg.js";
+import { newestOnly } from "./client.js";
+import { within } from "./state.js";
+
+const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"]];
+const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
+
+function textConfig(state, experiment, own) {
+  return {
+    title: "Live decoding", experiment, seed: state.seed,
+    corpus: { file: "build/explorer/excerpt.txt", tokenization: "words", vocabulary: 8000 },
+    models: { target: { kind: "ngram", order: state.target }, draft: { kind: "ngram", order: state.draft } },
+    gamma: state.gamma, cost: { c: state.c }, ...own,
+  };
+}
+
+function textCommand(state) {
+  if (state.draft === 0) {
+    return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";
+  }
+  const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
+  return `cat >text.json <<'END'\n${JSON.stringify(config)}\nEND\nspeclab run text.json`;
+}
+
+function textCall(state) {
+  if (state.draft === 0) return 'speclab.compare("configs/compare_prose.json")';
+  const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
+  return `speclab.run(${JSON.stringify(config)})`;
+}
+
+// The pieces of text in their order: { text, kind, round }.
+function pieces(found) {
+  const all = found.prompt.map(text => ({ text, kind: "prompt", round: -1 }));
+  let at = 0;
+  found.counts.forEach((count, round) => {
+    const accepted = found.accepted[round];
+    found.drafted.slice(at, at + count).forEach((text, i) => {
+      if (i < accepted) all.push({ text, kind: "accepted", round });
+      if (i === accepted) all.push({ text, kind: "rejected", round });
+    });
+    at += count;
+    all.push({ text: found.next[round], kind: accepted < count ? "correction" : "bonus", round });
+  });
+  return all;
+}
+
+function timeline(host, found) {
+  const width = Math.max(280, Math.min(host.clientWidth || 640, 900));
+  const left = 10;
+  const scale = (width - left - 10) / found.horizon;
+  const lane = 14;
+  const root = svg("svg", { role: "img", "aria-label": "Runs of draft and target over time, for four schedules" });
+  let y = 0;
+  scheduleNames.forEach((name, which) => {
+    const events = found.event_schedule.map((schedule, i) => i).filter(i => found.event_schedule[i] === which);
+    const rows = [...new Set(events.map(i => found.event_row[i]))].sort((a, b) => a - b);
+    root.append(svg("text", { x: left, y: y + 14 }, `${name}: speedup ${shown(found.schedule_speedups[which])}`));
+    y += 20;
+    for (const i of events) {
+      const from = left + scale * found.event_start[i];
+      const to = left + scale * Math.min(found.horizon, found.event_end[i]);
+      const kind = found.event_dropped[i] ? "run dropped-run" : found.event_row[i] === 0 ? "run draft-run" : "run target-run";
+      root.append(svg("rect", { x: from, y: y + lane * rows.indexOf(found.event_row[i]), width: Math.max(0.5, to - from - 0.6), height: lane - 3, class: kind }));
+    }
+    y += lane * rows.length + 8;
+  });
+  for (let tick = 0; tick <= found.horizon; tick += 2) {
+    root.append(svg("text", { x: left + scale * tick, y: y + 14, "text-anchor": "middle" }, String(tick)));
+  }
+  root.append(svg("text", { x: width / 2, y: y + 30, "text-anchor": "middle", class: "label" }, "time, in target runs"));
+  y += 36;
+  for (const [key, value] of [["viewBox", `0 0 ${width} ${y}`], ["width", width], ["height", y]]) root.setAttribute(key, value);
+  const legend = element("div", { class: "legend" }, ...[["draft-run", "draft runs"], ["target-run", "target runs"], ["dropped-run", "dropped"]]
+    .map(([kind, text]) => element("span", {}, element("i", { class: kind }), text)));
+  host.replaceChildren(root, legend);
+}
+
+export const textRoom = {
+  title: "4 Live decoding",
+  sentence: "The first chapters of “Pride and Prejudice” train an n-gram target and its drafter. Watch a text being decoded: " +
+    "accepted tokens, rejected ones with their correction, and bonus tokens.",
+  start: { target: 4, draft: 2, gamma: 4, tokens: 60, c: 0.05, seed: 1, prompt: "It is a truth universally acknowledged ," },
+
+  mend(state) {
+    const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
+    return {
+      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, 0, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
+      tokens: whole(state.tokens, 10, 400, 60), c: Number.isFinite(state.c) ? within(state.c, 0.005, 1) : 0.05,
+      seed: whole(state.seed, 0, 2 ** 32, 1), prompt: String(state.prompt).slice(0, 500),
+    };
+  },
+
+  build(host, { ask, set, fail }) {
+    const target = slider({ label: "Target: n-gram of order", least: 1, most: 5, step: 1, set: value => set({ target: value }) });
+    const draft = choice({ label: "Drafter", options: drafters, set: value => set({ draft: Number(value) }) });
+    const gamma = slider({ label: "Drafted tokens γ", least: 1, most: 12, step: 1, set: value => set({ gamma: value }) });
+    const c = slider({ label: "Cost of a draft run c", least: 0.005, most: 1, step: 0.005, set: value => set({ c: value }) });
+    const tokens = slider({ label: "Tokens to decode", least: 10, most: 400, step: 10, set: value => set({ tokens: value }) });
+    const seed = wholeNumber({ label: "Seed", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
+    const promptInput = element("input", { id: "prompt", type: "text", onchange: () => set({ prompt: promptInput.value }) });
+    const prompt = element("div", { class: "control wide" }, element("label", { for: "prompt" }, "Prompt"), promptInput);
+    const passage = element("div", { class: "passage", tabindex: 0, role: "group", "aria-label": "The decoded text" });
+    const legend = element("p", { class: "legend" }, ...[["accepted", "accepted"], ["rejected", "rejected"], ["correction", "correction"], ["bonus", "bonus"]]
+      .map(([kind, text]) => element("span", { class: kind }, text)));
+    const totals = element("div", {});
+    const times = element("div", {});
+    const timesTitle = element("h3", {}, "Schedules of this pair");
+    const box = commandBox();
+
+    let found = null;
+    let timer = null;
+    let round = 0;
+    const elementOf = { rejected: "del", correction: "ins" };
+    const show = upTo => {
+      const words = [];
+      for (const piece of pieces(found)) {
+        if (piece.round > upTo) break;
+        words.push(element(elementOf[piece.kind] ?? "span", { class: piece.kind, title: piece.kind }, piece.text), " ");
+      }
+      passage.replaceChildren(...words);
+    };
+    const stop = () => {
+      clearInterval(timer);
+      timer = null;
+      play.textContent = "Play round by round";
+      play.setAttribute("aria-pressed", "false");
+    };
+    const play = button("Play round by round", () => {
+      if (timer) {
+        stop();
+        show(Infinity);
+        return;
+      }
+      round = -1;
+      play.textContent = "Show all";
+      play.setAttribute("aria-pressed", "true");
+      const next = () => {
+        show(round++);
+        if (round > found.counts.length) stop();
+      };
+      next();
+      timer = setInterval(next, calm() ? 1500 : 450);
+    });
+    const again = button("Another text", () => set({ seed: (now.seed + 1) % 2 ** 32 }));
+
+    host.append(element("div", { class: "controls" }, target.box, draft.box, gamma.box, c.box, tokens.box, seed.box), prompt,
+      element("div", { class: "buttons" }, play, again), legend, passage,
+      element("div", { class: "columns" }, element("div", {}, element("h3", {}, "These rounds"), totals), element("div", {}, timesTitle, times)), box.box);
+
+    let now = null;
+    const describe = newestOnly(async state => {
+      found = await ask("decode_text", state);
+      if (timer) stop();
+      show(Infinity);
+      totals.replaceChildren(facts([
+        ["tokens", found.tokens], ["target runs", found.target_runs], ["drafted", found.drafted_tokens], ["accepted", found.accepted_tokens],
+        ["accepted / examined", found.alpha_examined], ["tokens per target step", found.tokens_per_target_step],
+        ["time, in target runs", found.time], ["speedup", found.speedup],
+      ]), element("p", {}, `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
+        "were trained on, so that acceptance is not that of unseen text."));
+      const timed = found.event_schedule !== undefined;
+      timesTitle.hidden = times.hidden = !timed;
+      if (timed) {
+        timeline(times, found);
+        times.append(element("p", {}, `Speedups over ${shown(state.tokens)} tokens of one further sequence of this pair, as the experiment ` +
+          `“schedules” plays it; drawn are the rounds of its first ${shown(found.horizon)} tokens.`));
+      }
+      box.show(textCommand(state), textCall(state));
+    });
+    const update = state => {
+      now = state;
+      target.show(state.target);
+      draft.show(String(state.draft));
+      gamma.show(state.gamma);
+      c.show(state.c);
+      tokens.show(state.tokens);
+      seed.show(state.seed);
+      promptInput.value = state.prompt;
+      describe(state).catch(fail);
+    };
+    return { update, leave: stop };
+  },
+};
