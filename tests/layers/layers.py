@@ -30,7 +30,7 @@ ALLOWED = {
     "kernels": ["core"],
     "experiments": ["core", "sim", "analysis", "kernels"],
     "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/plan"],
+    "explorer": ["core", "sim", "analysis", "experiments/config", "experiments/plan"],
     "tests": ["core", "sim", "analysis", "kernels", "experiments"],
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
