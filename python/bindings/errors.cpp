@@ -11,11 +11,11 @@
 namespace speclab::python {
 
 void bind_errors(nb::module_& module) {
-  // Raised as (sentence, path, file); the class itself is written in Python.
-  static nb::object error_class;
+  // Raised as (sentence, path, file); the class itself is written in Python. Never let go of, as modules are
+  // when the interpreter ends.
+  static nb::handle error_class;
   module.def(
-      "set_config_error", [](nb::object made) { error_class = std::move(made); }, nb::arg("made"));
-  module.def("forget_config_error", [] { error_class.reset(); });
+      "set_config_error", [](nb::object made) { error_class = made.release(); }, nb::arg("made"));
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     const auto raise = [](const std::string& sentence, const std::string& path, const std::string& file) {
       if (!error_class.is_valid()) return PyErr_SetString(PyExc_ValueError, sentence.c_str());

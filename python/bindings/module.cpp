@@ -1,9 +1,11 @@
 #include "experiments/support/version.hpp"
 #include "python/bindings/bind.hpp"
+#include "python/bindings/numbers.hpp"
 
 NB_MODULE(_core, module) {
   using namespace speclab::python;
   module.attr("version") = speclab::version_string().c_str();
+  import_for_numbers();
   bind_errors(module);
   bind_models(module);
   bind_rules(module);

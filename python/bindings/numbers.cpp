@@ -30,15 +30,10 @@ nb::object python_int(const std::string& digits) {
   return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
 }
 
-/// fractions.Fraction, looked up once; never let go of, as modules are when the interpreter ends.
-nb::handle fraction_type() {
-  static const nb::handle type = nb::object(nb::module_::import_("fractions").attr("Fraction")).release();
-  return type;
-}
-nb::handle numpy() {
-  static const nb::handle module = nb::module_::import_("numpy").release();
-  return module;
-}
+/// fractions.Fraction and numpy, from `import_for_numbers` on; never let go of, as modules are when the
+/// interpreter ends.
+nb::handle fraction_type;
+nb::handle numpy;
 
 nb::object read_only(nb::object array) {
   array.attr("flags").attr("writeable") = false;
@@ -46,6 +41,11 @@ nb::object read_only(nb::object array) {
 }
 
 }  // namespace
+
+void import_for_numbers() {
+  fraction_type = nb::object(nb::module_::import_("fractions").attr("Fraction")).release();
+  numpy = nb::module_::import_("numpy").release();
+}
 
 HeldObject::HeldObject(nb::object object)
     : object_(new nb::object(std::move(object)), [](nb::object* held) {
@@ -92,8 +92,8 @@ nb::object python_number(double value) { return nb::float_(value); }
 nb::object python_number(const Rational& value) {
   const std::string text = value.str();
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return fraction_type()(python_int(text));
-  return fraction_type()(python_int(text.substr(0, slash)), python_int(text.substr(slash + 1)));
+  if (slash == std::string::npos) return fraction_type(python_int(text));
+  return fraction_type(python_int(text.substr(0, slash)), python_int(text.substr(slash + 1)));
 }
 
 template <class Real>
@@ -128,7 +128,7 @@ nb::object python_row(BasicRow<double> row) {
 nb::object python_row(BasicRow<Rational> row) {
   nb::list numbers;
   for (Token id = 0; id < row.size; ++id) numbers.append(python_number(row[id]));
-  return read_only(numpy().attr("array")(numbers, nb::arg("dtype") = numpy().attr("object_")));
+  return read_only(numpy.attr("array")(numbers, nb::arg("dtype") = numpy.attr("object_")));
 }
 
 nb::object python_tuple(const std::vector<Token>& tokens) {

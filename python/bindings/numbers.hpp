@@ -16,6 +16,9 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
+/// Called once, when the module is imported: an import within a call could let another thread in.
+void import_for_numbers();
+
 /// A Python object that threads without the GIL may copy and let go of.
 class HeldObject {
  public:

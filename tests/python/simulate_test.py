@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import rules_in_python
 import speclab
 from speclab import simulate
 
@@ -138,3 +139,17 @@ def test_refused(change, error, words):
     arguments = dict(target=[0.5, 0.5], draft=[0.25, 0.75], gamma=2, rounds=64)
     with pytest.raises(error, match=words):
         simulate(**{**arguments, **change})
+
+
+def test_threads_of_python():
+    """Proofs, simulations and tests from several threads at once give what they give alone."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def work(seed):
+        proof = speclab.prove("token", TARGET, DRAFT, 2)
+        counts = simulate(TARGET, DRAFT, 3, rules_in_python.token, seed=seed, rounds=640).counts
+        return proof.law, counts, speclab.verify([[TARGET, TARGET]], [[DRAFT]], [[1]], seed=seed).tokens.tolist()
+
+    alone = [work(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, [*range(4)] * 3)) == alone * 3
