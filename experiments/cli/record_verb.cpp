@@ -36,7 +36,7 @@ void drop_axes_of_decoding(Config& config) {
   if (config.sweep->empty()) config.sweep.reset();
 }
 
-int run(const std::vector<std::string>& arguments) {
+int record_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab record CONFIG.json --out FILE [options]",
       .about =
@@ -106,7 +106,7 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
 
 Verb record_verb() {
   return {"record", "write a text of the config's target with its log-probabilities under target and draft",
-          run};
+          record_main};
 }
 
 }  // namespace speclab

@@ -30,6 +30,26 @@ Cell short_cell(double value) { return {fmt::format("{:.4g}", value), value, ""}
 Cell short_cell(std::optional<double> value) { return value ? short_cell(*value) : text_cell("–"); }
 Cell whole_cell(std::size_t value) { return {fmt::format("{}", value), static_cast<double>(value), ""}; }
 
+/// The best gamma by whole rounds, where the ends of short sequences cost much.
+std::string end_effect(const RecordingPlan& plan) {
+  constexpr double much = 0.02;
+  const RecordedGamma* best = nullptr;
+  double best_speedup = 1;
+  for (const RecordedGamma& row : plan.gammas) {
+    if (!row.tokens_per_whole_round) continue;
+    const double speedup =
+        row.speedup.estimate * *row.tokens_per_whole_round / row.tokens_per_target_step.estimate;
+    if (speedup > best_speedup) {
+      best = &row;
+      best_speedup = speedup;
+    }
+  }
+  if (best == nullptr || best_speedup < (1 + much) * plan.best_speedup->estimate) return "";
+  return line("in texts without an end",
+              fmt::format("γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
+                          best->gamma, best_speedup));
+}
+
 std::string head(const RecordingPlan& plan) {
   std::string out = line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file, plan.tokens,
                                                   plan.sequences, plan.format));
@@ -52,6 +72,7 @@ std::string head(const RecordingPlan& plan) {
   out += line("by the i.i.d. formula",
               fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
                           *plan.formula_speedup, *plan.speedup_at_formula_gamma));
+  out += end_effect(plan);
   if (*plan.optimal_gamma == 0) out += "No γ is faster than plain decoding here: do not speculate.\n";
   return out;
 }

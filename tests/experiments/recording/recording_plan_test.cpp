@@ -42,6 +42,13 @@ TEST_CASE("a plan of coins of one probability is that of the formula") {
   }
 }
 
+TEST_CASE("short sequences: the plan says what texts without an end would give") {
+  const std::string cut = recording_plan_text(plan_of(recorded_chain(target, target, draft, 500, 20, 3)));
+  CHECK(cut.find("in texts without an end") != std::string::npos);
+  const std::string whole = recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3)));
+  CHECK(whole.find("in texts without an end") == std::string::npos);
+}
+
 TEST_CASE("a text of the column's law fits, with bounds in their order") {
   const RecordingPlan plan = plan_of(recorded_chain(target, target, draft, 20, 500, 3));
   CHECK(fits(plan));
