@@ -11,6 +11,7 @@
 
 #include "explorer/engine/live_text.hpp"
 #include "explorer/engine/many_rounds.hpp"
+#include "explorer/engine/on_a_device.hpp"
 #include "explorer/engine/one_round.hpp"
 #include "explorer/engine/your_data.hpp"
 #include "sim/parallel.hpp"
@@ -169,6 +170,26 @@ int export_stretch_rounds(double easy, double hard, double stay, std::int32_t ga
     if (anew != 0) stretch_rounds = {};
     play_stretches({easy, hard, stay}, gamma, seed_of(seed), static_cast<std::uint32_t>(count),
                    stretch_rounds, result);
+  });
+}
+
+EXPORT(list_presets)
+int export_list_presets() {
+  return guarded([] { list_presets(result); });
+}
+/// Input: the names of device, target and draft.
+EXPORT(plan_on_device)
+int export_plan_on_device(std::int32_t device, std::int32_t target, std::int32_t draft, double alpha,
+                          std::int32_t devices, double batch, double context) {
+  return guarded([&] {
+    const std::string names(reinterpret_cast<const char*>(input.data()),
+                            static_cast<std::size_t>(device + target + draft));
+    const auto part = [&](std::int32_t from, std::int32_t size) {
+      return names.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(size));
+    };
+    plan_on_device(
+        {alpha, part(0, device), part(device, target), part(device + target, draft), devices, batch, context},
+        result);
   });
 }
 

@@ -31,7 +31,8 @@ sources="explorer/engine.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/gamma_choice.cpp analysis/statistics/goodness_of_fit.cpp
   analysis/statistics/intervals.cpp
-  analysis/cost/cost_model.cpp analysis/cost/roofline.cpp analysis/cost/speculation_cost.cpp
+  analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
+  analysis/cost/speculation_cost.cpp
   experiments/plan/acceptance_file.cpp experiments/plan/planning.cpp experiments/plan/device_plan.cpp
   experiments/plan/server_settings.cpp
   experiments/config/json_io.cpp experiments/config/config_error.cpp

@@ -3,19 +3,22 @@ import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
 import { figure, line, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
+import { deviceStart, prepareDevices, mendDevice, buildDevice } from "./device_part.js";
 import { publishedPairs } from "./published_pairs.js";
 
 export const gammaRoom = {
   title: "3 Which γ",
   sentence: "More drafted tokens give more tokens per target run, and cost more draft runs, each c of a target run. Somewhere " +
     "between lies the best γ.",
-  start: { alpha: 0.75, c: 0.05, chat: 0.05, gamma: 5, most: 24 },
+  start: { alpha: 0.75, c: 0.05, chat: 0.05, gamma: 5, most: 24, ...deviceStart },
+
+  prepare: prepareDevices,
 
   mend(state) {
     const number = (value, least, most, otherwise) => Number.isFinite(value) ? within(value, least, most) : otherwise;
     return {
       alpha: number(state.alpha, 0, 1, 0.75), c: number(state.c, 0, 1, 0.05), chat: number(state.chat, 0, 1, 0.05),
-      gamma: Math.round(number(state.gamma, 0, 64, 5)), most: Math.round(number(state.most, 8, 64, 24)),
+      gamma: Math.round(number(state.gamma, 0, 64, 5)), most: Math.round(number(state.most, 8, 64, 24)), ...mendDevice(state),
     };
   },
 
@@ -81,6 +84,7 @@ export const gammaRoom = {
     host.append(element("div", { class: "controls" }, preset.box, alpha.box, c.box, chat.box, gamma.box), formula, reason,
       element("div", { class: "columns" }, element("div", {}, element("h3", {}, "Speedup"), speedups),
         element("div", {}, element("h3", {}, "The best γ"), optima)), values, box.box);
+    const updateDevice = buildDevice(host, { ask, set, fail });
 
     const update = state => {
       alpha.show(state.alpha);
@@ -90,6 +94,7 @@ export const gammaRoom = {
       const named = publishedPairs.findIndex(pair => pair.alpha === state.alpha && pair.c === state.c);
       preset.show(named < 0 ? "" : String(named));
       describe(state).catch(fail);
+      updateDevice(state);
     };
     return { update };
   },

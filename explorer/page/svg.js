@@ -25,8 +25,8 @@ function ticks(least, most, count) {
   return all;
 }
 
-// A figure with axes. x and y are { least, most, label }. draw(plot) adds to plot.root by plot.x(value), plot.y(value).
-export function figure(host, { title, x, y, height = 260, draw, legend = [], xTicks }) {
+// A figure with axes. x and y are { least, most, label }; xText says what stands at a tick of x. draw(plot) adds to plot.root by plot.x(value), plot.y(value).
+export function figure(host, { title, x, y, height = 260, draw, legend = [], xTicks, xText = String }) {
   const width = Math.max(280, Math.min(host.clientWidth || 640, 900));
   const inner = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title });
@@ -41,7 +41,7 @@ export function figure(host, { title, x, y, height = 260, draw, legend = [], xTi
       svg("text", { x: margin.left - 6, y: plot.y(tick) + 4, "text-anchor": "end" }, String(tick)));
   }
   for (const tick of xTicks ?? ticks(x.least, x.most, Math.max(2, Math.floor(inner.width / 70)))) {
-    root.append(svg("text", { x: plot.x(tick), y: height - margin.bottom + 16, "text-anchor": "middle" }, String(tick)));
+    root.append(svg("text", { x: plot.x(tick), y: height - margin.bottom + 16, "text-anchor": "middle" }, xText(tick)));
   }
   root.append(
     svg("line", { x1: margin.left, x2: width - margin.right, y1: plot.y(y.least), y2: plot.y(y.least), class: "axis" }),

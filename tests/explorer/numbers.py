@@ -195,6 +195,26 @@ def which_gamma():
         same(f"{query}: curve", curve["speedup"][query["gamma"]], theirs["speedup"])
 
 
+def on_a_device():
+    """Plans by the roofline."""
+    [presets] = ask([["list_presets", {}]])
+    queries = [{"alpha": round(chance.uniform(0.05, 0.98), 3), "device": chance.choice(presets["devices"]), "devices": chance.choice([1, 2, 8]),
+                "target": chance.choice(presets["models"]), "draft": chance.choice(presets["models"]), "batch": 2 ** chance.randint(0, 9),
+                "context": 2 ** chance.randint(0, 15)} for _ in range(settings)]
+    for query, ours in zip(queries, ask([["plan_on_device", query] for query in queries])):
+        options = sum(([f"--{name}", value] for name, value in query.items()), [])
+        theirs = json.loads(told("plan", *options, "--json"))
+        same(f"{query}: c", ours["c"], theirs["costs"]["c"])
+        same(f"{query}: gamma", ours["best_gamma"], theirs["best"]["gamma"])
+        same(f"{query}: speedup", ours["best_speedup"], theirs["best"]["speedup"]["value"])
+        for name in ("gamma", "verify_cost"):
+            same(f"{query}: {name}", ours[name], [row[name] for row in theirs["gammas"]])
+        same(f"{query}: batches", ours["batch_gamma"], [batch["gamma"] for batch in theirs.get("batches", [])])
+        same(f"{query}: limit", ours.get("batch_limit"), theirs.get("batch_limit"))
+        same(f"{query}: times", [ours[f"{name}_ms"] for name in ("plain", "draft", "verify")],
+             [theirs["device"][f"{name}_ms"] for name in ("plain", "draft", "verify")])
+
+
 def your_data():
     """Logs in the forms that `plan --log` reads, and faulty ones, whose errors must be the program's."""
     queries = []
@@ -283,7 +303,7 @@ def live_decoding():
 
 
 [rules] = ask([["list_rules", {}]])
-rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "live decoding": live_decoding, "your data": your_data}
+rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "on a device": on_a_device, "live decoding": live_decoding, "your data": your_data}
 for name, test in rooms.items():
     before = compared
     test()

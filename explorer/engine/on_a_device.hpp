@@ -1,0 +1,101 @@
+// Room 3, on a device: the plan of `speclab plan --device`, by the roofline, for a batch and for all batches.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/cost/presets.hpp"
+#include "experiments/plan/planning.hpp"
+#include "explorer/engine/record.hpp"
+
+namespace speclab::explorer {
+
+inline void list_presets(Record& out) {
+  const auto names = [](const auto& presets) {
+    std::vector<std::string> all;
+    for (const auto& preset : presets) all.push_back(preset.name);
+    return all;
+  };
+  out.texts("devices", names(device_presets()));
+  out.texts("models", names(model_presets()));
+}
+
+struct DeviceTask {
+  double alpha = 0;
+  std::string device;
+  std::string target;
+  std::string draft;
+  int devices = 1;
+  double batch = 1;
+  double context = 0;
+};
+
+namespace detail {
+
+template <class Preset>
+const Preset& preset_named(const std::vector<Preset>& presets, const std::string& name) {
+  const auto found =
+      std::find_if(presets.begin(), presets.end(), [&](const Preset& one) { return one.name == name; });
+  if (found == presets.end()) throw std::invalid_argument("no device or model \"" + name + "\"");
+  return *found;
+}
+
+}  // namespace detail
+
+/// Under the names of the program's --json.
+inline void plan_on_device(const DeviceTask& task, Record& out) {
+  Machine machine;
+  machine.device = detail::preset_named(device_presets(), task.device);
+  machine.devices = task.devices;
+  const Transformer& target = detail::preset_named(model_presets(), task.target);
+  const Transformer& draft = detail::preset_named(model_presets(), task.draft);
+  PlanSettings settings;
+  settings.at = {task.batch, task.context};
+  const Drafter drafter{task.draft,
+                        {{task.alpha, task.alpha, task.alpha}, "given"},
+                        {RooflineCost{machine, target}, RooflineCost{machine, draft}},
+                        "roofline"};
+  const DrafterPlan plan = make_plan(drafter, settings);
+  out.number("c", plan.costs.c);
+  out.number("best_gamma", plan.best.gamma);
+  out.number("best_speedup", plan.best.speedup.estimate);
+  out.number("tokens_per_target_step", plan.best.tokens_per_target_step);
+  out.text("reason", plan.best.reason);
+  std::vector<double> gamma, speedup, verify;
+  for (const GammaRow& row : plan.gammas) {
+    gamma.push_back(row.gamma);
+    speedup.push_back(row.speedup.estimate);
+    verify.push_back(row.verify_cost);
+  }
+  out.list("gamma", gamma);
+  out.list("speedup", speedup);
+  out.list("verify_cost", verify);
+  std::vector<double> first, last, chosen, least;
+  if (plan.batches) {
+    for (const BatchRange& range : *plan.batches) {
+      first.push_back(range.first);
+      last.push_back(range.last);
+      chosen.push_back(range.gamma);
+      least.push_back(range.least_speedup);
+    }
+  }
+  out.list("batch_first", first);
+  out.list("batch_last", last);
+  out.list("batch_gamma", chosen);
+  out.list("batch_speedup", least);
+  if (plan.batch_limit) out.number("batch_limit", *plan.batch_limit);
+  if (plan.device) {
+    out.number("plain_ms", plan.device->plain_ms);
+    out.number("draft_ms", plan.device->draft_ms);
+    out.number("verify_ms", plan.device->verify_ms);
+    out.number("plain_tokens_per_second", plan.device->plain_tokens_per_second);
+    out.number("speculative_tokens_per_second", plan.device->speculative_tokens_per_second);
+    // Negative where the weights do not fit; none where any batch fits.
+    if (plan.device->memory.largest_batch) out.number("largest_batch", *plan.device->memory.largest_batch);
+  }
+}
+
+}  // namespace speclab::explorer

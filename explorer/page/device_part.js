@@ -1,0 +1,84 @@
+// Room 3, on a device: what verification costs by batch, and the best gamma for every batch.
+import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
+import { figure, line, dot } from "./svg.js";
+import { newestOnly } from "./client.js";
+import { within } from "./state.js";
+
+let presets = null;
+
+export const deviceStart = { device: "h100-sxm", devices: 4, target: "llama-3.1-70b", draft: "llama-3.2-1b", batch: 1, context: 1024 };
+
+export async function prepareDevices(ask) { presets = await ask("list_presets", {}); }
+
+export function mendDevice(state) {
+  const known = (name, names, otherwise) => !presets || names.includes(name) ? name : otherwise;
+  const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
+  return {
+    device: known(state.device, presets?.devices, deviceStart.device), target: known(state.target, presets?.models, deviceStart.target),
+    draft: known(state.draft, presets?.models, deviceStart.draft), devices: whole(state.devices, 1, 16, 4),
+    batch: whole(state.batch, 1, 512, 1), context: whole(state.context, 1, 131072, 1024),
+  };
+}
+
+export function buildDevice(host, { ask, set, fail }) {
+  const same = names => names.map(name => [name, name]);
+  const device = choice({ label: "Device", options: same(presets.devices), set: value => set({ device: value }) });
+  const devices = choice({ label: "Devices", options: same(["1", "2", "4", "8", "16"]), set: value => set({ devices: Number(value) }) });
+  const target = choice({ label: "Target", options: same(presets.models), set: value => set({ target: value }) });
+  const draft = choice({ label: "Draft", options: same(presets.models), set: value => set({ draft: value }) });
+  const batch = slider({ label: "Batch", least: 0, most: 9, step: 1, format: value => shown(2 ** value), set: value => set({ batch: 2 ** value }) });
+  const context = slider({ label: "Context tokens", least: 0, most: 17, step: 1, format: value => shown(2 ** value), set: value => set({ context: 2 ** value }) });
+  const speedups = element("div", {});
+  const batches = element("div", {});
+  const values = element("div", { "aria-live": "polite" });
+  const box = commandBox();
+  host.append(element("h3", {}, "On a device"), element("p", {}, "The roofline gives the times of draft and target runs, and verifying γ + 1 tokens " +
+    "is no longer free: in a large batch it costs more, and the best γ falls."),
+    element("div", { class: "controls" }, device.box, devices.box, target.box, draft.box, batch.box, context.box),
+    element("div", { class: "columns" }, element("div", {}, element("h4", {}, "Speedup and cost of verifying, at this batch"), speedups),
+      element("div", {}, element("h4", {}, "The best γ by batch"), batches)), values, box.box);
+
+  const describe = newestOnly(async state => {
+    const plan = await ask("plan_on_device", state);
+    figure(speedups, {
+      title: "Speedup and cost of verifying over gamma", x: { least: 0, most: Math.max(8, ...plan.gamma), label: "drafted tokens γ" },
+      y: { least: 0, most: 1.1 * Math.max(1, ...plan.speedup, ...plan.verify_cost), label: "plain decoding = 1" },
+      legend: [["target", "speedup"], ["bound", "cost of verifying"], ["best", "best γ"]],
+      draw(plot) {
+        line(plot, plan.gamma.map((gamma, i) => [gamma, plan.speedup[i]]), "target");
+        line(plot, plan.gamma.map((gamma, i) => [gamma, plan.verify_cost[i]]), "bound");
+        if (plan.best_gamma > 0) dot(plot, plan.best_gamma, plan.best_speedup, "best");
+      },
+    });
+    const most = Math.max(2, ...plan.batch_last);
+    figure(batches, {
+      title: "Best gamma over batch", x: { least: 0, most: Math.log2(most), label: "batch" }, xTicks: [...Array(10).keys()].filter(power => 2 ** power <= most),
+      xText: power => String(2 ** power), y: { least: 0, most: Math.max(4, ...plan.batch_gamma) * 1.1, label: "best γ" },
+      draw(plot) {
+        line(plot, plan.batch_gamma.flatMap((gamma, i) => [[Math.log2(plan.batch_first[i]), gamma], [Math.log2(plan.batch_last[i]), gamma]]), "target");
+        if (state.batch <= most) dot(plot, Math.log2(state.batch), plan.best_gamma, "best");
+      },
+    });
+    const fits = plan.largest_batch === undefined ? "any batch" : plan.largest_batch < 0 ? "the weights do not fit" : shown(Math.floor(plan.largest_batch));
+    values.replaceChildren(facts([
+      ["c", plan.c], ["best γ at this batch", plan.best_gamma], ["speedup there", plan.best_speedup], ["tokens per target step", plan.tokens_per_target_step],
+      ["plain run, ms", plan.plain_ms], ["draft run, ms", plan.draft_ms], ["verifying run, ms", plan.verify_ms],
+      ["tokens per second, plain", plan.plain_tokens_per_second], ["tokens per second, speculative", plan.speculative_tokens_per_second],
+      ["this γ pays up to batch", plan.batch_limit], ["memory holds a batch of", fits, plan.largest_batch < 0 ? "bad" : undefined],
+    ]));
+    box.show(`speclab plan --alpha ${state.alpha} --target ${state.target} --draft ${state.draft} --device ${state.device} ` +
+      `--devices ${state.devices} --batch ${state.batch} --context ${state.context}`,
+    `speclab.plan(alpha=${state.alpha}, target="${state.target}", draft="${state.draft}", device="${state.device}", devices=${state.devices}, ` +
+      `batch=${state.batch}, context=${state.context})`);
+  });
+
+  return state => {
+    device.show(state.device);
+    devices.show(String(state.devices));
+    target.show(state.target);
+    draft.show(state.draft);
+    batch.show(Math.round(Math.log2(state.batch)));
+    context.show(Math.round(Math.log2(state.context)));
+    describe(state).catch(fail);
+  };
+}
