@@ -15,6 +15,7 @@
 #include "core/distribution/owned_row.hpp"
 #include "core/round/verify.hpp"
 #include "core/rules/recursive.hpp"
+#include "core/rules/tree.hpp"
 #include "python/bindings/draw.hpp"
 #include "python/bindings/numbers.hpp"
 
@@ -42,6 +43,10 @@ Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t
 /// The same of a rule for several drafts.
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab);
+
+/// The same of a rule for trees, whose nodes have these tokens, below 0 where nothing was drafted.
+std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
+                                       std::span<const Token> tokens, std::int32_t vocab);
 
 /// Counts a run of an enumeration. Throws ValueError when there are too many.
 void count_run(PythonFunction& rule);
@@ -88,8 +93,14 @@ class PythonRun {
 
   /// In an enumeration rows stay where they are, and are made once.
   nb::object row(BasicRow<Real> row) {
-    if constexpr (enumerates) {
+    if constexpr (enumerates)
       point_.append(reinterpret_cast<const char*>(&row.probabilities), sizeof(row.probabilities));
+    return seen(row);
+  }
+
+  /// The same for rows that follow from the ids.
+  nb::object seen(BasicRow<Real> row) {
+    if constexpr (enumerates) {
       const auto found = rule_.rows.find(row.probabilities);
       if (found != rule_.rows.end()) return nb::borrow(found->second.get());
       nb::object made = python_row(row);
@@ -100,16 +111,17 @@ class PythonRun {
     }
   }
 
-  /// The function's result. `first` draws of this round have been made by earlier runs.
-  nb::object operator()(Random& random, const nb::object& target, const nb::object& draft,
-                        std::span<const Token> drafted, std::int32_t vocab, std::uint16_t first) {
-    // With its length, so that no outcome is taken for one more id.
-    point_ += std::to_string(drafted.size()) + ' ';
-    point_.append(reinterpret_cast<const char*>(drafted.data()), drafted.size_bytes());
+  /// The function's result for these arguments after `draw`; `ids` are all that the rows do not say of them.
+  /// `first` draws of this round have been made by earlier runs.
+  template <class... Arguments>
+  nb::object operator()(Random& random, std::span<const Token> ids, std::int32_t vocab, std::uint16_t first,
+                        const Arguments&... arguments) {
+    // With their number, so that no outcome is taken for one more id.
+    point_ += std::to_string(ids.size()) + ' ';
+    point_.append(reinterpret_cast<const char*>(ids.data()), ids.size_bytes());
     const auto draw =
         std::make_shared<DrawFrom<Real, Random>>(random, vocab, rule_.asked, std::move(point_), first);
-    nb::object returned = nb::borrow(rule_.function.get())(std::shared_ptr<PythonDraw>(draw), target, draft,
-                                                           python_tuple({drafted.begin(), drafted.end()}));
+    nb::object returned = nb::borrow(rule_.function.get())(std::shared_ptr<PythonDraw>(draw), arguments...);
     draw->close();
     return returned;
   }
@@ -133,7 +145,10 @@ Verdict verify_in_python(PythonFunction& rule, const Targets& targets, const Dra
   for (std::int32_t i = 0; i < gamma; ++i) draft.append(run.row(drafts(i)));
   const std::int32_t vocab = targets(0).size;
   const std::span<const Token> ids(drafted, static_cast<std::size_t>(gamma));
-  return verdict_of(rule, run(random, nb::tuple(target), nb::tuple(draft), ids, vocab, 0), gamma, vocab);
+  return verdict_of(
+      rule,
+      run(random, ids, vocab, 0, nb::tuple(target), nb::tuple(draft), python_tuple({ids.begin(), ids.end()})),
+      gamma, vocab);
 }
 
 template <class Real, class Random>
@@ -143,9 +158,84 @@ Choice PythonPathsRule::choose(std::span<const Token> candidates, BasicRow<Real>
   PythonRun<Real, Random> run(*rule);
   const nb::object seen_target = run.row(target);
   const nb::object seen_draft = run.row(draft);
-  return choice_of(*rule, run(random, seen_target, seen_draft, candidates, target.size, slot), candidates,
-                   target.size);
+  return choice_of(*rule,
+                   run(random, candidates, target.size, slot, seen_target, seen_draft,
+                       python_tuple({candidates.begin(), candidates.end()})),
+                   candidates, target.size);
 }
+
+/// What a rule for trees gets as `tree`; all with the GIL, while the rule runs.
+class PythonTree {
+ public:
+  PythonTree() = default;
+  PythonTree(const PythonTree&) = delete;
+  PythonTree& operator=(const PythonTree&) = delete;
+  virtual ~PythonTree() = default;
+
+  virtual nb::object children(std::int32_t node) = 0;
+  virtual Token token(std::int32_t node) = 0;
+  virtual nb::object target(std::int32_t node) = 0;
+  virtual nb::object draft(std::int32_t node) = 0;
+};
+
+template <class View, class Random>
+class TreeOf final : public PythonTree {
+ public:
+  using Real = typename View::Real;
+  TreeOf(View& view, PythonRun<Real, Random>& run) : view_(&view), run_(&run) {}
+
+  nb::object children(std::int32_t node) override {
+    const auto present = at(node, -1).children(node);
+    return python_tuple({present.begin(), present.end()});
+  }
+  Token token(std::int32_t node) override {
+    const Token token = at(node, 0).token(node);
+    if (token < 0) throw nb::value_error("tree.token(node): nothing was drafted there");
+    return token;
+  }
+  nb::object target(std::int32_t node) override { return run_->seen(at(node, -1).target(node)); }
+  nb::object draft(std::int32_t node) override {
+    if (at(node, -1).children(node).empty())
+      throw nb::value_error("tree.draft(node): nothing was drafted after it");
+    return run_->seen(view_->draft(node));
+  }
+  void close() { view_ = nullptr; }
+
+ private:
+  View& at(std::int32_t node, std::int32_t least) const {
+    if (view_ == nullptr) throw std::runtime_error("tree: used after the rule had returned");
+    if (node < least || node >= view_->size()) throw nb::value_error("tree: there is no such node");
+    return *view_;
+  }
+
+  View* view_;
+  PythonRun<Real, Random>* run_;
+};
+
+/// A rule for trees of one shape: `function(draw, tree)` returns (node, next), the last accepted node or -1,
+/// and the id after it.
+struct PythonTreeRule : StaticTree {
+  PythonTreeRule(std::shared_ptr<PythonFunction> function, DraftTree shape)
+      : StaticTree(std::move(shape)), rule(std::move(function)) {}
+
+  std::shared_ptr<PythonFunction> rule;
+
+  template <class View, class Random>
+  TreeVerdict verify_tree(View& view, Random& random) const {
+    using Real = typename View::Real;
+    const nb::gil_scoped_acquire gil;
+    PythonRun<Real, Random> run(*rule);
+    std::vector<Token> tokens;
+    for (std::int32_t node = 0; node < view.size(); ++node) tokens.push_back(view.token(node));
+    const auto seen = std::make_shared<TreeOf<View, Random>>(view, run);
+    const std::int32_t vocab = view.target(-1).size;
+    const auto [node, next] =
+        node_of(*rule, run(random, tokens, vocab, 0, std::shared_ptr<PythonTree>(seen)), tokens, vocab);
+    seen->close();
+    const std::int32_t depth = node < 0 ? 0 : view.depth(node);
+    return {node, depth + (view.children(node).empty() ? 0 : 1), next};
+  }
+};
 
 template <class Targets, class Drafts, class Random>
 Verdict verify(const PythonRule& own, const Targets& targets, const Drafts& drafts, const Token* drafted,

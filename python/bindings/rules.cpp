@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include "analysis/exact/enumeration_program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -75,6 +76,18 @@ void refuse(const PythonFunction& rule, nb::handle returned, const std::string& 
 
 }  // namespace
 
+std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
+                                       std::span<const Token> tokens, std::int32_t vocab) {
+  const std::string wanted = fmt::format(
+      "a rule for trees returns (node, next), the last accepted node or -1, and a token id from 0 to {}",
+      vocab - 1);
+  const auto [node, next] = pair_of(rule, returned, wanted);
+  const bool known =
+      node == -1 || (node >= 0 && node < std::ssize(tokens) && tokens[static_cast<std::size_t>(node)] >= 0);
+  if (!known || next < 0 || next >= vocab) refuse(rule, returned, wanted);
+  return {static_cast<std::int32_t>(node), static_cast<Token>(next)};
+}
+
 Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t gamma, std::int32_t vocab) {
   const std::string wanted = fmt::format(
       "a rule returns (accepted, next), an int from 0 to {} and a token id from 0 to {}", gamma, vocab - 1);
@@ -110,15 +123,19 @@ RuleHandle of_catalogue(const std::string& text) {
 }
 
 RuleHandle of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
-                       std::int32_t drafts) {
+                       std::int32_t drafts, const std::vector<std::int32_t>& tree) {
   std::optional<HeldObject> weights;
   if (plain) weights.emplace(*plain);
   const HeldObject held(std::move(function));
   return {name,
-          [name, held, weights, drafts](std::int32_t, double most_branches) {
+          [name, held, weights, drafts, tree](std::int32_t, double most_branches) {
             const nb::gil_scoped_acquire gil;
             const auto rule = std::make_shared<PythonFunction>(name, nb::borrow(held.get()),
                                                                static_cast<std::uint64_t>(most_branches));
+            if (!tree.empty()) {
+              const PythonTreeRule made(rule, DraftTree(tree));
+              return RulePrograms{AnyRule(made), EnumerableRule(made)};
+            }
             if (drafts > 1) {
               const PythonPathsRule made(rule, drafts);
               return RulePrograms{AnyRule(made), EnumerableRule(made)};
@@ -165,7 +182,12 @@ void bind_rules(nb::module_& module) {
       .def_ro("in_python", &RuleHandle::in_python);
   module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
   module.def("function_rule", &of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
-             nb::arg("drafts"));
+             nb::arg("drafts"), nb::arg("tree"));
+  nb::class_<PythonTree>(module, "Tree")
+      .def("children", &PythonTree::children, nb::arg("node"))
+      .def("token", &PythonTree::token, nb::arg("node"))
+      .def("target", &PythonTree::target, nb::arg("node"))
+      .def("draft", &PythonTree::draft, nb::arg("node"));
   module.def("with_policy", &with_policy, nb::arg("rule"), nb::arg("policy"));
   module.def("rule_names", [] {
     nb::list names;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
@@ -19,23 +19,24 @@ class Rule:
     """A rule written in Python, with what `speclab.rule` says of it."""
 
     def __init__(
-        self, function: Callable[..., tuple[int, int]], name: str, plain: Callable[[Any], Any] | None, drafts: int
+        self, function: Callable[..., tuple[int, int]], name: str, plain: Callable[[Any], Any] | None, drafts: int, tree: list[int]
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self.name = name
         self.plain = plain
         self.drafts = drafts
+        self.tree = tree
 
-    def __call__(self, draw: Any, target: Any, draft: Any, drafted: Any) -> tuple[int, int]:
-        return self._function(draw, target, draft, drafted)
+    def __call__(self, *arguments: Any) -> tuple[int, int]:
+        return self._function(*arguments)
 
     def __repr__(self) -> str:
         return f"<speclab rule {self.name}>"
 
 
 def rule(
-    *, name: str | None = None, plain: Callable[[Any], Any] | None = None, drafts: int = 1
+    *, name: str | None = None, plain: Callable[[Any], Any] | None = None, drafts: int = 1, tree: Sequence[int] = ()
 ) -> Callable[[Callable[..., tuple[int, int]]], Rule]:
     """Says more of a rule written in Python; a bare function is a rule already.
 
@@ -47,6 +48,10 @@ def rule(
             `f(draw, target, draft, candidates)` of two rows and a tuple of ids returns `(accepted, token)`, whether one of
             the candidates is accepted and which, or else the token that replaces them. Drafts that begin with the
             accepted tokens stay in play at the next position.
+        tree: parents of the nodes of a draft tree (-1 for the context, parents before children, siblings together). Siblings
+            are drafted without replacement, gamma limits the depth, and `f(draw, tree)` returns `(node, next)`, the last
+            accepted node or -1, and the id after it. `tree.children(node)` are the nodes drafted there,
+            `tree.token(node)` is an id, `tree.target(node)` and `tree.draft(node)` are the rows after it.
 
     >>> from speclab import prove, rule
     >>> @rule(plain=lambda row: [int(i == row.argmax()) for i in range(len(row))])
@@ -64,11 +69,14 @@ def rule(
     if plain is not None and drafts != 1:
         raise ValueError("plain: goes with rules of one draft")
     drafts = integer(drafts, "drafts", 1, 64)
+    parents = [integer(parent, "tree", -1, node - 1) for node, parent in enumerate(tree)]
+    if len(parents) > 4096 or (parents and (drafts != 1 or plain is not None)):
+        raise ValueError("tree: goes without drafts and plain, and has at most 4096 nodes")
 
     def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
         if not callable(function):
             raise TypeError(f"rule: expected a function, not {type(function).__name__}")
-        return Rule(function, name or str(getattr(function, "__name__", "rule")), plain, drafts)
+        return Rule(function, name or str(getattr(function, "__name__", "rule")), plain, drafts, parents)
 
     return wrap
 
@@ -106,7 +114,7 @@ def _handle(rule: RuleLike) -> _core.Rule:
     if isinstance(rule, str):
         return _named(rule)
     if isinstance(rule, Rule):
-        return _core.function_rule(rule.name, rule, rule.plain, rule.drafts)
+        return _core.function_rule(rule.name, rule, rule.plain, rule.drafts, rule.tree)
     if isinstance(rule, Mapping):
         try:
             text = json.dumps(dict(rule), allow_nan=False)
@@ -114,5 +122,5 @@ def _handle(rule: RuleLike) -> _core.Rule:
             raise TypeError(f"rule: parameters are numbers, texts and lists: {problem}") from None
         return _core.catalogue_rule(text)
     if callable(rule):
-        return _core.function_rule(getattr(rule, "__name__", type(rule).__name__), rule, None, 1)
+        return _core.function_rule(getattr(rule, "__name__", type(rule).__name__), rule, None, 1, [])
     raise TypeError(f"rule: expected a name, parameters or a function, not {type(rule).__name__}")

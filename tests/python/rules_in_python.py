@@ -186,3 +186,40 @@ def bonus_of_draft(draw, target, draft, drafted):
         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
             return i, draw.categorical(positive(target[i] - draft[i]), target[i])
     return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
+
+
+def siblings(draw, tree):
+    node = -1
+    while tree.children(node):
+        p, q = tree.target(node), tree.draft(node)
+        for child in tree.children(node):
+            x = tree.token(child)
+            if draw.bernoulli(min(1, p[x] / q[x]) if q[x] > 0 else 0):
+                break
+            left, q = positive(p - q), without(q, x)
+            p = left / left.sum() if left.sum() > 0 else p
+        else:
+            return node, draw.categorical(p, tree.target(node))
+        node = child
+    return node, draw.categorical(tree.target(node))
+
+
+def without(q, x):
+    q = np.where(np.arange(len(q)) == x, 0, q)
+    return q / q.sum() if q.sum() > 0 else q
+
+
+def traversal(draw, tree):
+    def visit(node, reach):
+        p, q = tree.target(node), tree.draft(node) if tree.children(node) else None
+        for child in tree.children(node):
+            x = tree.token(child)
+            if found := visit(child, min(1, reach * p[x] / q[x]) if q[x] > 0 else 0):
+                return found
+            left = positive(reach * p - q)
+            total, below = left.sum(), left.sum() + 1 - reach
+            reach, p = total / below if below > 0 else 1, left / total if total > 0 else p
+            q = without(q, x)
+        return (node, draw.categorical(p, tree.target(node))) if node < 0 or draw.bernoulli(reach) else None
+
+    return visit(-1, 1)

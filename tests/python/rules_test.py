@@ -30,6 +30,9 @@ PAIRS = {
     "sigmoid": ("sigmoid", py.sigmoid),
     "recursive": ({"kind": "recursive", "drafts": 2}, py.recursive),
     "k-seq": ({"kind": "k-seq", "drafts": 2}, py.k_seq),
+    "without-replacement": ({"kind": "without-replacement", "drafts": 2}, rule(tree=[-1, -1, 0, 1])(py.siblings)),
+    "tree": ({"kind": "tree", "branching": [2, 2]}, rule(tree=[-1, -1, 0, 0, 1, 1])(py.siblings)),
+    "traversal tree": ({"kind": "traversal", "branching": [2, 2]}, rule(tree=[-1, -1, 0, 0, 1, 1])(py.traversal)),
     "fault-accept-all": ("fault-accept-all", py.accepts_everything),
     "fault-resample-target": ("fault-resample-target", py.resamples_target),
     "fault-swapped-residual": ("fault-swapped-residual", py.swaps_residual),
@@ -60,7 +63,7 @@ def test_same_exact_law(name):
     """In rationals: equal fractions for every sequence, and everything that follows from them."""
     built_in, in_python = PAIRS[name]
     for number, (target, draft) in enumerate(instances(6)):
-        gamma = 1 + number % 2
+        gamma = 2 if "tree" in name or "without" in name else 1 + number % 2
         if name == "greedy":  # lossless at temperature 0 alone
             target = [[Fraction(int(i == number % 3)) for i in range(3)] for _ in target]
         a = prove(built_in, target, draft, gamma)
@@ -104,7 +107,7 @@ def test_faults_are_refuted(name):
     assert prove(built_in, target, draft, gamma=2).tv == proof.tv
 
 
-@pytest.mark.parametrize("name", ["token", "block", "gumbel", "recursive"])
+@pytest.mark.parametrize("name", ["token", "block", "gumbel", "recursive", "tree", "traversal tree"])
 def test_lossless_rules_are_proved(name):
     for target, draft in instances(4):
         assert prove(PAIRS[name][1], target, draft, 2).lossless
@@ -251,6 +254,23 @@ def test_rows_cannot_be_written_to():
     for exact in (True, False):
         with pytest.raises(ValueError, match="read-only"):
             prove(writes, [0.5, 0.5], [0.25, 0.75], exact=exact)
+
+
+def test_trees_are_checked():
+    target, draft = [0.5, 0.5], [0.25, 0.75]
+    for returned, error in (((7, 0), ValueError), ((-2, 0), ValueError), ((-1, 2), ValueError), (None, TypeError)):
+        with pytest.raises(error, match="odd: returned"):
+            prove(rule(tree=[-1, -1], name="odd")(lambda draw, tree: returned), target, draft)
+    kept = []
+    for asks in (lambda tree: tree.children(9), lambda tree: tree.token(-1), lambda tree: tree.target(5), lambda tree: tree.draft(0)):
+        with pytest.raises(ValueError, match="tree"):
+            prove(rule(tree=[-1, -1])(lambda draw, tree: (kept.append(tree), asks(tree))), target, draft)
+    with pytest.raises(RuntimeError, match="after the rule had returned"):
+        prove(rule(tree=[-1, -1])(lambda draw, tree: (kept.append(tree), (-1, 0))[1]), target, draft)
+        kept[-1].children(-1)
+    for tree in ([0], [-2], [-1, 1], ["a"], [-1] * 5000):
+        with pytest.raises((ValueError, TypeError), match="tree"):
+            rule(tree=tree)
 
 
 def test_compare_rules():
