@@ -223,3 +223,31 @@ def traversal(draw, tree):
         return (node, draw.categorical(p, tree.target(node))) if node < 0 or draw.bernoulli(reach) else None
 
     return visit(-1, 1)
+
+
+def settle(target, largest, flat):
+    """The weight of the candidate of the largest ratio against the first, by bisection; and the choice's distribution."""
+    rises = lambda w: sum(a - b for p, a, b in zip(target, largest, flat) if w * a + (1 - w) * b < p) >= 0
+    low, high = (Fraction(1), Fraction(1)) if rises(Fraction(1)) else (Fraction(0), Fraction(1))
+    for _ in range(10 if low < high else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rises(middle) else (low, middle)
+    return low, low * largest + (1 - low) * flat
+
+
+@rule(drafts=2)
+def importance(draw, target, draft, candidates):
+    key = [(target[t] / draft[t] if draft[t] > 0 else math.inf, -t) for t in range(len(target))]
+    k, order = len(candidates), np.array(sorted(range(len(target)), key=key.__getitem__))
+    up_to = np.concatenate([[0], draft[order].cumsum()])
+    excess = up_to[1:] ** k - target[order].cumsum()
+    split = int(excess.argmax()) + 1 if excess.max() > 0 else 0
+    largest, f = up_to[1:] ** k - up_to[:-1] ** k, up_to[split]
+    parts = [(order[:split], largest[:split], f ** (k - 1)), (order[split:], largest[split:], sum(f**j for j in range(k)))]
+    settled = [settle(target[part], most, share * draft[part]) for part, most, share in parts]
+    q = np.concatenate([row for _, row in settled])[np.argsort(order)]
+    high = [x for x in candidates if x in parts[1][0]]
+    pool, weight = (high, settled[1][0]) if high else (candidates, settled[0][0])
+    x = max(pool, key=key.__getitem__) if k > 1 and draw.bernoulli(weight) else pool[0]
+    taken = draw.bernoulli(min(1, target[x] / q[x]))
+    return taken, x if taken else draw.categorical(positive(target - q), target)
