@@ -1,9 +1,9 @@
-// The page's engine under node. usage: node answers.mjs SOURCE_DIR EXPLORER.html <queries >answers
-// Queries are a JSON list of [function, query]; answers are their results, or {"error": sentence}.
+// The page's engine under node. usage: node answers.mjs SOURCE_DIR EXPLORER.html [--seconds] <queries >answers
+// Queries are a JSON list of [function, query]; answers are their results, or {"error": sentence}; or what each took.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-const [source, page] = process.argv.slice(2);
+const [source, page, seconds] = process.argv.slice(2);
 // Read as text, so that node takes it for a module whatever lies beside it.
 const module = readFileSync(`${source}/explorer/page/wasm.js`, "utf8");
 const { startEngine } = await import(`data:text/javascript;base64,${Buffer.from(module).toString("base64")}`);
@@ -14,6 +14,11 @@ const text = unpacked("text");
 engine.load_text(text.buffer.slice(text.byteOffset, text.byteOffset + text.byteLength));
 
 const answers = JSON.parse(readFileSync(0, "utf8")).map(([name, query]) => {
+  const start = performance.now();
+  if (seconds) {
+    engine[name](query);
+    return (performance.now() - start) / 1000;
+  }
   try {
     return engine[name](query);
   } catch (error) {
