@@ -5,7 +5,9 @@ usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS]     FOLDER is where the p
 Needs Debian's chromium and Playwright; with axe-playwright-python (both PyPI) the rooms' accessibility is checked too."""
 import pathlib
 import shutil
+import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 from build import built_page, skip
@@ -251,6 +253,35 @@ def decoding(context):
     page.close()
 
 
+def commands(context):
+    """The commands that the rooms show run, and the Python calls parse."""
+    program = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = pathlib.Path(scratch)
+        (bench / "build" / "explorer").mkdir(parents=True)
+        for link, to in (("configs", source.resolve() / "configs"), ("speclab", program),
+                         ("build/explorer/excerpt.txt", pathlib.Path(folder).resolve() / "excerpt.txt")):
+            (bench / link).symlink_to(to)
+        for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "tokens&alpha=0.6&spread=0.3", "gamma",
+                     "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "data"):
+            page = opened(context, part)
+            if part == "data":
+                dropped(page, "result.json", '{"cells": [{"counts": {"rounds": 4, "drafted": 8}, "positions": [{"unconditional": {"value": 0.75}}, '
+                        '{"unconditional": {"value": 0.5}}]}]}')
+            texts = [text for text in page.locator("section:visible code").all_inner_texts() if text]
+            for text in texts[0::2]:
+                run = subprocess.run(["bash", "-e", "-c", text], cwd=bench, capture_output=True, text=True,
+                                     env={"PATH": f"{bench}:/usr/bin:/bin"})
+                # `prove` ends with 1 for a rule that is not lossless.
+                check(f"{part}: {text}: {run.stderr}", run.returncode in ((0, 1) if " prove " in text else (0,)) and run.stdout)
+            for text in texts[1::2]:
+                try:
+                    compile(text, part, "exec")
+                except SyntaxError as error:
+                    check(f"{part}: {text}: {error}", False)
+            page.close()
+
+
 def bad_links(context):
     for part in ("nothing", "round&rule=none&gamma=99&p=1e9,-4,x", "tokens&alpha=NaN&gamma=-3", "gamma&alpha=7&c=abc", "gamma&device=none&batch=x&target=t5-small", "round&p=0,0&q=0",
                  "round&rule=tree&gamma=4&value=3&p=1,2,3,4,5,6&q=6,5,4,3,2,1"):
@@ -272,6 +303,7 @@ with sync_playwright() as playwright:
     frames(context)
     decoding(context)
     files(context)
+    commands(context)
     bad_links(context)
     calm = browser.new_context(reduced_motion="reduce")
     opened(calm, "round")
