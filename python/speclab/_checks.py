@@ -46,7 +46,7 @@ class CheckResult:
         detectable_tv: a total variation between the cells of the joint test that is found with probability `power`.
         detectable_effect: the same as Cohen's w; None where there is one cell.
         worst: the sequence that deviates most, None for tests of configs.
-        tests: all statistics, as `speclab check --json` prints them.
+        tests: all statistics, as `speclab check` prints them with --json.
         about: what was tested, if it was said.
     """
 

@@ -107,7 +107,7 @@ def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> F
         threads: 0 for as many as there are cores.
 
     Returns:
-        What `speclab exact --json` prints; str() of it is the program's text.
+        What `speclab exact` prints with --json; str() of it is the program's text.
 
     Raises:
         ConfigError: a config that cannot be analysed.

@@ -58,8 +58,8 @@ def plan(
         config: path of a config of models or cases.
         drafters: {name: (alpha, c)}, c a number or a model's name.
         c: time of a draft run, in target runs. Or a roofline:
-        target, draft, device, devices, draft_devices, dtype: names that `speclab plan --list-models` and
-            `--list-devices` have. Or measured times:
+        target, draft, device, devices, draft_devices, dtype: names that `speclab plan` lists with --list-models and
+            --list-devices. Or measured times:
         target_times, draft_times: files.
         batch, context: sequences decoded together, tokens before the new ones.
         method: "draft" or "ngram", for the settings.
@@ -68,7 +68,7 @@ def plan(
         threads: of configs and recordings; 0 for as many as there are cores.
 
     Returns:
-        What `speclab plan --json` prints; str() of it is the program's text. Warnings about a recording are Python's.
+        What `speclab plan` prints with --json; str() of it is the program's text. Warnings about a recording are Python's.
 
     Raises:
         ConfigError: options that contradict one another or leave something open, files that cannot be read.
