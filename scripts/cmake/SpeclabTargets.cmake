@@ -8,8 +8,9 @@ target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off>)
 if(SPECLAB_SANITIZE)
   # g++ 12 sees uninitialised values in its own <regex> when sanitizers change the inlining.
-  target_compile_options(speclab_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SPECLAB_SANITIZE}
-    -fno-omit-frame-pointer -fno-sanitize-recover=undefined -Wno-maybe-uninitialized>)
+  target_compile_options(speclab_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SPECLAB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
 endif()
 
