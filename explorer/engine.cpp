@@ -75,23 +75,11 @@ EXPORT(text_data) const char* export_text_data() { return result.text().data(); 
 
 EXPORT(list_rules) int export_list_rules() {
   return guarded([] {
-    std::vector<std::string> names;
-    std::vector<std::string> parameters;
-    std::vector<double> values;
-    std::vector<double> least;
-    std::vector<double> most;
-    for (const OfferedRule& rule : offered_rules) {
-      names.emplace_back(rule.name);
-      parameters.emplace_back(rule.parameter);
-      values.push_back(rule.value);
-      least.push_back(rule.least);
-      most.push_back(rule.most);
-    }
-    result.texts("names", names);
-    result.texts("parameters", parameters);
-    result.list("values", values);
-    result.list("least", least);
-    result.list("most", most);
+    result.texts("names", offered_rules, &OfferedRule::name);
+    result.texts("parameters", offered_rules, &OfferedRule::parameter);
+    result.list("values", offered_rules, &OfferedRule::value);
+    result.list("least", offered_rules, &OfferedRule::least);
+    result.list("most", offered_rules, &OfferedRule::most);
   });
 }
 

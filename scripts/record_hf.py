@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from recording_csv import RecordingCsv  # noqa: E402
+from recording_csv import RecordingCsv, prompts_in  # noqa: E402
 
 
 def parse():
@@ -44,8 +44,7 @@ def prompts_of(options, config):
     draft = AutoTokenizer.from_pretrained(options.draft)
     if target.get_vocab() != draft.get_vocab():
         sys.exit("the tokenizers of target and draft differ; two columns need the same tokens")
-    lines = [line.rstrip("\n") for line in open(options.prompts, encoding="utf-8") if line.strip()]
-    return [target(line)["input_ids"] for line in lines]
+    return [target(prompt)["input_ids"] for prompt in prompts_in(options.prompts)]
 
 
 def main():

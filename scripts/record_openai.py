@@ -10,23 +10,19 @@ Format: https://platform.openai.com/docs/api-reference/completions.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import sys
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import recording_servers  # noqa: E402
 from recording_csv import RecordingCsv  # noqa: E402
 
 
 def post(url, body):
-    """The JSON that a server answers."""
-    headers = {"Content-Type": "application/json"}
-    if os.environ.get("OPENAI_API_KEY"):
-        headers["Authorization"] = "Bearer " + os.environ["OPENAI_API_KEY"]
-    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=600) as answer:
-        return json.load(answer)
+    """The JSON that the API answers."""
+    key = os.environ.get("OPENAI_API_KEY")
+    return recording_servers.post(url, body, {"Authorization": "Bearer " + key} if key else None)
 
 
 def generate(ask, url, model, prompt, tokens, seed):
@@ -68,16 +64,8 @@ def main():
     parser.add_argument("--draft-url", help="of the draft's API; without it the target's")
     parser.add_argument("--target", required=True, help="name of the model that generates")
     parser.add_argument("--draft", required=True, help="name of the model that scores")
-    parser.add_argument("--prompts", required=True, help="text file, a prompt a line")
-    parser.add_argument("--out", required=True, help="CSV file to write")
-    parser.add_argument("--sequences", type=int, default=0, help="sequences; 0: one for each prompt")
-    parser.add_argument("--tokens", type=int, default=256, help="tokens of each, at most")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    prompts = [line.rstrip("\n") for line in open(options.prompts, encoding="utf-8") if line.strip()]
-    with open(options.out, "w", encoding="utf-8") as out:
-        recording = record(post, options, prompts, out)
-    print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
+    recording_servers.add_options(parser)
+    recording_servers.write(record, post, parser.parse_args())
 
 
 if __name__ == "__main__":

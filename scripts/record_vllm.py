@@ -11,22 +11,14 @@ Formats: https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html.
 """
 
 import argparse
-import json
 import pathlib
 import sys
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import recording_servers  # noqa: E402
 from recording_csv import RecordingCsv  # noqa: E402
 
 PREFIX = "token_id:"
-
-
-def post(url, body):
-    """The JSON that a server answers."""
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        return json.load(answer)
 
 
 def generate(ask, url, prompt, tokens, temperature, seed):
@@ -75,17 +67,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--target-url", required=True, help="such as http://localhost:8000")
     parser.add_argument("--draft-url", required=True, help="such as http://localhost:8001")
-    parser.add_argument("--prompts", required=True, help="text file, a prompt a line")
-    parser.add_argument("--out", required=True, help="CSV file to write")
-    parser.add_argument("--sequences", type=int, default=0, help="sequences; 0: one for each prompt")
-    parser.add_argument("--tokens", type=int, default=256, help="tokens of each, at most")
     parser.add_argument("--temperature", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    prompts = [line.rstrip("\n") for line in open(options.prompts, encoding="utf-8") if line.strip()]
-    with open(options.out, "w", encoding="utf-8") as out:
-        recording = record(post, options, prompts, out)
-    print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
+    recording_servers.add_options(parser)
+    recording_servers.write(record, recording_servers.post, parser.parse_args())
 
 
 if __name__ == "__main__":

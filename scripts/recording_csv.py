@@ -45,6 +45,12 @@ class RecordingCsv:
             self.tokens += len(tokens)
 
 
+def prompts_in(file):
+    """A prompt a line, without the empty ones."""
+    with open(file, encoding="utf-8") as lines:
+        return [line.rstrip("\n") for line in lines if line.strip()]
+
+
 def quoted(token):
     """An id as it is; a text in quotes, on one line."""
     if isinstance(token, int):

@@ -8,12 +8,11 @@
 #include <numeric>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/real.hpp"
 
 namespace speclab {
 
 namespace {
-
-double real_count(std::uint64_t count) { return static_cast<double>(count); }
 
 std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -91,7 +90,7 @@ bool neighbours_alike(std::span<const double> numerators, std::span<const double
 
 LogTest position_test(const PositionCounts& counts) {
   if (counts.total_examined() == 0) return {};
-  const double alpha = real_count(counts.total_accepted()) / real_count(counts.total_examined());
+  const double alpha = real(counts.total_accepted()) / real(counts.total_examined());
   if (alpha == 0 || alpha == 1) return {};
   const double enough = minimum_expectation / std::min(alpha, 1 - alpha);
   struct Group {
@@ -102,8 +101,8 @@ LogTest position_test(const PositionCounts& counts) {
   std::vector<Group> groups(1);
   for (std::size_t i = counts.examined.size(); i-- > 0;) {
     if (groups.back().examined >= enough) groups.emplace_back();
-    groups.back().examined += real_count(counts.examined[i]);
-    groups.back().accepted += real_count(counts.accepted[i]);
+    groups.back().examined += real(counts.examined[i]);
+    groups.back().accepted += real(counts.accepted[i]);
   }
   if (groups.size() > 1 && groups.back().examined < enough) {
     const Group rest = groups.back();
@@ -136,8 +135,8 @@ PositionalTokens positional_tokens(const PositionCounts& counts) {
   std::vector<double> rate;  // a_i
   std::vector<double> trials;
   for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
-    rate.push_back(real_count(counts.accepted[i]) / real_count(counts.examined[i]));
-    trials.push_back(real_count(counts.examined[i]));
+    rate.push_back(real(counts.accepted[i]) / real(counts.examined[i]));
+    trials.push_back(real(counts.examined[i]));
   }
   PositionalTokens out{{1.0}, {0.0}};
   for (std::size_t gamma = 1; gamma <= rate.size(); ++gamma) {

@@ -6,11 +6,11 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/statistics/real.hpp"
+
 namespace speclab {
 
 namespace {
-
-double real(std::uint64_t count) { return static_cast<double>(count); }
 
 /// Rounds whose accepted prefix is at least `length` long.
 double reaching(const Tally& batch, std::size_t length) {

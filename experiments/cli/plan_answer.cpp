@@ -72,13 +72,6 @@ Acceptance given_acceptance(double alpha, double standard_error, double confiden
   return {around(alpha, standard_error, confidence), "given"};
 }
 
-Acceptance logged_acceptance(const std::string& file, const std::string& model, double confidence) {
-  AcceptanceFile log = read_acceptance(file, model);
-  const Interval alpha =
-      *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
-  return {alpha, "log (maximum likelihood)", std::move(log)};
-}
-
 /// "name:alpha:c", where c may be a model's name.
 Drafter drafter_of(const std::string& text, const po::variables_map& values, const PlanSettings& settings) {
   const auto first = text.find(':');
@@ -238,7 +231,7 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
   const KnownCosts costs = costs_of(values, "", settings.at);
   const Acceptance acceptance =
       values.count("log") > 0
-          ? logged_acceptance(values["log"].as<std::string>(), model, settings.confidence)
+          ? logged_acceptance(read_acceptance(values["log"].as<std::string>(), model), settings.confidence)
           : given_acceptance(values["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
   return answer_of(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), plan_text);
 }

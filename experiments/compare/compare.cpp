@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/real.hpp"
 #include "experiments/compare/compare.hpp"
 #include "experiments/compare/drafter_benchmark.hpp"
 #include "experiments/config/config_error.hpp"
@@ -55,8 +56,6 @@ std::vector<double> each(const Outcome& outcome, const std::function<double(cons
   for (const Tally& batch : outcome.batches) all.push_back(number(batch));
   return all;
 }
-
-double real(std::uint64_t count) { return static_cast<double>(count); }
 
 /// What is compared of a run: tokens and time of each batch.
 struct Speeds {

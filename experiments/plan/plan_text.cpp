@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plan/plan_words.hpp"
 #include "experiments/plan/planning.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
@@ -15,51 +16,31 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t label_width = 24;
 constexpr double giga = 1e9;
 
-std::string line(const std::string& label, const std::string& text) {
-  return label + std::string(label_width - std::min(label_width, text_width(label)), ' ') + text + "\n";
-}
-
-std::string short_number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : "–";
-}
-
-Cell short_cell(double value) {
-  if (!std::isfinite(value)) return text_cell("–");
-  return {short_number(value), value, ""};
-}
-
-Cell plain_count(std::uint64_t count) { return {std::to_string(count), static_cast<double>(count), ""}; }
-
-/// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly.
 std::string ranged(const Interval& interval) {
-  if (!interval.bounded())
-    return fmt::format("{:.4g}, error not known: stretches resemble their neighbours", interval.estimate);
-  if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
+  return speclab::ranged(interval, ": stretches resemble their neighbours");
 }
 
 std::string head(const DrafterPlan& plan) {
   std::string out;
-  if (!plan.drafter.empty()) out += line("drafter", plan.drafter);
-  out += line(
+  if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
+  out += plan_line(
       "α",
       fmt::format("{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
                   plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : ""));
-  out += line("c", fmt::format("{:.4g}, {}", plan.costs.c, plan.costs.from));
-  out += line("best γ", fmt::format("{}", plan.best.gamma));
-  out += line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
-  out += line("tokens per target step", short_number(plan.best.tokens_per_target_step));
+  out += plan_line("c", fmt::format("{:.4g}, {}", plan.costs.c, plan.costs.from));
+  out += plan_line("best γ", fmt::format("{}", plan.best.gamma));
+  out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
+  out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
   const GammaSpan& near = plan.best.within_1_percent;
-  out += line("within 1% of the best", fmt::format("γ = {} to {}", near.low, near.high));
+  out += plan_line("within 1% of the best", fmt::format("γ = {} to {}", near.low, near.high));
   if (plan.bounds.guaranteed_speedup) {
-    out += line("guaranteed speedup",
-                fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
+    out += plan_line("guaranteed speedup",
+                     fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
   }
-  out += line("bound, drafting paid", short_number(plan.bounds.upper_bound_drafting_paid));
-  out += line("bound, drafting free", short_number(plan.bounds.upper_bound_drafting_free));
+  out += plan_line("bound, drafting paid", short_number(plan.bounds.upper_bound_drafting_paid));
+  out += plan_line("bound, drafting free", short_number(plan.bounds.upper_bound_drafting_free));
   return out + plan.best.reason + "\n";
 }
 
@@ -100,13 +81,13 @@ std::string log_text(const LogFindings& log) {
                           short_cell(row.conditional.high), short_cell(row.unconditional)});
   }
   std::string out = terminal(table);
-  out += line("positions alike?", test_text(log.positions_alike));
-  out += line("rounds independent?", test_text(log.rounds_independent));
-  out += line("i.i.d.", log.iid_rejected ? "REJECTED at level 0.001" : "not rejected at level 0.001");
-  if (log.alpha_by_stretches) out += line("α by 20 stretches", ranged(*log.alpha_by_stretches));
+  out += plan_line("positions alike?", test_text(log.positions_alike));
+  out += plan_line("rounds independent?", test_text(log.rounds_independent));
+  out += plan_line("i.i.d.", log.iid_rejected ? "REJECTED at level 0.001" : "not rejected at level 0.001");
+  if (log.alpha_by_stretches) out += plan_line("α by 20 stretches", ranged(*log.alpha_by_stretches));
   const OtherChoice& other = log.other_choice;
-  out += line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
-              fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
+  out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
+                   fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
   return out + R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
 speedup through alpha by the formula, or by the delta method from positions. All but those of
 stretches and batches take rounds as independent.
@@ -147,45 +128,48 @@ std::string batch_text(const DrafterPlan& plan) {
 }
 
 std::string asked_text(const AskedGamma& asked) {
-  std::string out = line(
+  std::string out = plan_line(
       fmt::format("at γ = {}", asked.gamma),
       fmt::format("{} × plain decoding, {:.1f}% below the best", ranged(asked.speedup), asked.loss_percent));
-  if (asked.batch_limit) out += line("", fmt::format("pays up to batch {}", *asked.batch_limit));
+  if (asked.batch_limit) out += plan_line("", fmt::format("pays up to batch {}", *asked.batch_limit));
   return out;
 }
 
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
-  out += line("device", fmt::format("{} × {} ({})", device.devices, device.name, device.source));
-  out += line("plain target run",
-              fmt::format("{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}", device.plain_ms,
-                          device.compute_bound ? "compute" : "memory", device.intensity, device.balance));
-  out += line("a round", fmt::format("{:.4g} ms to verify, {:.4g} ms a drafted token", device.verify_ms,
-                                     device.draft_ms));
-  out += line("tokens per second",
-              fmt::format("{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
-                          device.plain_tokens_per_second, device.speculative_tokens_per_second, costs.batch,
-                          costs.context));
+  out += plan_line("device", fmt::format("{} × {} ({})", device.devices, device.name, device.source));
+  out +=
+      plan_line("plain target run",
+                fmt::format("{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}", device.plain_ms,
+                            device.compute_bound ? "compute" : "memory", device.intensity, device.balance));
+  out += plan_line("a round", fmt::format("{:.4g} ms to verify, {:.4g} ms a drafted token", device.verify_ms,
+                                          device.draft_ms));
+  out += plan_line("tokens per second",
+                   fmt::format("{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
+                               device.plain_tokens_per_second, device.speculative_tokens_per_second,
+                               costs.batch, costs.context));
   const double weights = memory.target_weights + memory.draft_weights.value_or(0);
-  out += line("memory", fmt::format("{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
-                                    weights / giga, memory.cache_per_sequence / giga, memory.usable / giga));
+  out += plan_line("memory",
+                   fmt::format("{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
+                               weights / giga, memory.cache_per_sequence / giga, memory.usable / giga));
   if (memory.largest_batch) {
     const double fits = *memory.largest_batch;
-    out += line("largest batch", fits < 0 ? "NONE: the weights do not fit, the rest is hypothetical"
-                                 : fits < costs.batch
-                                     ? fmt::format("{:.0f}: LESS THAN ASKED, the rest is hypothetical", fits)
-                                     : fmt::format("{:.0f}", fits));
+    out += plan_line("largest batch",
+                     fits < 0 ? "NONE: the weights do not fit, the rest is hypothetical"
+                     : fits < costs.batch
+                         ? fmt::format("{:.0f}: LESS THAN ASKED, the rest is hypothetical", fits)
+                         : fmt::format("{:.0f}", fits));
   }
   if (device.bytes_per_token) {
-    out += line("memory traffic", fmt::format("{:.4g} GB a token plain, {:.4g} speculative",
-                                              device.bytes_per_token->plain / giga,
-                                              device.bytes_per_token->speculative / giga));
+    out += plan_line("memory traffic", fmt::format("{:.4g} GB a token plain, {:.4g} speculative",
+                                                   device.bytes_per_token->plain / giga,
+                                                   device.bytes_per_token->speculative / giga));
   }
   if (device.joules_per_token) {
-    out += line("energy, roughly",
-                fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
-                            device.joules_per_token->plain, device.joules_per_token->speculative));
+    out += plan_line("energy, roughly",
+                     fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
+                                 device.joules_per_token->plain, device.joules_per_token->speculative));
   }
   return out + "Roofline: efficiencies and overheads are assumptions; see speclab plan --help.\n";
 }

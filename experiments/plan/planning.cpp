@@ -221,6 +221,12 @@ std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettin
 
 }  // namespace
 
+Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
+  const Interval alpha =
+      *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
+  return {alpha, "log (maximum likelihood)", std::move(log)};
+}
+
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const Acceptance& known = drafter.acceptance;
   const bool fixed_costs = constant(drafter.costs);

@@ -19,6 +19,9 @@ struct Acceptance {
   std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
 };
 
+/// By maximum likelihood.
+Acceptance logged_acceptance(AcceptanceFile log, double confidence);
+
 struct Drafter {
   std::string name;  ///< as servers would know it, or as the user calls it; may be empty
   Acceptance acceptance;

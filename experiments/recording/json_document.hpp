@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -49,6 +50,16 @@ struct JsonPlace {
     throw UsageError(fmt::format("{}: {}; expected {}", where, value->dump().substr(0, shown), expected));
   }
 };
+
+/// Whether a choice of an OpenAI response has this key below "logprobs".
+inline bool has_logprobs(const Json& response, const char* key) {
+  if (!response.is_object() || !response.contains("choices") || !response["choices"].is_array()) return false;
+  const Json& choices = response["choices"];
+  return std::any_of(choices.begin(), choices.end(), [key](const Json& choice) {
+    return choice.is_object() && choice.contains("logprobs") && choice["logprobs"].is_object() &&
+           choice["logprobs"].contains(key);
+  });
+}
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/plan/plan_words.hpp"
 #include "experiments/plan/planning.hpp"
 #include "experiments/recording/recording_plan.hpp"
 #include "experiments/report/cells.hpp"
@@ -13,22 +14,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t label_width = 24;
 constexpr std::size_t most_tasks = 30;
-
-std::string line(const std::string& label, const std::string& text) {
-  return label + std::string(label_width - std::min(label_width, text_width(label)), ' ') + text + "\n";
-}
-
-std::string ranged(const Interval& interval) {
-  if (!interval.bounded()) return fmt::format("{:.4g}, error not known", interval.estimate);
-  if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
-}
-
-Cell short_cell(double value) { return {fmt::format("{:.4g}", value), value, ""}; }
-Cell short_cell(std::optional<double> value) { return value ? short_cell(*value) : text_cell("–"); }
-Cell whole_cell(std::size_t value) { return {fmt::format("{}", value), static_cast<double>(value), ""}; }
 
 /// The best gamma by whole rounds, where the ends of short sequences cost much.
 std::string end_effect(const RecordingPlan& plan) {
@@ -45,33 +31,33 @@ std::string end_effect(const RecordingPlan& plan) {
     }
   }
   if (best == nullptr || best_speedup < (1 + much) * plan.best_speedup->estimate) return "";
-  return line("in texts without an end",
-              fmt::format("γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
-                          best->gamma, best_speedup));
+  return plan_line("in texts without an end",
+                   fmt::format("γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
+                               best->gamma, best_speedup));
 }
 
 std::string head(const RecordingPlan& plan) {
-  std::string out = line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file, plan.tokens,
-                                                  plan.sequences, plan.format));
+  std::string out = plan_line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file,
+                                                       plan.tokens, plan.sequences, plan.format));
   const std::string alpha =
       plan.alpha_low
           ? fmt::format("{:.4g} ({:.4g} to {:.4g}), {}, confidence {}", plan.alpha, *plan.alpha_low,
                         *plan.alpha_high, plan.alpha_from, confidence_text(plan.confidence))
           : fmt::format("{:.4g}, {}; its error is not known", plan.alpha, plan.alpha_from);
-  out += line("α", alpha);
-  out += line("c", fmt::format("{:.4g}, {}", plan.c, plan.cost_from));
+  out += plan_line("α", alpha);
+  out += plan_line("c", fmt::format("{:.4g}, {}", plan.c, plan.cost_from));
   if (!plan.optimal_gamma) return out;
-  out += line("best γ", fmt::format("{}", *plan.optimal_gamma));
-  out += line("expected speedup", ranged(*plan.best_speedup) + " × plain decoding");
+  out += plan_line("best γ", fmt::format("{}", *plan.optimal_gamma));
+  out += plan_line("expected speedup", ranged(*plan.best_speedup, "") + " × plain decoding");
   if (*plan.optimal_gamma > 0) {
     const double tokens = plan.tokens_per_target_step[static_cast<std::size_t>(*plan.optimal_gamma) - 1];
-    out += line("tokens per target step", fmt::format("{:.4g}", tokens));
+    out += plan_line("tokens per target step", fmt::format("{:.4g}", tokens));
   }
-  out += line("within 1% of the best",
-              fmt::format("γ = {} to {}", plan.within_1_percent->low, plan.within_1_percent->high));
-  out += line("by the i.i.d. formula",
-              fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
-                          *plan.formula_speedup, *plan.speedup_at_formula_gamma));
+  out += plan_line("within 1% of the best",
+                   fmt::format("γ = {} to {}", plan.within_1_percent->low, plan.within_1_percent->high));
+  out += plan_line("by the i.i.d. formula",
+                   fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
+                               *plan.formula_speedup, *plan.speedup_at_formula_gamma));
   out += end_effect(plan);
   if (*plan.optimal_gamma == 0) out += "No γ is faster than plain decoding here: do not speculate.\n";
   return out;
@@ -112,7 +98,7 @@ std::string position_table(const RecordingPlan& plan) {
               {},
               ""};
   for (const RecordedPosition& row : plan.positions) {
-    table.rows.push_back({whole_cell(static_cast<std::size_t>(row.position)), short_cell(row.conditional),
+    table.rows.push_back({plain_count(static_cast<std::uint64_t>(row.position)), short_cell(row.conditional),
                           short_cell(row.unconditional)});
   }
   return terminal(table);
@@ -140,9 +126,9 @@ std::string task_table(const RecordingPlan& plan) {
   for (const RecordedTask& row : plan.tasks) {
     if (table.rows.size() == most_tasks) break;
     table.rows.push_back({text_cell(row.task),
-                          whole_cell(row.sequences),
-                          whole_cell(row.tokens),
-                          {ranged(row.alpha), row.alpha.estimate, ""},
+                          plain_count(row.sequences),
+                          plain_count(row.tokens),
+                          {ranged(row.alpha, ""), row.alpha.estimate, ""},
                           short_cell(row.tokens_per_target_step)});
   }
   const std::size_t left = plan.tasks.size() - table.rows.size();
@@ -153,11 +139,11 @@ std::string fit_text(const RecordingPlan& plan) {
   if (!plan.text_fit) return "";
   const TextFitFindings& fit = *plan.text_fit;
   std::string out = "\n";
-  out += line("mean of q/p", fmt::format("{:.4g}; is it 1? not above: {}, not below: {}", fit.ratio_mean,
-                                         fit.not_above_one, fit.not_below_one));
+  out += plan_line("mean of q/p", fmt::format("{:.4g}; is it 1? not above: {}, not below: {}", fit.ratio_mean,
+                                              fit.not_above_one, fit.not_below_one));
   if (fit.surprise) {
-    out +=
-        line("-log p less entropy", ranged(*fit.surprise) + fmt::format(" nats; is it 0? {}", fit.entropy));
+    out += plan_line("-log p less entropy",
+                     ranged(*fit.surprise, "") + fmt::format(" nats; is it 0? {}", fit.entropy));
   }
   return out + "A text drawn from the target's column passes each check with a probability of 0.9999.\n";
 }

@@ -92,20 +92,15 @@ inline std::vector<RoundRecord> record_lookup(const Model& target, std::int32_t 
 
 inline void describe_records(const std::vector<RoundRecord>& records, const Vocabulary& vocabulary,
                              Record& out) {
-  std::vector<std::string> drafted;
-  std::vector<std::string> next;
-  std::vector<double> counts;
-  std::vector<double> accepted;
+  const auto word = [&](Token token) { return vocabulary.text(token); };
+  std::vector<Token> drafted;
   for (const RoundRecord& record : records) {
-    for (const Token token : record.drafted) drafted.push_back(vocabulary.text(token));
-    counts.push_back(static_cast<double>(record.drafted.size()));
-    accepted.push_back(record.accepted);
-    next.push_back(vocabulary.text(record.next));
+    drafted.insert(drafted.end(), record.drafted.begin(), record.drafted.end());
   }
-  out.texts("drafted", drafted);
-  out.list("counts", counts);
-  out.list("accepted", accepted);
-  out.texts("next", next);
+  out.texts("drafted", drafted, word);
+  out.list("counts", records, [](const RoundRecord& record) { return record.drafted.size(); });
+  out.list("accepted", records, &RoundRecord::accepted);
+  out.texts("next", records, [&](const RoundRecord& record) { return word(record.next); });
 }
 
 /// What the rounds add up to. A round of lookup has one look-up, whose time is nothing.
@@ -196,9 +191,7 @@ inline void decode_text(const LiveTask& task, TextModels& models, Record& out) {
       lookup ? detail::record_lookup(target, task.gamma, prompt, tokens, task.seed)
              : record_rounds(target, models.ngram(task.draft_order), TokenRule{}, task.gamma, prompt, tokens,
                              task.seed);
-  std::vector<std::string> words;
-  for (const Token token : prompt) words.push_back(models.vocabulary().text(token));
-  out.texts("prompt", words);
+  out.texts("prompt", prompt, [&](Token token) { return models.vocabulary().text(token); });
   detail::describe_records(records, models.vocabulary(), out);
   detail::describe_totals(records, lookup ? 0 : task.c, out);
   out.number("words", models.vocabulary().size());

@@ -14,13 +14,8 @@
 namespace speclab::explorer {
 
 inline void list_presets(Record& out) {
-  const auto names = [](const auto& presets) {
-    std::vector<std::string> all;
-    for (const auto& preset : presets) all.push_back(preset.name);
-    return all;
-  };
-  out.texts("devices", names(device_presets()));
-  out.texts("models", names(model_presets()));
+  out.texts("devices", device_presets(), [](const auto& preset) { return preset.name; });
+  out.texts("models", model_presets(), [](const auto& preset) { return preset.name; });
 }
 
 struct DeviceTask {
@@ -64,28 +59,14 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
   out.number("best_speedup", plan.best.speedup.estimate);
   out.number("tokens_per_target_step", plan.best.tokens_per_target_step);
   out.text("reason", plan.best.reason);
-  std::vector<double> gamma, speedup, verify;
-  for (const GammaRow& row : plan.gammas) {
-    gamma.push_back(row.gamma);
-    speedup.push_back(row.speedup.estimate);
-    verify.push_back(row.verify_cost);
-  }
-  out.list("gamma", gamma);
-  out.list("speedup", speedup);
-  out.list("verify_cost", verify);
-  std::vector<double> first, last, chosen, least;
-  if (plan.batches) {
-    for (const BatchRange& range : *plan.batches) {
-      first.push_back(range.first);
-      last.push_back(range.last);
-      chosen.push_back(range.gamma);
-      least.push_back(range.least_speedup);
-    }
-  }
-  out.list("batch_first", first);
-  out.list("batch_last", last);
-  out.list("batch_gamma", chosen);
-  out.list("batch_speedup", least);
+  out.list("gamma", plan.gammas, &GammaRow::gamma);
+  out.list("speedup", plan.gammas, [](const GammaRow& row) { return row.speedup.estimate; });
+  out.list("verify_cost", plan.gammas, &GammaRow::verify_cost);
+  const auto batches = plan.batches.value_or(std::vector<BatchRange>());
+  out.list("batch_first", batches, &BatchRange::first);
+  out.list("batch_last", batches, &BatchRange::last);
+  out.list("batch_gamma", batches, &BatchRange::gamma);
+  out.list("batch_speedup", batches, &BatchRange::least_speedup);
   if (plan.batch_limit) out.number("batch_limit", *plan.batch_limit);
   if (plan.device) {
     out.number("plain_ms", plan.device->plain_ms);

@@ -151,17 +151,12 @@ inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t 
   const Round done = with_rule(task.rule, task.parameter, task.gamma, [&](const auto& rule) {
     return speculative_round(target, draft, rule, task.gamma, context, random, scratch, NoWatch{});
   });
-  const auto column = [&](std::string_view name, const auto& of) {
-    std::vector<double> values;
-    for (const RecordedDraw& draw : draws) values.push_back(static_cast<double>(of(draw)));
-    out.list(name, values);
-  };
-  column("use", [](const RecordedDraw& draw) { return static_cast<int>(draw.draw.use); });
-  column("slot", [](const RecordedDraw& draw) { return draw.draw.slot; });
-  column("categorical", [](const RecordedDraw& draw) { return draw.categorical; });
-  column("uniform", [](const RecordedDraw& draw) { return draw.uniform; });
-  column("probability", [](const RecordedDraw& draw) { return draw.probability; });
-  column("result", [](const RecordedDraw& draw) { return draw.result; });
+  out.list("use", draws, [](const RecordedDraw& draw) { return static_cast<int>(draw.draw.use); });
+  out.list("slot", draws, [](const RecordedDraw& draw) { return draw.draw.slot; });
+  out.list("categorical", draws, &RecordedDraw::categorical);
+  out.list("uniform", draws, &RecordedDraw::uniform);
+  out.list("probability", draws, &RecordedDraw::probability);
+  out.list("result", draws, &RecordedDraw::result);
   out.list("emitted", context);
   out.number("accepted", done.accepted);
   out.number("examined", done.examined);

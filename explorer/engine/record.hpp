@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,14 +27,24 @@ class Record {
     entry('l', name, values.size());
     for (const auto& value : values) numbers_.push_back(static_cast<double>(value));
   }
+  /// One value of each item: a member, or what a function gives.
+  template <class Items, class Value>
+  void list(std::string_view name, const Items& items, const Value& value) {
+    entry('l', name, items.size());
+    for (const auto& item : items) numbers_.push_back(static_cast<double>(std::invoke(value, item)));
+  }
   void text(std::string_view name, std::string_view value) {
     entry('t', name, value.size());
     text_ += value;
   }
   /// A list of texts, none of which holds a line break.
   void texts(std::string_view name, const std::vector<std::string>& values) {
+    texts(name, values, [](const std::string& value) -> const std::string& { return value; });
+  }
+  template <class Items, class Value>
+  void texts(std::string_view name, const Items& items, const Value& value) {
     std::string joined;
-    for (const std::string& value : values) joined += value + '\n';
+    for (const auto& item : items) (joined += std::invoke(value, item)) += '\n';
     entry('s', name, joined.size());
     text_ += joined;
   }

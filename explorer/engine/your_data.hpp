@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/statistics/intervals.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/plan/acceptance_file.hpp"
@@ -92,28 +91,19 @@ inline void describe_plan(const DrafterPlan& plan, Record& out) {
   out.text("by", plan.best.by == AcceptanceModel::iid ? "i.i.d." : "positions");
   out.text("reason", plan.best.reason);
   out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, plan.best.within_1_percent.high});
-  std::vector<double> gamma, speedup, low, high;
-  for (const GammaRow& row : plan.gammas) {
-    gamma.push_back(row.gamma);
-    speedup.push_back(row.speedup.estimate);
-    low.push_back(row.speedup.low);
-    high.push_back(row.speedup.high);
-  }
-  out.list("gamma", gamma);
-  out.list("speedup", speedup);
-  out.list("speedup_low", low);
-  out.list("speedup_high", high);
+  out.list("gamma", plan.gammas, &GammaRow::gamma);
+  out.list("speedup", plan.gammas, [](const GammaRow& row) { return row.speedup.estimate; });
+  out.list("speedup_low", plan.gammas, [](const GammaRow& row) { return row.speedup.low; });
+  out.list("speedup_high", plan.gammas, [](const GammaRow& row) { return row.speedup.high; });
   out.number("upper_bound_drafting_paid", plan.bounds.upper_bound_drafting_paid);
   out.texts("advice", plan.advice);
-  std::vector<std::string> servers, lines;
-  for (const ServerSetting& setting : plan.settings) {
+  out.texts("servers", plan.settings,
+            [](const ServerSetting& setting) { return setting.server + ", " + setting.checked; });
+  out.texts("settings", plan.settings, [](const ServerSetting& setting) {
     std::string joined;
     for (const std::string& line : setting.lines) joined += (joined.empty() ? "" : "; ") + line;
-    servers.push_back(setting.server + ", " + setting.checked);
-    lines.push_back(joined);
-  }
-  out.texts("servers", servers);
-  out.texts("settings", lines);
+    return joined;
+  });
 }
 
 inline void describe_log(const LogFindings& log, Record& out) {
@@ -127,21 +117,13 @@ inline void describe_log(const LogFindings& log, Record& out) {
   test("positions_alike", log.positions_alike);
   if (log.rounds_independent) test("rounds_independent", *log.rounds_independent);
   out.number("iid_rejected", log.iid_rejected ? 1 : 0);
-  std::vector<double> examined, accepted, conditional, low, high, unconditional;
-  for (const LogPosition& position : log.positions) {
-    examined.push_back(static_cast<double>(position.examined));
-    accepted.push_back(static_cast<double>(position.accepted));
-    conditional.push_back(position.conditional.estimate);
-    low.push_back(position.conditional.low);
-    high.push_back(position.conditional.high);
-    unconditional.push_back(position.unconditional);
-  }
-  out.list("position_examined", examined);
-  out.list("position_accepted", accepted);
-  out.list("position_conditional", conditional);
-  out.list("position_low", low);
-  out.list("position_high", high);
-  out.list("position_unconditional", unconditional);
+  using Position = LogPosition;
+  out.list("position_examined", log.positions, &Position::examined);
+  out.list("position_accepted", log.positions, &Position::accepted);
+  out.list("position_conditional", log.positions, [](const Position& at) { return at.conditional.estimate; });
+  out.list("position_low", log.positions, [](const Position& at) { return at.conditional.low; });
+  out.list("position_high", log.positions, [](const Position& at) { return at.conditional.high; });
+  out.list("position_unconditional", log.positions, &Position::unconditional);
 }
 
 }  // namespace detail
@@ -173,10 +155,10 @@ inline void plan_from_file(const std::string& text, const std::string& file, con
   out.number("is_log", document ? 0 : 1);
   PlanSettings settings;
   settings.at = {1, 1024};
-  const Interval alpha =
-      *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), settings.confidence);
-  const Drafter drafter{
-      "", {alpha, "log (maximum likelihood)", std::move(log)}, {ConstantCost{1}, ConstantCost{c}}, "given"};
+  const Drafter drafter{"",
+                        logged_acceptance(std::move(log), settings.confidence),
+                        {ConstantCost{1}, ConstantCost{c}},
+                        "given"};
   const DrafterPlan plan = make_plan(drafter, settings);
   detail::describe_plan(plan, out);
   detail::describe_log(*plan.log, out);

@@ -92,13 +92,18 @@ void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t voc
 }
 
 template <class Real>
-nb::dict prove_on(const RuleHandle& handle, ModelRef<Real> target, ModelRef<Real> draft,
-                  std::size_t target_support, std::size_t draft_support, std::int32_t gamma,
-                  const std::vector<Token>& context, double most) {
+nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
+               std::int32_t gamma, const std::vector<Token>& context, double most) {
+  const ExactModel<Real> exact_target(given_target, vocab);
+  const ExactModel<Real> exact_draft(given_draft, vocab);
+  const ModelRef<Real> target = exact_target.ref();
+  const ModelRef<Real> draft = exact_draft.ref();
   const EnumerableRule rule = handle.make(gamma, most).enumerated;
   // How often a rule in Python draws is not known beforehand: it counts.
-  if (!handle.in_python)
-    refuse_many(rule->branch_bound(gamma, draft_support, target_support), most, gamma, target.vocab());
+  if (!handle.in_python) {
+    refuse_many(rule->branch_bound(gamma, exact_draft.support(), exact_target.support()), most, gamma,
+                target.vocab());
+  }
   std::optional<Losslessness<Real>> found;
   std::optional<Real> bound;
   {
@@ -112,41 +117,20 @@ nb::dict prove_on(const RuleHandle& handle, ModelRef<Real> target, ModelRef<Real
 }
 
 template <class Real>
-nb::dict prove(const RuleHandle& rule, nb::handle target, nb::handle draft, std::int32_t vocab,
-               std::int32_t gamma, const std::vector<Token>& context, double most) {
-  const ExactModel<Real> exact_target(target, vocab);
-  const ExactModel<Real> exact_draft(draft, vocab);
-  return prove_on<Real>(rule, exact_target.ref(), exact_draft.ref(), exact_target.support(),
-                        exact_draft.support(), gamma, context, most);
-}
-
-template <class Real>
-ExactTable<Real> table_of(const ExactRows& rows) {
-  std::vector<std::vector<Real>> out;
-  for (const auto& row : rows) {
-    out.emplace_back();
-    for (const Rational& probability : row) out.back().push_back(static_cast<Real>(probability));
-  }
-  return ExactTable<Real>(std::move(out));
-}
-
-template <class Real>
-nb::dict prove_task(const ProofTask& task, double most) {
-  check_branches(task, most);
-  const RuleHandle rule{task.rule.name(),
-                        [&](std::int32_t gamma, double) { return make_rule(task.rule, gamma); }};
-  const ExactTable<Real> target = table_of<Real>(task.target);
-  const ExactTable<Real> draft = table_of<Real>(task.draft);
-  // The branches have been counted.
-  return prove_on<Real>(rule, ModelRef<Real>(target), ModelRef<Real>(draft), 0, 0, task.gamma, task.context,
-                        most);
+nb::dict prove_task(const ProofTask& task) {
+  const Examined<Real> found = [&] {
+    const nb::gil_scoped_release released;
+    return examine<Real>(task);
+  }();
+  return described(found.round, found.optimal_transport_bound);
 }
 
 nb::dict prove_config(const ConfigText& text, bool exact, double most) {
   const Config config = read_config(text);
   return about(text, [&] {
     const ProofTask task = proof_task(config);
-    nb::dict out = exact ? prove_task<Rational>(task, most) : prove_task<double>(task, most);
+    check_branches(task, most);
+    nb::dict out = exact ? prove_task<Rational>(task) : prove_task<double>(task);
     out["rule"] = task.rule.name();
     out["gamma"] = task.gamma;
     return out;

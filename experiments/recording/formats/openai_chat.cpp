@@ -10,20 +10,9 @@ namespace speclab {
 
 namespace {
 
-bool has_content(const Json& value) {
-  if (!value.is_object() || !value.contains("choices") || !value["choices"].is_array()) return false;
-  for (const Json& choice : value["choices"]) {
-    if (choice.is_object() && choice.contains("logprobs") && choice["logprobs"].is_object() &&
-        choice["logprobs"].contains("content")) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string not_openai_chat(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
-  if (!has_content(source.documents().front().value)) return "has no choices[].logprobs.content";
+  if (!has_logprobs(source.documents().front().value, "content")) return "has no choices[].logprobs.content";
   return "";
 }
 

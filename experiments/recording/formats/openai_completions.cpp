@@ -13,20 +13,10 @@ namespace speclab {
 
 namespace {
 
-bool has_tokens(const Json& value) {
-  if (!value.is_object() || !value.contains("choices") || !value["choices"].is_array()) return false;
-  for (const Json& choice : value["choices"]) {
-    if (choice.is_object() && choice.contains("logprobs") && choice["logprobs"].is_object() &&
-        choice["logprobs"].contains("token_logprobs")) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string not_openai_completions(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
-  if (!has_tokens(source.documents().front().value)) return "has no choices[].logprobs.token_logprobs";
+  if (!has_logprobs(source.documents().front().value, "token_logprobs"))
+    return "has no choices[].logprobs.token_logprobs";
   return "";
 }
 

@@ -1,0 +1,29 @@
+"""What the recorders of servers share: options, requests, and writing the file."""
+
+import json
+import urllib.request
+
+from recording_csv import prompts_in
+
+
+def post(url, body, headers=None):
+    """The JSON that a server answers."""
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
+    with urllib.request.urlopen(request, timeout=600) as answer:
+        return json.load(answer)
+
+
+def add_options(parser):
+    parser.add_argument("--prompts", required=True, help="text file, a prompt a line")
+    parser.add_argument("--out", required=True, help="CSV file to write")
+    parser.add_argument("--sequences", type=int, default=0, help="sequences; 0: one for each prompt")
+    parser.add_argument("--tokens", type=int, default=256, help="tokens of each, at most")
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def write(record, ask, options):
+    """Writes what record(ask, options, prompts, file) records."""
+    prompts = prompts_in(options.prompts)
+    with open(options.out, "w", encoding="utf-8") as out:
+        recording = record(ask, options, prompts, out)
+    print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
