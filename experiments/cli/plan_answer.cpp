@@ -117,11 +117,12 @@ PlanAnswer plan_of_recording(const po::variables_map& values, const PlanSettings
   const auto file = values["recording"].as<std::string>();
   const std::string draft =
       values.count("draft-recording") > 0 ? values["draft-recording"].as<std::string>() : "";
+  const std::string column = values.count("column") > 0 ? values["column"].as<std::string>() : "";
   const auto rule_name = values["rule"].as<std::string>();
   if (values.count("gamma") > 0) throw UsageError("--gamma: a recording gives every gamma; see --max-gamma");
   const KnownCosts costs = costs_of(values, "", settings.at);
   const std::optional<AnyRule> rate = rate_rule(rule_name);
-  const ReadRecording read = read_recording(file, draft, rate ? &*rate : nullptr);
+  const ReadRecording read = read_recording(file, draft, rate ? &*rate : nullptr, column);
   const RecordingRule rule = recording_rule(rule_name, !read.recording.rows.empty());
   const RecordingPlan plan = plan_recording(read, file, rule, costs.pair, costs.from,
                                             {.at = settings.at,
@@ -171,6 +172,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       "model", po::value<std::string>()->default_value(""), "the model_name, of a log of several")(
       "recording", po::value<std::string>(), "text with log-probabilities or rows (docs/recordings.md)")(
       "draft-recording", po::value<std::string>(), "the draft's, where files hold one model each")(
+      "column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several")(
       "rule", po::value<std::string>()->default_value("token"),
       "of a recording: token or block; of rows any")(
       "cut", "the recording's target was cut: top-k, top-p, temperature 0")(
@@ -201,7 +203,7 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
     throw UsageError(
         "give one of --alpha, --log, --recording, --config and --drafter: where acceptance is known from");
   }
-  for (const char* option : {"draft-recording", "cut"}) {
+  for (const char* option : {"draft-recording", "column", "cut"}) {
     if (values.count(option) > 0 && values.count("recording") == 0) {
       throw UsageError(fmt::format("--{} goes with --recording", option));
     }

@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -17,12 +18,18 @@ struct ReadPart {
   std::string format;
 };
 
-ReadPart read_part(const std::string& file) {
-  const RecordingSource source(file);
+ReadPart read_part(const std::string& file, const std::string& column) {
+  const RecordingSource source(file, column);
   std::string reasons;
   for (const RecordingFormat& format : recording_formats()) {
     const std::string reason = format.why_not(source);
-    if (reason.empty()) return {format.read(source), format.name};
+    if (reason.empty()) {
+      if (!column.empty() && !format.several_drafters) {
+        throw UsageError(fmt::format("{}: {} has one draft, and no column \"{}\"; leave the column out", file,
+                                     format.name, printable(column, 40)));
+      }
+      return {format.read(source), format.name};
+    }
     reasons += fmt::format("\n  {:<20}{}", format.name, reason);
   }
   throw UsageError(fmt::format("{}: in no known format of recordings:{}", file, reasons));
@@ -35,8 +42,9 @@ ReadPart read_part(const std::string& file) {
 
 }  // namespace
 
-ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate) {
-  ReadPart first = read_part(file);
+ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate,
+                             const std::string& column) {
+  ReadPart first = read_part(file, column);
   if (draft.empty()) {
     if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
@@ -46,7 +54,7 @@ ReadRecording read_recording(const std::string& file, const std::string& draft, 
         fmt::format("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
                     first.format));
   }
-  ReadPart second = read_part(draft);
+  ReadPart second = read_part(draft, "");
   if (std::holds_alternative<Recording>(first.part)) refuse_second(file, first.format);
   if (std::holds_alternative<Recording>(second.part)) refuse_second(draft, second.format);
   const std::string format =

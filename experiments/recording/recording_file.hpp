@@ -17,8 +17,9 @@ struct ReadRecording {
 ///
 /// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats that
 /// hold one model; empty for none. Throws UsageError: for a file in no known format with the reason of each,
-/// and for files that do not hold together.
+/// and for files that do not hold together. `column` is the drafter whose column is read, of a file with
+/// several (logq.NAME); empty for the column logq.
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
-                             const AnyRule* rate = nullptr);
+                             const AnyRule* rate = nullptr, const std::string& column = "");
 
 }  // namespace speclab

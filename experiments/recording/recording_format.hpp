@@ -26,6 +26,8 @@ struct RecordingFormat {
   /// Throws UsageError, with file, line or path, value and remedy, for a file of this format that does not
   /// hold together.
   RecordingPart (*read)(const RecordingSource& source);
+  /// Whether a file may have a column for each of several drafters, of which the source names one.
+  bool several_drafters = false;
 };
 
 /// Every format, in the order in which they are tried; tests and other programs may add some.

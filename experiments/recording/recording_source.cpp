@@ -26,7 +26,8 @@ std::shared_ptr<const MappedFile> opened(const std::string& name) {
 
 }  // namespace
 
-RecordingSource::RecordingSource(std::string file) : name_(std::move(file)), file_(opened(name_)) {
+RecordingSource::RecordingSource(std::string file, std::string column)
+    : name_(std::move(file)), column_(std::move(column)), file_(opened(name_)) {
   if (bytes().find_first_not_of(blanks) == std::string_view::npos) {
     throw UsageError(fmt::format("{}: is empty", name_));
   }

@@ -17,13 +17,15 @@ struct JsonDocument;
 
 class RecordingSource {
  public:
-  /// Throws UsageError for a file that cannot be read.
-  explicit RecordingSource(std::string file);
+  /// `column` says which drafter's column is read, of a file with several; empty for the only one. Throws
+  /// UsageError for a file that cannot be read.
+  explicit RecordingSource(std::string file, std::string column = "");
   ~RecordingSource();
   RecordingSource(const RecordingSource&) = delete;
   RecordingSource& operator=(const RecordingSource&) = delete;
 
   const std::string& name() const { return name_; }
+  const std::string& column() const { return column_; }
   std::string_view bytes() const { return file_->bytes(); }
   /// Kept as long as something views its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
@@ -40,6 +42,7 @@ class RecordingSource {
   void parse() const;
 
   std::string name_;
+  std::string column_;
   std::shared_ptr<const MappedFile> file_;
   mutable std::unique_ptr<std::vector<JsonDocument>> documents_;
   mutable std::string problem_;

@@ -67,8 +67,11 @@ std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory)
                       "target and draft of a recording go together: both of kind \"recorded\", with the "
                       "same files");
   }
+  if (of_target->column) {
+    throw ConfigError(target.path + "/column", "the target's column is logp; a column is of the draft");
+  }
   refuse_what_does_not_follow(config);
-  const auto keep = recorded_keeps(*of_target, target.path, factory);
+  const auto keep = recorded_keeps(*of_target, of_draft->column.value_or(""), target.path, factory);
   SimulationSize simulation = simulation_size(config);
   simulation.prompts.clear();
   for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {

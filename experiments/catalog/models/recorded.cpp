@@ -29,7 +29,9 @@ ModelKind recorded_model() {
       "files; token verification alone.",
       {required(field("file", &RecordedParameters::file, input_file(), "The recording.")),
        field("draft_file", &RecordedParameters::draft_file, input_file(),
-             "The draft's file, where files hold one model each.")},
+             "The draft's file, where files hold one model each."),
+       field("column", &RecordedParameters::column, text(),
+             "Of the draft: NAME of its column logq.NAME, in a file of several drafters.")},
       make_alone);
 }
 
@@ -39,28 +41,30 @@ const RecordedParameters* recorded_parameters(const ModelConfig& model) {
 }
 
 std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
-                                                          const std::string& path, ModelFactory& factory) {
+                                                          const std::string& column, const std::string& path,
+                                                          ModelFactory& factory) {
   const std::string draft = parameters.draft_file.value_or("");
-  return factory.shared<std::vector<double>>(fmt::format("recorded {} {}", parameters.file, draft), [&] {
-    try {
-      const Recording recording = read_recording(parameters.file, draft).recording;
-      if (recording.by_depth()) {
-        throw UsageError(
-            fmt::format("{}: has a column a depth, which a model does not know; use speclab plan "
-                        "--recording",
-                        parameters.file));
-      }
-      if (!recording.drawn) {
-        throw UsageError(
-            fmt::format("{}: its text was given to the target, not drawn from it; nothing follows for "
-                        "rounds",
-                        parameters.file));
-      }
-      return keep_probabilities(recording);
-    } catch (const UsageError& error) {
-      throw ConfigError(path + "/file", error.what());
-    }
-  });
+  return factory.shared<std::vector<double>>(
+      fmt::format("recorded {} {} {}", parameters.file, draft, column), [&] {
+        try {
+          const Recording recording = read_recording(parameters.file, draft, nullptr, column).recording;
+          if (recording.by_depth()) {
+            throw UsageError(
+                fmt::format("{}: has a column a depth, which a model does not know; use speclab plan "
+                            "--recording",
+                            parameters.file));
+          }
+          if (!recording.drawn) {
+            throw UsageError(
+                fmt::format("{}: its text was given to the target, not drawn from it; nothing follows for "
+                            "rounds",
+                            parameters.file));
+          }
+          return keep_probabilities(recording);
+        } catch (const UsageError& error) {
+          throw ConfigError(path + "/file", error.what());
+        }
+      });
 }
 
 }  // namespace speclab

@@ -13,14 +13,18 @@ namespace speclab {
 struct RecordedParameters {
   std::string file;
   std::optional<std::string> draft_file;
+  std::optional<std::string> column;
 };
 
 /// Null for a model of another kind.
 const RecordedParameters* recorded_parameters(const ModelConfig& model);
 
-/// P(kept) at each position of a recording, one sequence after the other. Throws ConfigError at `path` for a
-/// file that cannot be read, for columns by depth, and for a text that was not drawn from the target.
+/// P(kept) at each position of a recording, one sequence after the other, for the draft of this column; empty
+/// for the only one. Throws ConfigError at
+/// `path` for a file that cannot be read, for columns by depth, and for a text that was not drawn from the
+/// target.
 std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
-                                                          const std::string& path, ModelFactory& factory);
+                                                          const std::string& column, const std::string& path,
+                                                          ModelFactory& factory);
 
 }  // namespace speclab

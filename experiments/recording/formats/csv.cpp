@@ -1,4 +1,5 @@
-// CSV: header sequence,position,token,logp,logq[,logq_depth2,...][,entropy][,task] in any order.
+// CSV: header sequence,position,token,logp,logq[,logq_depth2,...][,entropy][,task] in any order; for several
+// drafters logq.NAME[,logq.NAME,...] in place of logq.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,13 +76,36 @@ struct Columns {
   std::size_t count = 0;
 };
 
+constexpr std::string_view drafter_prefix = "logq.";
+
+/// The column of the drafter that the source names. Throws UsageError, with the drafters there are, when it
+/// is not one of them, and when it names none of several.
+int drafter_column(const std::vector<std::pair<std::string, int>>& drafters, const RecordingSource& source,
+                   const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& [name, column] : drafters) {
+    if (name == source.column()) return column;
+    names.push_back(name);
+  }
+  if (source.column().empty()) {
+    throw UsageError(
+        fmt::format("{}: columns of {} drafters, {}; name one: --column {}, or in a config "
+                    "\"column\": \"{}\" of the draft",
+                    where, names.size(), fmt::join(names, ", "), names.front(), names.front()));
+  }
+  throw UsageError(fmt::format("{}: no column \"{}{}\"; the drafters are {}{}", where, drafter_prefix,
+                               printable(source.column(), shown), fmt::join(names, ", "),
+                               suggestion(source.column(), names)));
+}
+
 /// Throws UsageError for names that are not known, and for those that are missing.
-Columns columns_of(std::string_view header, const std::string& where) {
+Columns columns_of(std::string_view header, const RecordingSource& source, const std::string& where) {
   Columns columns;
   Fields names;
   names.split(header);
   columns.count = names.size();
   std::vector<std::pair<int, int>> depths;
+  std::vector<std::pair<std::string, int>> drafters;
   for (int i = 0; i < static_cast<int>(names.size()); ++i) {
     const std::string_view name = without_blanks(names[i]);
     int* known = name == "sequence"   ? &columns.sequence
@@ -95,10 +119,17 @@ Columns columns_of(std::string_view header, const std::string& where) {
       *known = i;
     } else if (known == nullptr && depth_of(name) >= 0) {
       depths.emplace_back(depth_of(name), i);
+    } else if (known == nullptr && name.size() > drafter_prefix.size() && name.starts_with(drafter_prefix)) {
+      drafters.emplace_back(name.substr(drafter_prefix.size()), i);
+      for (std::size_t other = 0; other + 1 < drafters.size(); ++other) {
+        if (drafters[other].first == drafters.back().first)
+          throw UsageError(
+              fmt::format("{}: column \"{}\" stands twice", where, printable(std::string(name), shown)));
+      }
     } else {
       throw UsageError(fmt::format(
           "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
-          "optionally logq_depth2, ..., entropy, task",
+          "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
           where, printable(std::string(name), shown), known == nullptr ? "is not known" : "stands twice"));
     }
   }
@@ -111,6 +142,16 @@ Columns columns_of(std::string_view header, const std::string& where) {
                       where));
     }
     columns.logq.push_back(column);
+  }
+  if (!drafters.empty()) {
+    if (!columns.logq.empty()) {
+      throw UsageError(fmt::format("{}: columns logq and logq.{}; with several drafters each has a name",
+                                   where, drafters.front().first));
+    }
+    columns.logq.push_back(drafter_column(drafters, source, where));
+  } else if (!source.column().empty()) {
+    throw UsageError(fmt::format("{}: one draft, logq, and no column \"{}{}\"; leave the column out", where,
+                                 drafter_prefix, printable(source.column(), shown)));
   }
   for (const auto& [name, column] :
        {std::pair{"sequence", columns.sequence}, std::pair{"position", columns.position},
@@ -144,7 +185,7 @@ RecordingPart read_csv(const RecordingSource& source) {
   const auto where = [&] { return fmt::format("{}:{}", source.name(), line_number); };
   std::string_view header = next_line();
   while (without_blanks(header).find_first_not_of('\r') == std::string_view::npos) header = next_line();
-  const Columns columns = columns_of(header, where());
+  const Columns columns = columns_of(header, source, where());
   RecordingBuilder builder(columns.logq.size(), columns.entropy != none);
   TokenRecord record;
   record.logq.resize(columns.logq.size());
@@ -186,7 +227,7 @@ RecordingPart read_csv(const RecordingSource& source) {
 
 RecordingFormat csv_format() {
   return {"csv", "Ours: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
-          not_csv, read_csv};
+          not_csv, read_csv, true};
 }
 
 }  // namespace speclab

@@ -27,6 +27,15 @@ assert all(abs(a - b) < 1e-4 for a, b in zip(data['tokens_per_target_step'], col
 assert data['alpha_low'] < columns['alpha'] < data['alpha_high'] or abs(data['alpha'] - columns['alpha']) < .01" out
 expect 0 plan --recording pair.safetensors --c 0.05 --rule typical --json
 python "assert data['tokens_per_target_step'] == [] and 'optimal_gamma' not in data and data['alpha'] > 0" out
+# One text with the columns of two drafters.
+sed '1s/logq/logq.one/; 1s/$/,logq.two/; 2,$s/$/,-2/' pair.csv >several.csv
+expect 0 plan --recording several.csv --column one --c 0.05 --json
+python "assert data['alpha'] == json.load(open('columns'))['alpha']" out
+expect 2 plan --recording several.csv --c 0.05
+says err "columns of 2 drafters, one, two; name one: --column one"
+expect 2 plan --recording pair.csv --column one --c 0.05
+expect 2 plan --alpha 0.5 --c 0.05 --column one
+says err "--column goes with --recording"
 cat >recorded.json <<'J'
 {"title": "recorded", "models": {"target": {"kind": "recorded", "file": "pair.csv"}, "draft": {"kind": "recorded", "file": "pair.csv"}},
  "simulation": {"trials": 16, "length": 200}, "cost": {"c": 0.05}}

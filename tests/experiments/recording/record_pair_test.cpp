@@ -88,6 +88,12 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   json["sampling"] = {{"temperature", 0.7}};
   CHECK(says(refusal(json), "leave out sampling options"));
   json = good;
+  json["models"]["target"]["column"] = "logp";
+  CHECK(says(refusal(json), "/models/target/column: "));
+  json = good;
+  json["models"]["draft"]["column"] = "small";
+  CHECK(says(refusal(json), "no column \"logq.small\""));
+  json = good;
   json["experiment"] = "beam";
   CHECK(says(refusal(json), "/experiment: \"beam\" looks at rows or tokens"));
   json = good;
@@ -102,4 +108,21 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   // Whoever builds the models alone would take the two tokens for a vocabulary.
   ModelFactory factory;
   CHECK_THROWS_AS(build_setup(read_config(good), factory), ConfigError);
+}
+
+TEST_CASE("of a recording with several drafters the draft names its column") {
+  // Each drafter's α is the mean of its min(1, q/p) over the text, which the trials cover once.
+  const TempFile file(
+      "sequence,position,token,logp,logq.half,logq.never,logq.always\n"
+      "0,0,7,-1,-1.6931471805599453,-inf,-1\n0,1,7,-2,-2.6931471805599453,-inf,-2\n");
+  for (const auto& [column, alpha] :
+       {std::pair{"half", 0.5}, std::pair{"never", 0.0}, std::pair{"always", 1.0}}) {
+    Json json = recorded_config(file.path().string());
+    json["experiment"] = "acceptance";
+    json["simulation"] = {{"trials", 2}, {"length", 1}};
+    json["models"]["draft"]["column"] = column;
+    const Result result = run_config(read_config(json), [](std::uint64_t) { return Control{}; }).result;
+    CHECK(find(result.cells.front().simulated, Metric::alpha_overlap)->estimate == doctest::Approx(alpha));
+  }
+  CHECK(says(refusal(recorded_config(file.path().string())), "half, never, always"));
 }

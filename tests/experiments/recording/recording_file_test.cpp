@@ -79,6 +79,40 @@ std::string kl_base(float scale, const std::vector<std::int32_t>& tokens) {
 
 }  // namespace
 
+TEST_CASE("CSV: of several drafters one is read, by its name") {
+  const std::string text =
+      "sequence,position,token,logp,logq.small,entropy,logq.large\n0,0,12,-1.5,-2,0.5,-1\n0,1,3,-0.5,-inf,0."
+      "5,-3\n";
+  const auto read = [&](const std::string& written, const std::string& column) -> std::string {
+    const TempFile file(written);
+    try {
+      const Recording recording = read_recording(file.path().string(), "", nullptr, column).recording;
+      CHECK_FALSE(recording.by_depth());
+      return fmt::format("{} {}", recording.draft[0][0], recording.draft[0][1]);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  CHECK(read(text, "small") == "-2 -inf");
+  CHECK(read(text, "large") == "-1 -3");
+  // Which one must be said, and must be there; what there is, is named.
+  for (const char* column : {"", "smal", "logq"}) {
+    const std::string refusal = read(text, column);
+    CAPTURE(refusal);
+    CHECK(mentions(refusal, "small, large"));
+  }
+  CHECK(mentions(read(text, "smal"), "did you mean \"small\""));
+  // Files of one draft have no such name.
+  const std::string one = header + "0,0,12,-1.5,-2\n";
+  CHECK(mentions(read(one, "small"), "leave the column out"));
+  CHECK(mentions(read(R"({"sequence": 0, "position": 0, "token": 1, "logp": -1, "logq": -2})", "small"),
+                 "leave the column out"));
+  CHECK(mentions(read("sequence,position,token,logp,logq,logq.small\n0,0,1,-1,-2,-3\n", "small"),
+                 "each has a name"));
+  CHECK(mentions(read("sequence,position,token,logp,logq.\n0,0,1,-1,-2\n", ""), "is not known"));
+  CHECK(mentions(read("sequence,position,token,logp,logq.a,logq.a\n0,0,1,-1,-2,-3\n", "a"), "twice"));
+}
+
 TEST_CASE("CSV: columns in any order, quoted tokens, several sequences, infinite logq, Windows line ends") {
   const Recording one = recording_of(header + "0,0,12,-1.5,-2\n0,1,\"a,\"\"b\",-0.5,-inf\n1,7,x,-1,-3e0\n");
   CHECK(one.target == std::vector<double>{-1.5, -0.5, -1});
