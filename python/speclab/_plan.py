@@ -55,7 +55,8 @@ def plan(
         alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:
         log, model: file of a server's log, and the model_name in a log of several.
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md), the
-            draft's where files hold one model each, the draft's name in a file of several, the rule, and whether the target's rows were cut.
+            draft's where files hold one model each, the draft's name in a file of several, the rule, and whether the target's
+            rows were cut.
         config: path of a config of models or cases.
         drafters: {name: (alpha, c)}, c a number or a model's name.
         c: time of a draft run, in target runs. Or a roofline:
