@@ -186,9 +186,11 @@ std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<c
   return all;
 }
 
-std::vector<double> accepted_by_position(const Recording& recording, std::size_t gamma, RecordedRule rule) {
+std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, std::size_t gamma,
+                                                   RecordedRule rule) {
   const Survivals rule_survivals(recording, rule);
   std::vector<double> reached(gamma);
+  std::vector<double> reached_before(gamma);
   std::vector<double> rounds(gamma);
   std::vector<double> starts;
   for (const RecordedSequence& sequence : recording.sequences) {
@@ -196,12 +198,16 @@ std::vector<double> accepted_by_position(const Recording& recording, std::size_t
                    [&](std::size_t, double probability, const std::vector<double>& survivals) {
                      for (std::size_t k = 1; k < survivals.size(); ++k) {
                        reached[k - 1] += probability * survivals[k];
+                       reached_before[k - 1] += probability * survivals[k - 1];
                        rounds[k - 1] += probability;
                      }
                    });
   }
-  for (std::size_t i = 0; i < gamma; ++i) reached[i] = rounds[i] > 0 ? reached[i] / rounds[i] : 0;
-  return reached;
+  std::vector<AcceptedPosition> positions;
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
+  for (std::size_t i = 0; i < gamma; ++i)
+    positions.push_back({share(reached[i], rounds[i]), share(reached[i], reached_before[i])});
+  return positions;
 }
 
 }  // namespace speclab

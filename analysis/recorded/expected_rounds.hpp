@@ -37,10 +37,16 @@ struct GammaRounds {
 std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<const Stretch> stretches,
                                          std::size_t most, RecordedRule rule = RecordedRule::token);
 
-/// P[drafted position i is accepted] for i = 1..gamma: the share of rounds, of those with i tokens of the
-/// text left, that accept at least i.
-std::vector<double> accepted_by_position(const Recording& recording, std::size_t gamma,
-                                         RecordedRule rule = RecordedRule::token);
+/// Of rounds with i tokens of the text left: the share that accepts at least i, and that share of those that
+/// accept i - 1. The first of one position may exceed that of the position before, which has other rounds.
+struct AcceptedPosition {
+  double all = 0;
+  double given_before = 0;
+};
+
+/// P[drafted position i is accepted] for i = 1..gamma.
+std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, std::size_t gamma,
+                                                   RecordedRule rule = RecordedRule::token);
 
 /// survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, where `left` tokens of the
 /// sequence follow; entries beyond `left` are left out.

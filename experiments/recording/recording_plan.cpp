@@ -102,13 +102,10 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-std::vector<RecordedPosition> position_rows(const std::vector<double>& accepted) {
+std::vector<RecordedPosition> position_rows(const std::vector<AcceptedPosition>& accepted) {
   std::vector<RecordedPosition> rows;
-  double before = 1;
-  for (const double here : accepted) {
-    rows.push_back({static_cast<int>(rows.size()) + 1, here, before > 0 ? here / before : 0});
-    before = here;
-  }
+  for (const auto& [all, given_before] : accepted)
+    rows.push_back({static_cast<int>(rows.size()) + 1, all, given_before});
   return rows;
 }
 

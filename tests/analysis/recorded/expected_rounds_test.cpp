@@ -255,11 +255,30 @@ TEST_CASE("columns by depth are used at their depth") {
 TEST_CASE("acceptance by position") {
   const Recording recording = recorded({some_text(400, 9)});
   const auto positions = accepted_by_position(recording, 4);
-  for (std::size_t i = 1; i < 4; ++i) CHECK(positions[i] < positions[i - 1]);
+  for (std::size_t i = 1; i < 4; ++i) CHECK(positions[i].all < positions[i - 1].all);
   // Tokens of a round are 1 and the accepted ones, but for rounds at the end.
   const auto all = expected_rounds(recording, sequence_stretches(recording), 4);
-  const double tokens = 1 + std::accumulate(positions.begin(), positions.end(), 0.0);
+  double tokens = 1;
+  for (const AcceptedPosition& position : positions) tokens += position.all;
   CHECK(tokens == doctest::Approx(all[3].whole_tokens / all[3].whole_rounds).epsilon(0.01));
+}
+
+TEST_CASE("acceptance of a position, given those before, is of the rounds that have the position") {
+  // Of the first text all is kept, of the second nothing: its last round has a first position and no second
+  // one.
+  Recording recording;
+  recording.draft.resize(1);
+  for (const auto& [logq, count] : {std::pair<double, std::size_t>{-1, 6}, {-INFINITY, 3}}) {
+    recording.sequences.push_back({std::to_string(count), "", recording.size(), count});
+    recording.target.insert(recording.target.end(), count, -1.0);
+    recording.draft[0].insert(recording.draft[0].end(), count, logq);
+  }
+  // Rounds of two drafted tokens: two of the first text, three of the second, where the last one drafts one.
+  const auto positions = accepted_by_position(recording, 2);
+  CHECK(positions[0].all == doctest::Approx(2.0 / 5));
+  CHECK(positions[1].all == doctest::Approx(2.0 / 4));
+  CHECK(positions[1].given_before == doctest::Approx(1));
+  CHECK(positions[0].given_before == positions[0].all);
 }
 
 TEST_CASE("policies: a fixed one is its gamma, and none beats the bounds") {
