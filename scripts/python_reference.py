@@ -12,10 +12,11 @@ import speclab
 
 GROUPS = {
     "Configs": ["run", "sweep", "compare", "exact", "Result", "Findings", "ConfigError"],
-    "Rules": ["prove", "Proof", "Counterexample", "compare_rules", "RuleComparison", "rule", "rule_names"],
+    "Rules": ["prove", "Proof", "Counterexample", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law"],
-    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "read_recording", "Recording", "RecordedSequence", "Interval"],
+    "Hugging Face": ["hf"],
+    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
 }
 
 
@@ -101,7 +102,7 @@ def of(name, value):
 
 def page(source):
     listed = [name for names in GROUPS.values() for name in names]
-    left_out = set(speclab.__all__) - set(listed) - {"Rule"}
+    left_out = set(speclab.__all__) - set(listed) - {"Rule", "Drafter"}
     assert not left_out and len(set(listed)) == len(listed), f"in no group of python_reference.py: {left_out}"
     out = [(source / "python/guide.md").read_text(encoding="utf-8").rstrip()]
     for title, names in GROUPS.items():

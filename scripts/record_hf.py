@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Records a pair of Hugging Face models: the target generates by sampling, and each token is written with its natural
-log-probabilities under target and draft. speclab plan --recording reads the file (docs/recordings.md).
+log-probabilities under target and draft. speclab plan --recording reads the file (docs/recordings.md). In Python, of models
+that are there already, speclab.hf.record does the same.
 
 usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]
 
@@ -12,7 +13,8 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python/speclab/_recorders"))
+from hugging_face import generated, vocabulary  # noqa: E402
 from recording_csv import RecordingCsv, prompts_in  # noqa: E402
 
 
@@ -28,7 +30,10 @@ def parse():
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="of torch, such as cuda")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.temperature <= 0:
+        sys.exit("--temperature must be above 0: at 0 the target has one text, which says nothing of others")
+    return options
 
 
 def prompts_of(options, config):
@@ -49,46 +54,20 @@ def prompts_of(options, config):
 
 def main():
     options = parse()
-    if options.temperature <= 0:
-        sys.exit("--temperature must be above 0: at 0 the target has one text, which says nothing of others")
-    import torch
     from transformers import AutoModelForCausalLM
 
-    torch.manual_seed(options.seed)
-    models = {}
-    for side in ("target", "draft"):
-        model = AutoModelForCausalLM.from_pretrained(getattr(options, side), dtype="auto")
-        models[side] = model.to(options.device).eval()
-    sizes = {side: model.config.vocab_size for side, model in models.items()}
-    if sizes["target"] != sizes["draft"]:
-        sys.exit(f"the target has {sizes['target']} tokens, the draft {sizes['draft']}; two columns need one vocabulary")
-    prompts = prompts_of(options, models["target"].config)
-
-    def rows(model, ids, past=None):
-        """Log-probabilities after each id, in float, at the temperature; and the cache."""
-        done = model(torch.tensor([ids], device=options.device), past_key_values=past, use_cache=True)
-        return torch.log_softmax(done.logits[0].float() / options.temperature, dim=-1), done.past_key_values
-
-    with torch.no_grad(), open(options.out, "w", encoding="utf-8") as out:
+    target, draft = (AutoModelForCausalLM.from_pretrained(name, dtype="auto").to(options.device).eval()
+                     for name in (options.target, options.draft))
+    try:
+        vocabulary(target, draft)
+    except ValueError as problem:
+        sys.exit(str(problem))
+    prompts = prompts_of(options, target.config)
+    with open(options.out, "w", encoding="utf-8") as out:
         recording = RecordingCsv(out, entropy=True)
-        for sequence in range(options.sequences):
-            prompt = prompts[sequence % len(prompts)]
-            tokens, target, entropies = [], [], []
-            row, past = rows(models["target"], prompt)
-            for _ in range(options.tokens):
-                # The row that is sampled from is the row that is written.
-                last = row[-1]
-                probabilities = last.exp()
-                token = int(torch.multinomial(probabilities, 1))
-                tokens.append(token)
-                target.append(float(last[token]))
-                entropies.append(float(-(probabilities * last.nan_to_num(neginf=0.0)).sum()))
-                if token == models["target"].config.eos_token_id:
-                    break
-                row, past = rows(models["target"], [token], past)
-            scored, _ = rows(models["draft"], prompt + tokens)
-            draft = [float(scored[len(prompt) - 1 + i, token]) for i, token in enumerate(tokens)]
-            recording.add(tokens, target, draft, entropies)
+        for sequence in generated(target, draft, prompts, sequences=options.sequences, tokens=options.tokens,
+                                  temperature=options.temperature, seed=options.seed):
+            recording.add(*sequence)
     print(f"{options.out}: {recording.tokens} tokens, {recording.sequences} sequences")
 
 

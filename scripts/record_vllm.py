@@ -14,7 +14,8 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "python/speclab/_recorders")]
 import recording_servers  # noqa: E402
 from recording_csv import RecordingCsv  # noqa: E402
 

@@ -26,12 +26,54 @@ double entropy_of(Row row) {
   return entropy;
 }
 
+/// Without axes that change neither of the models.
+void drop_axes_of_decoding(Config& config) {
+  if (!config.sweep) return;
+  std::erase_if(*config.sweep, [](const auto& axis) {
+    return axis.first == "/gamma" || axis.first.starts_with("/cost") || axis.first.starts_with("/rule");
+  });
+  if (config.sweep->empty()) config.sweep.reset();
+}
+
 /// JSON has no infinities.
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::string("\"-inf\"");
 }
 
 }  // namespace
+
+RecordingStyle recording_style(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  if (extension == ".csv") return RecordingStyle::csv;
+  if (extension == ".jsonl") return RecordingStyle::json_lines;
+  if (extension == ".safetensors") return RecordingStyle::rows;
+  throw UsageError(fmt::format("{}: expected a name that ends in .csv, .jsonl or .safetensors", file));
+}
+
+RecordedTokens record_config(Config config, const RecordingOrder& order,
+                             const std::function<Control(std::uint64_t)>& control_for) {
+  const RecordingStyle style = recording_style(order.file);
+  if (style == RecordingStyle::rows && order.with_entropy)
+    throw UsageError(fmt::format("{}: rows have their entropies in them; leave entropy out", order.file));
+  if (order.sequences) config.simulation.trials = *order.sequences;
+  const std::size_t length = order.tokens.value_or(config.simulation.length);
+  config.rule = Config().rule;
+  drop_axes_of_decoding(config);
+  refuse_many_cells(config, "record writes");
+  constexpr double bytes_a_token = 4 * sizeof(double);
+  const double tokens = static_cast<double>(length) * config.simulation.trials;
+  require_memory(bytes_a_token * tokens, "/simulation", fmt::format("{} tokens", tokens));
+  ModelFactory factory;
+  const Setup setup = build_setup(config, factory);
+  RecordedTokens recorded = record_pair(setup, length, control_for(config.simulation.trials));
+  if (recorded.partial) return recorded;
+  if (style == RecordingStyle::rows) {
+    write_row_recording(setup, recorded, order.file);
+  } else {
+    write_recording(recorded, order.file, style, order.with_entropy);
+  }
+  return recorded;
+}
 
 RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control& control) {
   if (setup.argmax_target) {

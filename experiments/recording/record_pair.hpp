@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +27,26 @@ struct RecordedTokens {
 /// the distribution of its rows.
 RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control& control = {});
 
-enum class RecordingStyle { csv, json_lines };
+enum class RecordingStyle { csv, json_lines, rows };
 
-/// The native format. Numbers are written with so many digits that they are read as they were.
+/// By the file's extension: .csv, .jsonl, or .safetensors with whole rows. Throws UsageError for another.
+RecordingStyle recording_style(const std::string& file);
+
+/// What `speclab record` is asked for.
+struct RecordingOrder {
+  std::string file;                          ///< to write; its extension says in which style
+  std::optional<std::uint32_t> sequences{};  ///< without it the simulation's trials
+  std::optional<std::size_t> tokens{};       ///< of each; without it the simulation's length
+  bool with_entropy = false;                 ///< also the entropy of the target's rows
+};
+
+/// Records the pair of a config of one cell and writes the file, unless the control ended it early.
+/// `control_for` is given the number of steps to come. Throws ConfigError and UsageError before the work.
+RecordedTokens record_config(Config config, const RecordingOrder& order,
+                             const std::function<Control(std::uint64_t)>& control_for);
+
+/// The native format, csv or json_lines. Numbers are written with so many digits that they are read as they
+/// were.
 void write_recording(const RecordedTokens& recorded, const std::filesystem::path& file, RecordingStyle style,
                      bool with_entropy);
 

@@ -1,4 +1,4 @@
-// What a rule written in Python gets as `draw`: a source of random numbers of any kind.
+// What a rule or drafter written in Python gets as `draw`: a source of random numbers of any kind.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class PythonDraw {
   virtual Token categorical(nb::handle weights, nb::handle otherwise) = 0;
 };
 
-/// What a rule asked for at each point of an enumeration. Every branch is followed by running the rule again,
+/// What a function asked for at each point of an enumeration. Every branch is followed by running it again,
 /// so it must ask for the same at the same point: it has to be a function of its arguments and draws.
 class AskedDraws {
  public:
@@ -55,17 +55,25 @@ struct Enumerates : std::false_type {};
 template <class Real>
 struct Enumerates<EnumeratedRandomSource<Real>> : std::true_type {};
 
-/// Draws of one run of a rule. The k-th bernoulli of a run has the address (accept, first + k), the k-th
-/// categorical (replace, first + k).
+/// What random numbers a run draws from. Where both are the same, all draws are counted together.
+struct DrawUses {
+  Use bernoulli = Use::accept;
+  Use categorical = Use::replace;
+};
+
+/// Draws of one run of a rule or a drafter. The k-th bernoulli of a run has the address (uses.bernoulli,
+/// first + k), the k-th categorical (uses.categorical, first + k).
 template <class Real, class Random>
 class DrawFrom final : public PythonDraw {
  public:
-  /// `point` stands for the rule's arguments.
-  DrawFrom(Random& random, std::int32_t vocab, AskedDraws& asked, std::string point, std::uint16_t first)
+  /// `point` stands for the function's arguments.
+  DrawFrom(Random& random, std::int32_t vocab, AskedDraws& asked, std::string point, std::uint16_t first,
+           DrawUses uses = {})
       : random_(&random),
         vocab_(vocab),
         asked_(asked),
         point_(std::move(point)),
+        uses_(uses),
         bernoullis_(first),
         categoricals_(first) {}
 
@@ -73,7 +81,8 @@ class DrawFrom final : public PythonDraw {
     Random& random = open();
     const Real chance = number_of<Real>(probability, "draw.bernoulli(probability)");
     if constexpr (Enumerates<Random>::value) asked_.check(point_, hash_of(chance));
-    const bool outcome = random.bernoulli(Draw{Use::accept, next(bernoullis_)}, chance);
+    const bool outcome =
+        random.bernoulli(Draw{uses_.bernoulli, next(one_count() ? categoricals_ : bernoullis_)}, chance);
     remember(outcome ? 1 : 0);
     return outcome;
   }
@@ -82,7 +91,7 @@ class DrawFrom final : public PythonDraw {
     Random& random = open();
     const std::vector<Real> chances = row(weights, "draw.categorical(weights)");
     if constexpr (Enumerates<Random>::value) asked_.check(point_, hash_of(chances) + 1);
-    const Draw draw{Use::replace, next(categoricals_)};
+    const Draw draw{uses_.categorical, next(categoricals_)};
     Token outcome = random.categorical(draw, BasicRow<Real>{chances.data(), vocab_});
     if (outcome == no_token && !otherwise.is_none()) {
       const std::vector<Real> instead = row(otherwise, "draw.categorical(otherwise)");
@@ -98,11 +107,15 @@ class DrawFrom final : public PythonDraw {
     return outcome;
   }
 
-  /// When the rule has returned.
+  /// When the function has returned.
   void close() { random_ = nullptr; }
+  /// In an enumeration: throws ValueError when it returned something else after the same draws.
+  void check_end(std::size_t returned) { asked_.check(point_ + '.', returned); }
 
  private:
   static constexpr std::uint16_t most_draws = 60000;
+
+  bool one_count() const { return uses_.bernoulli == uses_.categorical; }
 
   Random& open() const {
     if (random_ == nullptr) throw std::runtime_error("draw: used after the rule had returned");
@@ -131,6 +144,7 @@ class DrawFrom final : public PythonDraw {
   std::int32_t vocab_;
   AskedDraws& asked_;
   std::string point_;
+  DrawUses uses_;
   std::uint16_t bernoullis_;
   std::uint16_t categoricals_;
 };

@@ -1,13 +1,20 @@
 // Recorded texts.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "experiments/recording/record_pair.hpp"
 #include "experiments/recording/recording_file.hpp"
+#include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
+#include "python/bindings/configs.hpp"
+#include "python/bindings/watch.hpp"
 
 namespace speclab::python {
 
@@ -42,10 +49,29 @@ nb::dict read(const std::string& file, const std::string& draft) {
   return out;
 }
 
+void record(const ConfigText& text, const std::string& file, std::optional<std::uint32_t> sequences,
+            std::optional<std::size_t> tokens, bool entropy, int threads, nb::object progress) {
+  const Config config = read_config(text);
+  Watch watch(std::move(progress));
+  const bool done = [&] {
+    const nb::gil_scoped_release released;
+    const ThreadLimit limit(threads);
+    return about(text, [&] {
+      return !record_config(config, {file, sequences, tokens, entropy}, [&](std::uint64_t steps) {
+                return watch.control(steps);
+              }).partial;
+    });
+  }();
+  watch.finish();
+  if (!done) throw std::runtime_error("the recording was stopped early");
+}
+
 }  // namespace
 
 void bind_recordings(nb::module_& module) {
   module.def("read_recording", &read, nb::arg("file"), nb::arg("draft"));
+  module.def("record", &record, nb::arg("config"), nb::arg("file"), nb::arg("sequences").none(),
+             nb::arg("tokens").none(), nb::arg("entropy"), nb::arg("threads"), nb::arg("progress").none());
 }
 
 }  // namespace speclab::python

@@ -15,6 +15,7 @@ struct RuleHandle {
   /// branches.
   std::function<RulePrograms(std::int32_t gamma, double most_branches)> make;
   bool in_python = false;
+  bool own_drafter = false;  ///< drafts by a function of its own, so that the draft model says nothing
 };
 
 }  // namespace speclab::python

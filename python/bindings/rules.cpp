@@ -15,7 +15,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "python/bindings/bind.hpp"
-#include "python/bindings/python_policy.hpp"
+#include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_rule.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "sim/any_rule.hpp"
@@ -26,9 +26,9 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
   const auto [found, added] = asked_.try_emplace(point, question);
   if (added || found->second == question) return;
   throw nb::value_error(
-      "the rule is not a function of its arguments and draws: given the same ones it asked for another draw "
-      "than "
-      "before. All randomness must come from draw, and nothing may be kept between calls");
+      "the rule or drafter is not a function of its arguments and draws: given the same ones it asked for "
+      "another draw or returned something else than before. All randomness must come from draw, and nothing "
+      "may be kept between calls");
 }
 
 void count_run(PythonFunction& rule) {
@@ -149,25 +149,36 @@ RuleHandle of_function(const std::string& name, nb::object function, std::option
           true};
 }
 
-/// The rule, drafting for as long as the policy goes on. Throws ValueError for rules that this is not
-/// compiled for.
-RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
-  const HeldObject held(std::move(function));
+/// The rule with this drafting. `of_what` begins the ValueError for rules that this is not compiled for.
+template <class Drafting>
+RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
   RuleHandle made{handle.name, nullptr, handle.in_python};
-  made.make = [inner = handle.make, name = handle.name, held](std::int32_t gamma, double most_branches) {
-    const PythonPolicy policy(held);
+  made.make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
+                                                                           double most_branches) {
     const AnyRule rule = inner(gamma, most_branches).sampled;
-    const auto asked = [&policy](const auto& typed) {
-      const PolicyRule made_rule(typed, policy);
+    const Drafting fresh = drafting.fresh(most_branches);
+    const auto asked = [&fresh](const auto& typed) {
+      const RuleAndDrafting made_rule(typed, fresh);
       return RulePrograms{AnyRule(made_rule), EnumerableRule(made_rule)};
     };
     if (const auto* python = rule.get_if<PythonRule>()) return asked(*python);
     if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
     if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
     throw UsageError(fmt::format(
-        "policy: goes with the rules token and block and with functions of one draft, not with \"{}\"",
+        "{}: goes with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
         name));
   };
+  return made;
+}
+
+RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
+  return with_drafting(handle, "policy", PythonPolicy(HeldObject(std::move(function))));
+}
+
+RuleHandle with_drafter(const RuleHandle& handle, const std::string& name, nb::object function) {
+  RuleHandle made = with_drafting(handle, "draft", PythonDrafter(name, HeldObject(std::move(function))));
+  // How often it draws is not known beforehand.
+  made.in_python = made.own_drafter = true;
   return made;
 }
 
@@ -179,7 +190,8 @@ void bind_rules(nb::module_& module) {
       .def("categorical", &PythonDraw::categorical, nb::arg("weights"), nb::arg("otherwise") = nb::none());
   nb::class_<RuleHandle>(module, "Rule")
       .def_ro("name", &RuleHandle::name)
-      .def_ro("in_python", &RuleHandle::in_python);
+      .def_ro("in_python", &RuleHandle::in_python)
+      .def_ro("own_drafter", &RuleHandle::own_drafter);
   module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
   module.def("function_rule", &of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
              nb::arg("drafts"), nb::arg("tree"));
@@ -189,6 +201,7 @@ void bind_rules(nb::module_& module) {
       .def("target", &PythonTree::target, nb::arg("node"))
       .def("draft", &PythonTree::draft, nb::arg("node"));
   module.def("with_policy", &with_policy, nb::arg("rule"), nb::arg("policy"));
+  module.def("with_drafter", &with_drafter, nb::arg("rule"), nb::arg("name"), nb::arg("drafter"));
   module.def("rule_names", [] {
     nb::list names;
     for (const std::string& name : rule_family().names()) names.append(name);

@@ -91,7 +91,8 @@ Simulated simulate(const Model& target, const Model& draft, const RuleHandle& ha
   Simulated made;
   made.gamma = gamma;
   if (!size.has_independent_trials()) made.independence = Independence::nothing;
-  if (target.context_free() && draft.context_free()) made.independence = Independence::rounds;
+  if (!handle.own_drafter && target.context_free() && draft.context_free())
+    made.independence = Independence::rounds;
   Watch watch(std::move(progress));
   {
     const nb::gil_scoped_release released;

@@ -2,9 +2,10 @@
 
 - configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` are the verbs of the program of the same
   names, on dicts;
-- your own rule: `prove`, `compare_rules`, `simulate` take a function in the place of a rule's name;
+- your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`.
+- your own sampler: `check`, `check_sampler`;
+- models of Hugging Face: `hf.record`, `hf.check_generate`.
 
 The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
 """
@@ -15,8 +16,8 @@ from ._interval import Interval
 from ._results import Findings, Result
 from ._configs import compare, exact, run, sweep
 from ._plan import plan
-from ._recording import RecordedSequence, Recording, read_recording
-from ._rules import Rule, rule, rule_names
+from ._recording import RecordedSequence, Recording, read_recording, record
+from ._rules import Drafter, Rule, drafter, rule, rule_names
 from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
 from ._simulate import Simulation, sample, simulate
 from ._verify import Verdicts, verify
@@ -31,6 +32,7 @@ from ._theory import (
     predict,
     speedup,
 )
+from . import hf
 
 __version__: str = _core.version
 
@@ -39,6 +41,7 @@ __all__ = [
     "ConfigError",
     "Counterexample",
     "Deviation",
+    "Drafter",
     "Findings",
     "Interval",
     "OptimalGamma",
@@ -57,8 +60,10 @@ __all__ = [
     "check_sampler",
     "compare",
     "compare_rules",
+    "drafter",
     "exact",
     "expected_tokens",
+    "hf",
     "law",
     "models",
     "optimal_gamma",
@@ -66,6 +71,7 @@ __all__ = [
     "predict",
     "prove",
     "read_recording",
+    "record",
     "rule",
     "rule_names",
     "run",

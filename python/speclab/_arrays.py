@@ -57,7 +57,7 @@ def _short(number: int) -> str:
     return str(number) if abs(number) < 10**20 else "an integer of many digits"
 
 
-def _array(value: ArrayLike, name: str) -> npt.NDArray[Any]:
+def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
     """The value as a NumPy array, without a copy where there is a choice."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name}: is a masked array; fill it first, a masked value has no probability")
@@ -88,7 +88,7 @@ def _of_shape(array: npt.NDArray[Any], name: str, shape: str, dims: Sequence[int
 
 def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.NDArray[Any]:
     """float32 or float64, native byte order, the last axis contiguous; float16 becomes float32, integers float64."""
-    array = _array(value, name)
+    array = array_of(value, name)
     kind = array.dtype.kind
     if kind == "O":
         try:
@@ -111,7 +111,7 @@ def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.
 
 def tokens(value: ArrayLike, name: str, vocab: int, shape: str, dims: Sequence[int], *, empty: bool = False) -> npt.NDArray[np.int32]:
     """int32 ids below `vocab`, contiguous."""
-    array = _array(value, name)
+    array = array_of(value, name)
     if array.size == 0 and empty and array.ndim in dims:
         return np.zeros(array.shape, np.int32)
     if array.dtype.kind not in "iu":
@@ -188,7 +188,7 @@ def fraction(value: Any, name: str) -> Fraction:
 def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fraction]:
     """A row of probabilities as fractions, divided by their sum, which must be 1 within TOLERANCE."""
     if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
-        value = _array(value, name)
+        value = array_of(value, name)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise TypeError(f"{name}: expected a row of probabilities, not {type(value).__name__}")
     if getattr(value, "ndim", 1) != 1:
@@ -207,7 +207,7 @@ def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fra
 def exact_table(value: ArrayLike, name: str) -> list[list[Fraction]]:
     """[V] or [contexts, V] as fractions, each row divided by its sum."""
     if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
-        value = _array(value, name)
+        value = array_of(value, name)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}")
     if isinstance(value, np.ma.MaskedArray):

@@ -163,7 +163,7 @@ def check(
         with reporter(progress, "check") as report:
             text, words = _core.check_config(config_text(samples), integer(threads, "threads", 0, 4096), report)
         return CheckResult(text, words)
-    return _check_samples(samples, _law(law), level, power)
+    return check_samples(samples, _law(law), level, power)
 
 
 def _law(law: Union[Law, ArrayLike]) -> dict[tuple[int, ...], float]:
@@ -186,7 +186,7 @@ def _law(law: Union[Law, ArrayLike]) -> dict[tuple[int, ...], float]:
     return found
 
 
-def _check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: float, power: float, about: str = "") -> CheckResult:
+def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: float, power: float, about: str = "") -> CheckResult:
     length = len(next(iter(law)))
     array = tokens(samples, "samples", MOST_TOKENS, "[n, tokens] or [n]", (1, 2))
     if array.ndim == 1:
@@ -305,7 +305,7 @@ def check_sampler(
             if report is not None and first % (64 * batch) == 0:
                 report(first, samples)
     about = f"{getattr(sampler, '__name__', type(sampler).__name__)}, gamma = {gamma}, {vocab} tokens"
-    return _check_samples(emitted, expected, level, power, about)
+    return check_samples(emitted, expected, level, power, about)
 
 
 class _Rounds:

@@ -11,8 +11,8 @@ from typing import Any, Union
 from . import _core, _html
 from ._arrays import integer, number
 from ._configs import ConfigLike, config_text
-from ._rules import Policy, RuleLike, as_rule
-from .models import ModelLike, as_exact, same_vocab
+from ._rules import Drafter, Policy, RuleLike, as_rule
+from .models import ModelLike, as_exact, in_its_place, same_vocab
 
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
@@ -75,7 +75,7 @@ class Proof:
 def prove(
     rule: Union[RuleLike, ConfigLike],
     target: ModelLike | None = None,
-    draft: ModelLike | None = None,
+    draft: ModelLike | Drafter | None = None,
     gamma: int = 1,
     *,
     policy: Policy | None = None,
@@ -92,8 +92,9 @@ def prove(
     Args:
         rule: a name ("token", "block", ...; `rule_names()`), parameters ({"kind": "lenient", "lenience": .5}), or a
             function. Without `target` and `draft`: a config, as a dict or a path, which has all the rest.
-        target, draft: rows [V] or [V^n, V], functions of the context, or Models. In exact arithmetic a float stands for
-            its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which must be 1 within 1e-3.
+        target, draft: rows [V] or [V^n, V], functions of the context, or Models; the draft also a `drafter`. In exact
+            arithmetic a float stands for its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which
+            must be 1 within 1e-3.
         gamma: drafted tokens, 0 to 64; with a policy at most so many.
         policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, given a tuple of the ids
             drafted so far and the row that the last was drawn from (None before the first). For the rules token and block
@@ -127,15 +128,17 @@ def prove(
         return _prove_config(rule, exact, max_branches)
     if target is None or draft is None:
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
-    handle = as_rule(rule, policy)  # type: ignore[arg-type]
+    handle = as_rule(rule, policy, draft)  # type: ignore[arg-type]
     target_rows, target_vocab = as_exact(target, "target")
-    draft_rows, draft_vocab = as_exact(draft, "draft")
+    draft_rows, draft_vocab = as_exact(in_its_place(draft, target_vocab), "draft")
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
     most = _most_branches(exact, max_branches, handle.in_python)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
+    if handle.own_drafter:
+        found["optimal_acceptance"] = None  # of rows, which a drafter does not have beforehand
     return _proof(found, handle.name, gamma, bool(exact))
 
 
@@ -225,9 +228,10 @@ class RuleComparison:
 def compare_rules(
     rules: Sequence[RuleLike],
     target: ModelLike,
-    draft: ModelLike,
+    draft: ModelLike | Drafter,
     gamma: int = 1,
     *,
+    policy: Policy | None = None,
     context: Sequence[int] = (),
     exact: bool = True,
     rounds: int = 0,
@@ -238,7 +242,7 @@ def compare_rules(
 
     Args:
         rules: names, parameters or functions, as `prove` takes them.
-        target, draft, gamma, context, exact, max_branches: as of `prove`.
+        target, draft, gamma, policy, context, exact, max_branches: as of `prove`.
         rounds: rounds to sample of every rule, with the same random numbers for their drafts; 0 for none.
         seed: of the sampling.
 
@@ -255,10 +259,11 @@ def compare_rules(
     if not rules:
         raise ValueError("rules: is empty")
     rounds = integer(rounds, "rounds", 0, 2**40)
-    proofs = [prove(rule, target, draft, gamma, context=context, exact=exact, max_branches=max_branches) for rule in rules]
+    proofs = [prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches) for rule in rules]
     tokens: list[Any] = [None] * len(rules)
     if rounds:
         from ._simulate import simulate
 
-        tokens = [simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, prompt=context).tokens_per_target_step for rule in rules]
+        made = (simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, policy=policy, prompt=context) for rule in rules)
+        tokens = [simulation.tokens_per_target_step for simulation in made]
     return RuleComparison(proofs, tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
 from typing import Union
 
@@ -10,6 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import integer
+from ._configs import ConfigLike, config_text
+from ._progress import Progress, reporter
+
+#: Sequences, and tokens of each, that can be asked for.
+MOST_RECORDED = 10**7
 
 
 @dataclass(frozen=True)
@@ -64,3 +71,53 @@ def read_recording(path: Union[str, os.PathLike[str]], *, draft: Union[str, os.P
     found = _core.read_recording(os.fspath(path), "" if draft is None else os.fspath(draft))
     sequences = [RecordedSequence(*sequence) for sequence in found.pop("sequences")]
     return Recording(sequences=sequences, draft=np.array(found.pop("draft")), **found)
+
+
+def record(
+    config: ConfigLike,
+    path: Union[str, os.PathLike[str], None] = None,
+    *,
+    sequences: int | None = None,
+    tokens: int | None = None,
+    entropy: bool = False,
+    threads: int = 0,
+    progress: Progress = False,
+) -> Recording:
+    """Records the pair of a config, as `speclab record` does: the target decodes plainly, and each token is kept with its
+    log-probabilities under both models (docs/recordings.md). For neural models there is `speclab.hf.record`.
+
+    Args:
+        config: a dict or a path, of models; its rule, gamma and costs do not matter.
+        path: file to write, .csv, .jsonl, or .safetensors with whole rows: the bytes of the program's. None for no file.
+        sequences: without it the simulation's trials.
+        tokens: of each; without it the simulation's length.
+        entropy: also of the target's rows in nats, by which checks of the text are sharper.
+        threads: 0 for as many as there are cores; the result does not depend on it.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) steps.
+
+    Raises:
+        ConfigError: a config without models or of several cells, or a path with another ending.
+        KeyboardInterrupt: within a tenth of a second; nothing is written.
+
+    >>> draft = {"kind": "mixture", "alpha": .8, "other": {"kind": "zipf", "reversed": True}}
+    >>> models = {"target": {"kind": "zipf", "vocab": 8}, "draft": draft}
+    >>> made = record({"title": "A pair", "models": models}, sequences=10, tokens=200)
+    >>> len(made), bool(.7 < made.kept.mean() < .9)
+    (2000, True)
+    """
+    if path is None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "recording.csv")
+            return record(config, file, sequences=sequences, tokens=tokens, entropy=entropy, threads=threads, progress=progress)
+    file = os.fspath(path)
+    with reporter(progress, "record") as report:
+        _core.record(
+            config_text(config),
+            file,
+            None if sequences is None else integer(sequences, "sequences", 1, MOST_RECORDED),
+            None if tokens is None else integer(tokens, "tokens", 1, MOST_RECORDED),
+            bool(entropy),
+            integer(threads, "threads", 0, 4096),
+            report,
+        )
+    return read_recording(file)

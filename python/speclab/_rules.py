@@ -100,9 +100,56 @@ def _named(name: str) -> _core.Rule:
 Policy = Callable[[tuple[int, ...], Any], bool]
 
 
-def as_rule(rule: RuleLike, policy: Policy | None = None) -> _core.Rule:
-    """The handle of anything that is a rule; TypeError or ConfigError naming the argument."""
+class Drafter:
+    """A drafter written in Python, made by `drafter`; it takes the place of a draft's rows."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self.name = name
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<speclab drafter {self.name}>"
+
+
+def drafter(function: Callable[..., Any]) -> Drafter:
+    """A drafter of one's own, in the place of a draft: it draws the tokens itself and says from which rows.
+
+    Args:
+        function: `f(draw, tokens, gamma)`, given a tuple of the ids before the round, returns `(drafted, rows)`: at most
+            gamma ids, and for each the row of V probabilities that it was drawn from, as the rule is told. All its
+            randomness comes from `draw`, as that of a rule; in exact arithmetic rows are of Fractions or ints.
+
+    `prove`, `compare_rules`, `simulate` and `sample` take it as `draft`, with the rules token and block and with functions
+    of one draft. What they find holds for rule and drafter together: rows that are not those that the tokens were drawn from
+    are refuted with a counterexample, as a wrong rule is. What drafts by rows needs no drafter: `f(tokens) -> row` is a draft.
+
+    >>> from fractions import Fraction
+    >>> from speclab import drafter, prove
+    >>> @drafter
+    ... def repeats(draw, tokens, gamma):  # drafts the last token, sometimes twice, and is sure of it
+    ...     times = 1 + draw.bernoulli(Fraction(1, 2))
+    ...     row = [int(token == tokens[-1]) for token in range(3)]
+    ...     return tokens[-1:] * min(times, gamma), [row] * min(times, gamma)
+    >>> proof = prove("token", [.5, .3, .2], repeats, gamma=2, context=[0])
+    >>> proof.lossless, proof.expected_emitted
+    (True, Fraction(13, 8))
+    """
+    if not callable(function):
+        raise TypeError(f"drafter: expected a function, not {type(function).__name__}")
+    return Drafter(function, str(getattr(function, "__name__", "drafter")))
+
+
+def as_rule(rule: RuleLike, policy: Policy | None = None, draft: Any = None) -> _core.Rule:
+    """The handle of anything that is a rule, with how it drafts; TypeError or ConfigError naming the argument."""
     handle = _handle(rule)
+    if isinstance(draft, Drafter):
+        if policy is not None:
+            raise ValueError("policy: goes without a drafter, which decides itself how many tokens it drafts")
+        return _core.with_drafter(handle, draft.name, draft)
     if policy is None:
         return handle
     if not callable(policy):

@@ -14,8 +14,8 @@ from ._arrays import integer, number
 from ._interval import Interval
 from ._progress import reporter
 from ._proofs import MOST_GAMMA
-from ._rules import Policy, RuleLike, as_rule
-from .models import ModelLike, as_core, same_vocab
+from ._rules import Drafter, Policy, RuleLike, as_rule
+from .models import ModelLike, as_core, in_its_place, same_vocab
 
 MOST_SEED = 2**63 - 1
 #: Trials of a simulation that does not say: enough for intervals of dependent rounds.
@@ -33,19 +33,25 @@ class Simulation:
     have infinite bounds when fewer than 8 trials are all there is.
     """
 
-    def __init__(self, core: _core.Simulated, rule: str, gamma: int, c: float, c_hat: float, confidence: float) -> None:
+    def __init__(
+        self, core: _core.Simulated, rule: str, gamma: int, c: float, c_hat: float, confidence: float, own_drafter: bool = False
+    ) -> None:
         self._core = core
         self.rule = rule
         self.gamma = gamma
         self.c = c
         self.c_hat = c_hat
         self.confidence = confidence
+        self._own_drafter = own_drafter
 
     @cached_property
     def estimates(self) -> dict[str, Interval | None]:
         """All of them by name: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
         speedup, operations, memory_accesses (docs/reference.md)."""
-        return {name: _interval(found) for name, found in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
+        found = {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
+        if self._own_drafter:
+            found["alpha_overlap"] = None  # a drafter has no row where it did not draft
+        return found
 
     @cached_property
     def positions(self) -> list[tuple[Interval | None, Interval | None]]:
@@ -74,7 +80,8 @@ class Simulation:
 
     @property
     def alpha(self) -> Interval:
-        """Mean of sum min(target, draft) over the contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6)."""
+        """Mean of sum min(target, draft) over the contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6). ValueError
+        with a `drafter`, which has no rows for all of them."""
         return self._needed("alpha_overlap")
 
     @property
@@ -106,7 +113,7 @@ class Simulation:
 
 def simulate(
     target: ModelLike,
-    draft: ModelLike,
+    draft: ModelLike | Drafter,
     gamma: int,
     rule: RuleLike = "token",
     seed: int = 1,
@@ -124,8 +131,8 @@ def simulate(
     """Decodes speculatively and counts.
 
     Args:
-        target, draft: rows [V] or [V^n, V], functions `f(tokens) -> row`, or Models. Rows of floats, each summing to 1
-            within 1e-3; they are divided by their sums.
+        target, draft: rows [V] or [V^n, V], functions `f(tokens) -> row`, or Models; the draft also a `drafter`. Rows of
+            floats, each summing to 1 within 1e-3; they are divided by their sums.
         gamma: drafted tokens per round, 0 to 64; with a policy at most so many.
         policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, as `prove` takes it.
         rule: a name, parameters or a function, as `prove` takes them.
@@ -148,9 +155,9 @@ def simulate(
     >>> 2.176 in made.tokens_per_target_step
     True
     """
-    handle = as_rule(rule, policy)
+    handle = as_rule(rule, policy, draft)
     target_model = as_core(target, "target")
-    draft_model = as_core(draft, "draft")
+    draft_model = as_core(in_its_place(draft, target_model.vocab), "draft")
     vocab = same_vocab(target_model.vocab, draft_model.vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seed = integer(seed, "seed", 0, MOST_SEED)
@@ -164,12 +171,12 @@ def simulate(
     threads = integer(threads, "threads", 0, 4096)
     with reporter(progress, "simulate") as report:
         core = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, threads, report)
-    return Simulation(core, handle.name, gamma, c, c_hat, confidence)
+    return Simulation(core, handle.name, gamma, c, c_hat, confidence, handle.own_drafter)
 
 
 def sample(
     target: ModelLike,
-    draft: ModelLike | None,
+    draft: ModelLike | Drafter | None,
     gamma: int = 0,
     rule: RuleLike = "token",
     *,
@@ -194,9 +201,9 @@ def sample(
     >>> sample([.5, .5], [.9, .1], 2, tokens=3, samples=4).shape
     (4, 3)
     """
-    handle = as_rule(rule, policy)
+    handle = as_rule(rule, policy, draft)
     target_model = as_core(target, "target")
-    draft_model = None if draft is None else as_core(draft, "draft")
+    draft_model = None if draft is None else as_core(in_its_place(draft, target_model.vocab), "draft")
     vocab = target_model.vocab if draft_model is None else same_vocab(target_model.vocab, draft_model.vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seed = integer(seed, "seed", 0, MOST_SEED)

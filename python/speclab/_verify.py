@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import ArrayLike, floats, integer, tokens
+from ._arrays import ArrayLike, array_of, floats, integer, tokens
 from ._proofs import MOST_GAMMA
 from ._rules import RuleLike, as_rule
 from ._simulate import MOST_SEED
@@ -74,7 +74,7 @@ def verify(
     target = floats(target_probs, "target_probs", "[B, gamma + 1, V]", (3,))
     requests, positions, vocab = target.shape
     gamma = integer(positions - 1, "target_probs: gamma", 0, MOST_GAMMA)
-    if gamma == 0 and np.size(draft_probs) == 0:
+    if gamma == 0 and array_of(draft_probs, "draft_probs").size == 0:
         draft = np.empty((requests, 0, vocab), target.dtype)
     else:
         draft = floats(draft_probs, "draft_probs", "[B, gamma, V]", (3,))

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import ArrayLike, MOST_TOKENS, exact_row, exact_table, probability_rows, table
+from ._rules import Drafter
 
 __all__ = ["Model", "ModelLike", "from_config", "from_function", "from_rows"]
 
@@ -141,6 +142,11 @@ def as_exact(model: ModelLike, name: str) -> tuple[Any, int]:
         return exact_row(model(tokens), f"{name}{tokens!r}", vocab)
 
     return row, vocab
+
+
+def in_its_place(draft: Any, vocab: int) -> Any:
+    """The draft; of a drafter, whose tokens and rows are its own, rows that only say how many tokens there are."""
+    return np.eye(1, vocab)[0] if isinstance(draft, Drafter) else draft
 
 
 def same_vocab(target: int, draft: int) -> int:

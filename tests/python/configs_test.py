@@ -134,3 +134,39 @@ def test_errors_of_dicts_name_the_path():
     with pytest.raises(speclab.ConfigError) as raised:
         speclab.run({"title": "t", "gamma": -1})
     assert raised.value.path == "/gamma" and raised.value.file == "" and "-1" in str(raised.value)
+
+
+@needs_program
+@pytest.mark.parametrize("name", ["pair.csv", "pair.jsonl", "pair.safetensors"])
+def test_recordings(name, tmp_path):
+    """The file has the program's bytes, and what is returned is what the file holds."""
+    path = SOURCE / "configs/exact_markov.json"
+    words = ["--sequences", 5, "--tokens", 40] + (["--entropy"] if name == "pair.jsonl" else [])
+    code, _, error = program("record", path, "--out", tmp_path / name, *words)
+    assert code == 0, error
+    mine = tmp_path / f"mine_{name}"
+    config = json.loads(path.read_text())
+    made = speclab.record(config, mine, sequences=5, tokens=40, entropy=name == "pair.jsonl", threads=1)
+    assert mine.read_bytes() == (tmp_path / name).read_bytes()
+    kept = speclab.read_recording(tmp_path / name)
+    assert (made.target == kept.target).all() and (made.draft == kept.draft).all() and len(made) == 200
+    assert [sequence.count for sequence in made.sequences] == [40] * 5
+    without_file = speclab.record(path, sequences=5, tokens=40)
+    assert without_file.target == pytest.approx(made.target, abs=1e-5)
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / name, mine])
+
+
+def test_recordings_are_refused(tmp_path):
+    markov = SOURCE / "configs/exact_markov.json"
+    for config, options, words in (
+        (markov, dict(path=tmp_path / "pair.txt"), "pair.txt: expected a name that ends in .csv"),
+        (markov, dict(path=tmp_path / "pair.safetensors", entropy=True), "leave entropy out"),
+        (markov, dict(sequences=0), "sequences"),
+        ({"title": "t", "models": {"target": {"kind": "nobody"}}}, dict(), "/models/target"),
+        (SOURCE / "configs/sweep_formula.json", dict(), "sweep_formula.json"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            speclab.record(config, **options)
+    with pytest.raises(TypeError, match="tokens"):
+        speclab.record(markov, tokens=2.5)
+    assert not list(tmp_path.iterdir())

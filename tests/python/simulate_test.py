@@ -72,6 +72,7 @@ def test_progress():
 
 def interrupted(call):
     """Seconds until an interrupt that comes after .2 s ends the call."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):

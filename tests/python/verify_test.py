@@ -151,3 +151,24 @@ def test_without_a_copy():
     target, draft, drafted, uniforms = batch(8, 5, 2, 9, np.float32)
     wanted = verify(target, draft, drafted, uniforms=uniforms).tokens
     assert (verify(torch.tensor(target), torch.tensor(draft), torch.tensor(drafted), uniforms=uniforms).tokens == wanted).all()
+
+
+def test_nothing_was_drafted():
+    """Lists, arrays, and what speaks DLPack alone, as tensors do."""
+
+    class Tensor:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+        def size(self):
+            return self.array.shape
+
+    target, draft, drafted = np.array([[[0.25, 0.75]]]), np.empty((1, 0, 2)), np.empty((1, 0), np.int64)
+    for form in (np.asarray, np.ndarray.tolist, Tensor):
+        assert speclab.verify(form(target), form(draft), form(drafted), uniforms=[[0.5]]).tokens.tolist() == [[1]]

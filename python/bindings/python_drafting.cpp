@@ -1,0 +1,78 @@
+#include "python/bindings/python_drafting.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace speclab::python {
+
+namespace {
+
+/// As python/speclab/_arrays.py has it for rows of arrays.
+constexpr double row_tolerance = 1e-3;
+
+}  // namespace
+
+void PythonDrafter::Seen::count() {
+  if (++runs <= most_runs) return;
+  throw nb::value_error(
+      fmt::format("max_branches: the drafter was run more than {} times; lower gamma or the vocabulary, or "
+                  "raise max_branches",
+                  most_runs)
+          .c_str());
+}
+
+template <class Real>
+std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::checked(
+    nb::handle returned, std::int32_t most, std::int32_t vocab) const {
+  const auto wanted = [&] {
+    return fmt::format(
+        "{}: returned {}; a drafter returns (drafted, rows), at most {} ids from 0 to {} and for each the "
+        "row "
+        "that it was drawn from",
+        name_, nb::cast<std::string>(nb::repr(returned)), most, vocab - 1);
+  };
+  if (!nb::isinstance<nb::tuple>(returned) || nb::len(returned) != 2) throw nb::type_error(wanted().c_str());
+  const auto pair = nb::borrow<nb::tuple>(returned);
+  const nb::object drafted = nb::steal(PySequence_List(nb::handle(pair[0]).ptr()));
+  const nb::object rows = nb::steal(PySequence_List(nb::handle(pair[1]).ptr()));
+  if (!drafted.is_valid() || !rows.is_valid()) {
+    PyErr_Clear();
+    throw nb::type_error(wanted().c_str());
+  }
+  std::pair<std::vector<Token>, std::vector<std::vector<Real>>> checked;
+  for (const nb::handle entry : nb::borrow<nb::list>(drafted)) {
+    const nb::object number = nb::steal(PyNumber_Index(entry.ptr()));
+    const std::int64_t id = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw nb::type_error(wanted().c_str());
+    }
+    if (id < 0 || id >= vocab) throw nb::value_error(wanted().c_str());
+    checked.first.push_back(static_cast<Token>(id));
+  }
+  if (std::ssize(checked.first) > most || nb::len(rows) != checked.first.size())
+    throw nb::value_error(wanted().c_str());
+  for (const nb::handle given : nb::borrow<nb::list>(rows)) {
+    const std::string what = fmt::format("{}: row {}", name_, checked.second.size());
+    std::vector<Real> row = weights_of<Real>(given, what);
+    Real total{0};
+    for (const Real& weight : row) total += weight;
+    if (std::ssize(row) != vocab || !(std::abs(static_cast<double>(total) - 1) <= row_tolerance)) {
+      throw nb::value_error(fmt::format("{}: {} weights of sum {}; expected {} probabilities", what,
+                                        row.size(), static_cast<double>(total), vocab)
+                                .c_str());
+    }
+    for (Real& weight : row) weight /= total;
+    checked.second.push_back(std::move(row));
+  }
+  return checked;
+}
+template std::pair<std::vector<Token>, std::vector<std::vector<double>>> PythonDrafter::checked(
+    nb::handle, std::int32_t, std::int32_t) const;
+template std::pair<std::vector<Token>, std::vector<std::vector<Rational>>> PythonDrafter::checked(
+    nb::handle, std::int32_t, std::int32_t) const;
+
+}  // namespace speclab::python

@@ -1,0 +1,177 @@
+// How a round drafts, decided by a Python function: a gamma policy, or a drafter; with the rule that verifies
+// what it drafted.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/round/round.hpp"
+#include "python/bindings/draw.hpp"
+#include "python/bindings/numbers.hpp"
+
+namespace speclab::python {
+
+/// `function(drafted, row)`, asked before each token of a round whether to draft it, given a tuple of the ids
+/// drafted so far and the row that the last was drawn from (None before the first).
+class PythonPolicy {
+ public:
+  explicit PythonPolicy(HeldObject function) : function_(std::move(function)) {}
+
+  /// For one enumeration.
+  PythonPolicy fresh(double) const { return PythonPolicy(function_); }
+
+  /// Drafting by a model for as long as the policy goes on, `most` tokens at most.
+  template <class Real, class Draft, class Random>
+  Drafted draft(const Draft& draft, std::int32_t most, std::vector<Token>& context, Random& random,
+                RoundScratch<Real>& scratch) const {
+    const std::size_t start = context.size();
+    scratch.reserve(static_cast<std::size_t>(most), 0);
+    std::int32_t count = 0;
+    for (; count < most; ++count) {
+      const auto at = static_cast<std::size_t>(count);
+      const auto drafted = std::span<const Token>(context).subspan(start);
+      const bool on = goes_on(drafted, count > 0 ? &scratch.drafts[at - 1] : nullptr);
+      if constexpr (Enumerates<Random>::value) {
+        const auto [known, added] = answers_->try_emplace({drafted.begin(), drafted.end()}, on);
+        if (!added && known->second != on)
+          throw std::invalid_argument("policy: given the same tokens it answered otherwise than before");
+      }
+      if (!on) break;
+      scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
+      const Token token =
+          random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(count)}, scratch.drafts[at]);
+      if (token < 0) return {-1};
+      context.push_back(token);
+    }
+    return {count, count};
+  }
+
+ private:
+  template <class Real>
+  bool goes_on(std::span<const Token> drafted, const BasicRow<Real>* row) const {
+    const nb::gil_scoped_acquire gil;
+    const nb::object answer = nb::borrow(function_.get())(python_tuple({drafted.begin(), drafted.end()}),
+                                                          row != nullptr ? python_row(*row) : nb::none());
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) throw nb::python_error();
+    return truth == 1;
+  }
+
+  HeldObject function_;
+  /// Answers of an enumeration, which asks again for each branch: a policy must be a function.
+  std::shared_ptr<std::map<std::vector<Token>, bool>> answers_ =
+      std::make_shared<std::map<std::vector<Token>, bool>>();
+};
+
+/// `function(draw, tokens, gamma)`, given the ids before the round, returns (drafted, rows): at most gamma
+/// ids, and for each the row that it was drawn from, as verification is told.
+class PythonDrafter {
+ public:
+  PythonDrafter(std::string name, HeldObject function)
+      : name_(std::move(name)), function_(std::move(function)), seen_(std::make_shared<Seen>()) {}
+
+  /// For one enumeration, which may run it at most so often.
+  PythonDrafter fresh(double most_runs) const {
+    PythonDrafter made(name_, function_);
+    made.seen_->most_runs = static_cast<std::uint64_t>(most_runs);
+    return made;
+  }
+
+  template <class Real, class Draft, class Random>
+  Drafted draft(const Draft& of_size, std::int32_t most, std::vector<Token>& context, Random& random,
+                RoundScratch<Real>& scratch) const {
+    const nb::gil_scoped_acquire gil;
+    if constexpr (Enumerates<Random>::value) seen_->count();
+    const std::int32_t vocab = of_size.vocab();
+    std::string point(reinterpret_cast<const char*>(context.data()), context.size() * sizeof(Token));
+    const auto draw =
+        std::make_shared<DrawFrom<Real, Random>>(random, vocab, seen_->asked, std::move(point), 0, one_use);
+    const nb::object returned = nb::borrow(function_.get())(
+        std::shared_ptr<PythonDraw>(draw), python_tuple({context.begin(), context.end()}), most);
+    draw->close();
+    auto [ids, rows] = checked<Real>(returned, most, vocab);
+    const auto count = static_cast<std::int32_t>(ids.size());
+    scratch.reserve(ids.size(), 0);
+    if constexpr (Enumerates<Random>::value) {
+      std::size_t outcome = hash_of(std::vector<Real>(ids.begin(), ids.end()));
+      for (const auto& row : rows) outcome = outcome * 1000003 + hash_of(row);
+      draw->check_end(outcome);
+    }
+    for (std::size_t at = 0; at < ids.size(); ++at) {
+      scratch.drafts[at] = {kept<Real, Random>(std::move(rows[at]), scratch.draft_rows[at]).data(), vocab};
+      context.push_back(ids[at]);
+    }
+    return {count, count};
+  }
+
+ private:
+  /// One enumeration's: what was asked, and rows that stay where they are.
+  struct Seen {
+    void count();  ///< throws ValueError when it is run too often
+
+    std::uint64_t most_runs = 0;
+    std::uint64_t runs = 0;
+    AskedDraws asked;
+    std::set<std::vector<double>> doubles;
+    std::set<std::vector<Rational>> rationals;
+  };
+  static constexpr DrawUses one_use{Use::draft, Use::draft};
+
+  template <class Real, class Random>
+  const std::vector<Real>& kept(std::vector<Real> row, std::vector<Real>& scratch) const {
+    if constexpr (!Enumerates<Random>::value)
+      return scratch = std::move(row);
+    else if constexpr (std::is_same_v<Real, double>)
+      return *seen_->doubles.insert(std::move(row)).first;
+    else
+      return *seen_->rationals.insert(std::move(row)).first;
+  }
+
+  /// Ids and rows, each divided by its sum. Throws TypeError or ValueError, naming the drafter.
+  template <class Real>
+  std::pair<std::vector<Token>, std::vector<std::vector<Real>>> checked(nb::handle returned,
+                                                                        std::int32_t most,
+                                                                        std::int32_t vocab) const;
+
+  std::string name_;
+  HeldObject function_;
+  std::shared_ptr<Seen> seen_;
+};
+
+/// A rule, and how its rounds draft.
+template <class Inner, class Drafting>
+struct RuleAndDrafting : Inner {
+  RuleAndDrafting(Inner verified, Drafting drafting)
+      : Inner(std::move(verified)), drafts(std::move(drafting)) {}
+
+  Drafting drafts;
+};
+
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Inner, class Drafting,
+          class Random, class Watch>
+Round speculative_round(const Target& target, const Draft& draft,
+                        const RuleAndDrafting<Inner, Drafting>& rule, std::int32_t gamma,
+                        std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
+                        const Watch& watch) {
+  const auto drafting = [&](std::vector<Token>& text, Random& source, RoundScratch<Real>& rows) {
+    return rule.drafts.draft(draft, gamma, text, source, rows);
+  };
+  return drafted_round(target, drafting, rule, context, random, scratch, watch);
+}
+
+/// Verified as any other draft.
+template <class Inner, class Drafting, class Targets, class Drafts, class Random>
+Verdict verify(const RuleAndDrafting<Inner, Drafting>& rule, const Targets& targets, const Drafts& drafts,
+               const Token* drafted, std::int32_t gamma, Random& random) {
+  const Inner& inner = rule;
+  return verify(inner, targets, drafts, drafted, gamma, random);
+}
+
+}  // namespace speclab::python

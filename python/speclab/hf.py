@@ -1,0 +1,230 @@
+"""Hugging Face models: recordings of a pair, and tests of assisted generation. Its functions need torch.
+
+A custom assisted generation with the rules of speclab is python/examples/assisted_generation.py in the repository.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import integer, number
+from ._checks import CheckResult, check_samples
+from ._progress import Progress, reporter
+from ._recorders.hugging_face import ends_of, generated, log_rows, vocabulary
+from ._recorders.recording_csv import RecordingCsv
+from ._recording import MOST_RECORDED, Recording, read_recording
+from ._simulate import MOST_SEED
+
+__all__ = ["check_generate", "record"]
+
+#: Sequences whose law is enumerated, one by one.
+MOST_SEQUENCES = 4096
+#: Contexts of one forward pass.
+BATCH = 256
+
+
+def record(
+    model: Any,
+    assistant: Any,
+    prompts: Any,
+    path: Union[str, os.PathLike[str], None] = None,
+    *,
+    sequences: int | None = None,
+    tokens: int = 256,
+    temperature: float = 1.0,
+    seed: int = 1,
+    progress: Progress = False,
+) -> Recording:
+    """Records a pair: the model generates by sampling at a temperature, without top-k and top-p, and each token is kept with
+    its log-probabilities under both, as `speclab.record` and scripts/record_hf.py do (docs/recordings.md).
+
+    Args:
+        model, assistant: causal language models of one vocabulary, on any device.
+        prompts: ids, one tensor or list each, or [n, length].
+        path: CSV file to write; None for no file.
+        sequences: prompts take turns; without it one a prompt.
+        tokens: of each at most; a sequence ends with the model's end of text.
+        temperature: of both, above 0.
+        seed: of the sampling.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) sequences.
+
+    Raises:
+        ValueError: models of different vocabularies; an argument out of range.
+
+    The recording goes to `speclab.plan(recording=path, c=...)`: alpha, and the expected speedup for every gamma.
+    """
+    given = _prompts(prompts, vocabulary(model, assistant))
+    count = len(given) if sequences is None else integer(sequences, "sequences", 1, MOST_RECORDED)
+    made = generated(
+        model,
+        assistant,
+        given,
+        sequences=count,
+        tokens=integer(tokens, "tokens", 1, MOST_RECORDED),
+        temperature=number(temperature, "temperature", 0, 1e6, open_ends=True),
+        seed=integer(seed, "seed", 0, MOST_SEED),
+    )
+    with tempfile.TemporaryDirectory() as folder, reporter(progress, "record") as report:
+        file = os.path.join(folder, "recording.csv") if path is None else os.fspath(path)
+        with open(file, "w", encoding="utf-8") as out:
+            recording = RecordingCsv(out, entropy=True)
+            for sequence in made:
+                recording.add(*sequence)
+                if report is not None:
+                    report(recording.sequences, count)
+        return read_recording(file)
+
+
+def check_generate(
+    model: Any,
+    assistant: Any,
+    prompt: Sequence[int] = (),
+    *,
+    tokens: int = 3,
+    temperature: float = 1.0,
+    power: float = 0.99,
+    total_variation: float = 0.1,
+    level: float = 1e-6,
+    samples: int | None = None,
+    seed: int = 1,
+    progress: Progress = False,
+    **options: Any,
+) -> CheckResult:
+    """Tests whether `model.generate` with an assistant has the model's distribution.
+
+    It is called with `do_sample=True`, without top-k and top-p, once for each sample. Null: the new tokens have the joint law
+    that the model's own forward passes give at the temperature. Where there are more than 4096 sequences of so many
+    tokens, tokens are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by
+    the ratio of the assistant's probability to the model's, and the classes cut their probability under the model into
+    equal parts, a token on a cut by chance. What comes too often for being drafted is then in the last classes.
+
+    Args:
+        model, assistant: causal language models of one vocabulary; assistant None for plain sampling.
+        prompt: ids; without it the model's beginning of text.
+        tokens: new tokens of a sample, 1 to 16.
+        temperature: above 0.
+        power, total_variation, level, samples: as of `check_sampler`.
+        seed: of torch, which is as before afterwards.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) samples.
+        options: to `generate`, such as num_assistant_tokens=5 or custom_generate=...; what makes it draw from another
+            distribution is found.
+
+    Raises:
+        ValueError: naming the argument.
+    """
+    import torch
+
+    vocab = vocabulary(model, model if assistant is None else assistant)
+    given = _prompts([list(prompt) if len(prompt) else _beginning(model)], vocab)[0]
+    tokens = integer(tokens, "tokens", 1, 16)
+    temperature = number(temperature, "temperature", 0, 1e6, open_ends=True)
+    level = number(level, "level", 0, 1, open_ends=True)
+    power = number(power, "power", level, 1, open_ends=True)
+    distance = number(total_variation, "total_variation", 0, 1, open_ends=True)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    generator = np.random.default_rng(seed)
+    by_sequence = vocab**tokens <= MOST_SEQUENCES
+    classes = max(2, int(MOST_SEQUENCES ** (1 / tokens) / 2))
+    law = _law(model, given, vocab, tokens, temperature) if by_sequence else None
+    cells = len(law) if law is not None else classes**tokens
+    if samples is None:
+        samples = int(_core.samples_for(cells, tokens, distance, level, power))
+    samples = integer(samples, "samples", 1, 10**7)
+    ends = ends_of(model)
+    sampling = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0, "max_new_tokens": tokens, **options}
+    if assistant is not None:
+        sampling["assistant_model"] = assistant
+    ids = torch.tensor([given], device=model.device)
+    drawn = np.empty((samples, tokens), np.int32)
+    with torch.random.fork_rng(), torch.no_grad(), reporter(progress, "check_generate") as report:
+        torch.manual_seed(seed)
+        for i in range(samples):
+            made = model.generate(ids, attention_mask=torch.ones_like(ids), **sampling)[0, len(given) :].tolist()
+            if not 1 <= len(made) <= tokens or (len(made) < tokens and made[-1] not in ends):
+                raise ValueError(f"options: generate returned {len(made)} new tokens; expected {tokens}, or fewer up to an end of text")
+            drawn[i] = made + made[-1:] * (tokens - len(made))
+            if report is not None:
+                report(i + 1, samples)
+    of = getattr(assistant, "name_or_path", "") or type(assistant).__name__
+    about = f"generate of {type(model).__name__} with assistant {of}, {tokens} new tokens"
+    if law is None:
+        pair = model, model if assistant is None else assistant
+        drawn = _classes(pair, given, drawn, classes, temperature, ends, generator)
+        law = {tuple(cell): classes**-tokens for cell in itertools.product(range(classes), repeat=tokens)}
+        about += f" in {classes} classes"
+    return check_samples(drawn, law, level, power, about)
+
+
+def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
+    """Lists of ids, one at least."""
+    given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
+    if not given or not all(given):
+        raise ValueError("prompts: expected one at least, of one token at least")
+    return given
+
+
+def _beginning(model: Any) -> list[int]:
+    token = model.config.get_text_config().bos_token_id
+    if token is None:
+        raise ValueError("prompt: missing, and the model has no beginning of text")
+    return [int(token)]
+
+
+def _law(model: Any, prompt: list[int], vocab: int, tokens: int, temperature: float) -> dict[tuple[int, ...], float]:
+    """P of each sequence of new tokens; after an end of text that token is repeated."""
+    import torch
+
+    ends = ends_of(model)
+    law: dict[tuple[int, ...], float] = {(): 1.0}
+    with torch.no_grad():
+        for _ in range(tokens):
+            longer = {prefix + prefix[-1:]: p for prefix, p in law.items() if prefix and prefix[-1] in ends}
+            open_ends = [prefix for prefix in law if not prefix or prefix[-1] not in ends]
+            for first in range(0, len(open_ends), BATCH):
+                batch = open_ends[first : first + BATCH]
+                rows, _ = log_rows(model, [[*prompt, *prefix] for prefix in batch], temperature)
+                for prefix, row in zip(batch, rows[:, -1].double().exp().cpu().numpy()):
+                    for token, p in enumerate(row / row.sum()):
+                        if p > 0:
+                            longer[(*prefix, token)] = law[prefix] * float(p)
+            law = longer
+    return law
+
+
+def _classes(
+    pair: tuple[Any, Any],
+    prompt: list[int],
+    drawn: npt.NDArray[np.int32],
+    classes: int,
+    temperature: float,
+    ends: list[int],
+    generator: np.random.Generator,
+) -> npt.NDArray[np.int32]:
+    """Each token's class; uniform and independent when it was drawn from the model (Rosenblatt 1952)."""
+    import torch
+
+    out = generator.integers(0, classes, drawn.shape).astype(np.int32)
+    samples, tokens = drawn.shape
+    open_until = np.array([next((i + 1 for i, token in enumerate(row) if token in ends), tokens) for row in drawn.tolist()])
+    for first in range(0, samples, BATCH):
+        ids = [prompt + row for row in drawn[first : first + BATCH, :-1].tolist()]
+        with torch.no_grad():
+            target, draft = (log_rows(model, ids, temperature)[0][:, len(prompt) - 1 :].double().cpu() for model in pair)
+        order = torch.argsort(draft - target, dim=-1, stable=True)
+        probabilities = target.exp() / target.exp().sum(-1, keepdim=True)
+        below = torch.zeros_like(probabilities).scatter(-1, order, torch.cumsum(probabilities.gather(-1, order), -1)) - probabilities
+        at = torch.tensor(drawn[first : first + BATCH], dtype=torch.int64)[..., None]
+        low, mass = below.gather(-1, at)[..., 0].numpy(), probabilities.gather(-1, at)[..., 0].numpy()
+        uniform = low + generator.random(low.shape) * mass
+        found = np.clip((uniform * classes).astype(np.int32), 0, classes - 1)
+        still = np.arange(tokens)[None, :] < open_until[first : first + BATCH, None]
+        out[first : first + BATCH][still] = found[still]
+    return out

@@ -1,0 +1,167 @@
+"""speclab.hf and python/examples/assisted_generation.py on small Llama models with random weights, made here. Skipped by name
+where torch or transformers is not installed."""
+
+import csv
+import importlib.util
+import math
+import os
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+
+import speclab
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+torch.set_num_threads(1)  # small models
+
+SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[3]))
+ENDS = 2
+
+
+def llama(seed, vocab=4, hidden=16, ends=None):
+    torch.manual_seed(seed)
+    config = transformers.LlamaConfig(
+        vocab_size=vocab, hidden_size=hidden, intermediate_size=2 * hidden, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=128, bos_token_id=1, eos_token_id=ends, pad_token_id=0, initializer_range=0.5)
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Far apart, and the target ends texts: total variation of their first rows about .3."""
+    return llama(1, ends=ENDS), llama(2, ends=ENDS)
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        transformers.logging.set_verbosity_error()
+        yield
+
+
+def example():
+    spec = importlib.util.spec_from_file_location("assisted_generation", SOURCE / "python/examples/assisted_generation.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.assisted
+
+
+def test_recording(pair, tmp_path):
+    """Log-probabilities are those of whole forward passes; the text fits its columns; alpha is that of rows."""
+    before = torch.random.get_rng_state()
+    made = speclab.hf.record(*pair, [[1, 3], [1]], tmp_path / "pair.csv", sequences=40, tokens=50, temperature=0.8, seed=3)
+    assert (torch.random.get_rng_state() == before).all()
+    again = speclab.hf.record(*pair, torch.tensor([[1, 3]]), sequences=1, tokens=50, temperature=0.8, seed=3)
+    with open(tmp_path / "pair.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(made) == sum(sequence.count for sequence in made.sequences) and len(made.sequences) == 40
+    for sequence, prompt in ((0, [1, 3]), (1, [1])):
+        ids = [int(row["token"]) for row in rows if int(row["sequence"]) == sequence]
+        assert len(ids) == 50 or ids[-1] == ENDS and ENDS not in ids[:-1]
+        first = made.sequences[sequence].first
+        for model, found in zip(pair, (made.target, made.draft[0])):
+            with torch.no_grad():
+                scores = torch.log_softmax(model(torch.tensor([prompt + ids])).logits[0].double() / 0.8, -1)
+            wanted = [float(scores[len(prompt) - 1 + i, token]) for i, token in enumerate(ids)]
+            assert found[first : first + len(ids)] == pytest.approx(wanted, abs=1e-4)
+    assert again.target == pytest.approx(made.target[: len(again)])
+    plan = speclab.plan(recording=tmp_path / "pair.csv", c=0.1)
+    assert not plan.warnings and plan.text_fit["entropy"] == "fits" and 0 < plan.alpha < 1
+
+
+def test_one_logic(pair, tmp_path):
+    """scripts/record_hf.py writes the same file."""
+    import subprocess
+    import sys
+
+    for name, model in zip("ab", pair):
+        model.save_pretrained(tmp_path / name)
+    words = ["--target", tmp_path / "a", "--draft", tmp_path / "b", "--out", tmp_path / "script.csv", "--prompt-ids", "1,3",
+             "--sequences", 5, "--tokens", 20, "--seed", 3]
+    subprocess.run([sys.executable, SOURCE / "scripts/record_hf.py", *map(str, words)], check=True, capture_output=True)
+    speclab.hf.record(*pair, [[1, 3]], tmp_path / "mine.csv", sequences=5, tokens=20, seed=3)
+    assert (tmp_path / "mine.csv").read_text() == (tmp_path / "script.csv").read_text()
+
+
+def test_records_are_refused(pair, tmp_path):
+    for arguments, options, words in (
+        ((pair[0], llama(3, vocab=5), [[1]]), {}, "one vocabulary"),
+        ((*pair, []), {}, "prompts"),
+        ((*pair, [[]]), {}, "prompts"),
+        ((*pair, [[4]]), {}, "prompts: 4"),
+        ((*pair, [[1]]), {"temperature": 0}, "temperature"),
+        ((*pair, [[1]]), {"tokens": 0}, "tokens"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            speclab.hf.record(*arguments, tmp_path / "x.csv", **options)
+
+
+def test_generate_with_an_assistant(pair):
+    """Null: transformers' assisted generation has the model's law of 3 tokens, ends of text among them. False-alarm rate 1e-6;
+    a total variation of .2 is found with probability .99."""
+    result = speclab.hf.check_generate(*pair, tokens=3, total_variation=0.2, num_assistant_tokens=3)
+    print(f"transformers {transformers.__version__}: {result}")
+    assert not result.different and result.power == 0.99
+
+
+def test_generate_that_samples_otherwise_is_found(pair):
+    """With top-k, and at another temperature: false-alarm rate 1e-6 of each."""
+    for options in ({"top_k": 2}, {"custom_generate": example()(pair[1], gamma=2, temperature=4.0)}):
+        assert speclab.hf.check_generate(pair[0], None, tokens=2, samples=300, **options).different
+
+
+def forgets(draw, target, draft, drafted):
+    """The residual is forgotten."""
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+@pytest.mark.parametrize(("rule", "different"), [("token", False), ("block", False), (forgets, True)])
+def test_assisted_generation_with_our_rules(pair, rule, different):
+    """False-alarm rate 1e-6 of each; a total variation of .2 is found with probability .99."""
+    decode = example()(pair[1], gamma=2, rule=rule)
+    result = speclab.hf.check_generate(pair[0], None, tokens=3, total_variation=0.2, custom_generate=decode)
+    assert result.different == different
+
+
+def test_classes_of_a_large_vocabulary():
+    """Of 300 tokens nothing is enumerated. Null: plain sampling and our rule; the assistant's own tokens are found. False-alarm rate
+    1e-6 of each."""
+    model, assistant = llama(4, vocab=300, ends=7), llama(5, vocab=300, ends=7)
+
+    def of_assistant(target, input_ids, generation_config=None, **_):
+        return assistant.generate(input_ids, do_sample=True, top_k=0, max_length=generation_config.max_length)
+
+    for options, different in (({}, False), ({"custom_generate": example()(assistant, gamma=2)}, False), ({"custom_generate": of_assistant}, True)):
+        # With the assistant given, tokens are ordered by what it would draft too often.
+        if options:
+            options["custom_generate"] = ignoring_assistant(options["custom_generate"])
+            result = speclab.hf.check_generate(model, assistant, tokens=3, samples=300, **options)
+        else:
+            result = speclab.hf.check_generate(model, None, tokens=3, samples=300)
+        assert result.different == different and "classes" in str(result)
+
+
+def ignoring_assistant(decode):
+    def method(model, input_ids, generation_config=None, stopping_criteria=None, assistant_model=None, **_):
+        return decode(model, input_ids, generation_config=generation_config, stopping_criteria=stopping_criteria)
+
+    return method
+
+
+def test_law_of_a_table():
+    """The law that the null is about, beside products of rows."""
+    model = llama(6, ends=ENDS)
+    law = speclab.hf._law(model, [1], 4, 2, 0.7)
+    with torch.no_grad():
+        first = torch.softmax(model(torch.tensor([[1]])).logits[0, -1].double() / 0.7, -1).numpy()
+        then = torch.softmax(model(torch.tensor([[1, 3]])).logits[0, -1].double() / 0.7, -1).numpy()
+    assert math.isclose(sum(law.values()), 1, abs_tol=1e-9) and len(law) == 13
+    assert law[3, 0] == pytest.approx(first[3] * then[0], abs=1e-6) and law[ENDS, ENDS] == pytest.approx(first[ENDS], abs=1e-6)
+    assert np.isclose(law.get((ENDS, 0), 0), 0)
