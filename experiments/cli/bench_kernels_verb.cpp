@@ -152,7 +152,7 @@ void show(const Report& report, const Typed<Report>& type, const po::variables_m
     write_file_atomically(out / "result.json", json.dump(1) + "\n");
     const Page page = kernel_page(report);
     write_measurement(out, report, page);
-    write_file_atomically(out / "report.html", html(page));
+    write_report(out, page);
   }
   if (values.count("json") > 0) {
     fmt::print("{}\n", json.dump(1));

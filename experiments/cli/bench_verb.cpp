@@ -105,7 +105,7 @@ int bench_main(const std::vector<std::string>& arguments) {
   write(sim_report_type(), *report, json);
   if (writes) {
     write_file_atomically(out / "result.json", json.dump(1) + "\n");
-    write_file_atomically(out / "report.html", html(sim_page(*report)));
+    write_report(out, sim_page(*report));
   }
   if (values->count("json") > 0) {
     fmt::print("{}\n", json.dump(1));

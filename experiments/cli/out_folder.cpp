@@ -7,7 +7,9 @@
 #include <system_error>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/report/explorer_link.hpp"
 #include "experiments/support/atomic_file.hpp"
+#include "experiments/support/data_files.hpp"
 
 namespace speclab {
 
@@ -29,6 +31,27 @@ void refuse_unwritable(const std::filesystem::path& folder) {
 void write_figures(const std::filesystem::path& folder, const Section& section) {
   for (const Drawing& figure : section.figures)
     write_file_atomically(folder / (figure.id + ".svg"), figure.svg + "\n");
+}
+
+std::filesystem::path built_explorer() {
+  std::error_code error;
+  for (const char* place : {"explorer/explorer.html", "build/explorer/explorer.html"}) {
+    std::filesystem::path page = program_file(place);
+    if (std::filesystem::is_regular_file(page, error)) return page;
+  }
+  return {};
+}
+
+void write_report(const std::filesystem::path& folder, const Page& page,
+                  const std::filesystem::path& explorer) {
+  const char* const name = "explorer.html";
+  std::error_code error;
+  if (!explorer.empty()) {
+    std::filesystem::copy_file(explorer, folder / name, std::filesystem::copy_options::overwrite_existing,
+                               error);
+  }
+  // A page that could not be copied is not linked to.
+  write_file_atomically(folder / "report.html", html(page, explorer.empty() || error ? "" : name));
 }
 
 }  // namespace speclab

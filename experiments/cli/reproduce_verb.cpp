@@ -168,7 +168,7 @@ a config could not run.
   Section overview{"overview", "Summary", "", {table}, {}, {}, {}};
   if (interrupted()) overview.notes.emplace_back("Interrupted: partial results.");
   page.sections.insert(page.sections.begin(), std::move(overview));
-  write_file_atomically(out / "report.html", html(page));
+  write_report(out, page);
   write_file_atomically(out / "summary.csv", summary_csv(table));
   if (!quiet) fmt::print("{}\nreport: {}\n", terminal(table), (out / "report.html").string());
   return interrupted() ? exit_interrupted : code;

@@ -9,7 +9,6 @@
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/result_files.hpp"
-#include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
@@ -76,7 +75,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   write_figures(folder, section);
   Page page{section.title, "", report_facts(command, backend), {section}};
   add_input_facts(run.result.inputs, page.facts);
-  write_file_atomically(folder / "report.html", html(page));
+  write_report(folder, page);
   if (!run.result.partial) remove_journal(folder);
 
   if (as_json) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "experiments/report/explorer_link.hpp"
 #include "experiments/report/markup.hpp"
 #include "experiments/report/page_assets.hpp"
 
@@ -188,13 +189,24 @@ void write_opening(Out out, const Page& page) {
 
 }  // namespace
 
-std::string html(const Page& page) {
+std::string html(const Page& page) { return html(page, ""); }
+
+std::string html(const Page& page, const std::string& explorer) {
   check_ids(page);
   std::string text;
   const Out out(text);
   write_opening(out, page);
   for (const Section& section : page.sections) write_section(out, section);
-  fmt::format_to(out, "</main>\n<script>{}</script>\n</body>\n</html>\n", page_script);
+  fmt::format_to(out, "</main>\n");
+  if (!explorer.empty()) {
+    fmt::format_to(
+        out,
+        "<footer><p><a href=\"{}\">The explorer</a>, a page that computes with the same program: one "
+        "round draw by draw, tokens per target step, the best γ, live decoding, your own "
+        "data.</p></footer>\n",
+        escape_markup(explorer));
+  }
+  fmt::format_to(out, "<script>{}</script>\n</body>\n</html>\n", page_script);
   return text;
 }
 
