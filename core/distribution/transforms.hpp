@@ -80,6 +80,23 @@ inline void normalise_retained(std::span<double> row, std::span<const Token> ret
   for (const Token id : retained) row[static_cast<std::size_t>(id)] /= total;
 }
 
+/// Keeps the largest probabilities until they reach `share` of 1, at least one, and divides them by their
+/// total. They come from a heap, so that of a long row only those are put in order. `order` is scratch.
+inline void keep_until(std::span<double> row, double share, std::vector<Token>& order) {
+  order.resize(row.size());
+  std::iota(order.begin(), order.end(), Token{0});
+  const auto smaller = [larger = LargerProbability{row}](Token a, Token b) { return larger(b, a); };
+  std::make_heap(order.begin(), order.end(), smaller);
+  auto end = order.end();
+  double running = 0;
+  do {
+    std::pop_heap(order.begin(), end--, smaller);
+    running += row[static_cast<std::size_t>(*end)];
+  } while (end != order.begin() && running < share);
+  for (auto rest = order.begin(); rest != end; ++rest) row[static_cast<std::size_t>(*rest)] = 0;
+  normalise_retained(row, {end, order.end()});
+}
+
 /// probability^(1/T), relative to the largest probability.
 inline double heated(double probability, double largest, double temperature) {
   return probability > 0 ? std::pow(probability / largest, 1 / temperature) : probability;
@@ -117,9 +134,8 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
       normalise(row);
     }
     if (how.top_p >= 1) return;
-    order.resize(row.size());
-    std::iota(order.begin(), order.end(), Token{0});
-    std::sort(order.begin(), order.end(), LargerProbability{row});
+    keep_until(row, how.top_p, order);
+    return;
   }
   if (how.top_p < 1) {
     double running = 0;

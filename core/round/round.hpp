@@ -121,6 +121,8 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
 
   const std::span<const Token> drafted(context);
+  // For models that compute several rows together.
+  if constexpr (requires { target.prepare(drafted, start); }) target.prepare(drafted, start);
   std::size_t asked = 0;
   const auto target_rows = [&](std::int32_t i) {
     const auto at = static_cast<std::size_t>(i);

@@ -121,12 +121,6 @@ std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int r
   return collector.timings;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
 double spread(std::vector<double> values) {
   if (values.size() < 2) return 0;
   std::sort(values.begin(), values.end());

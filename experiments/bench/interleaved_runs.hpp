@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/statistics/medians.hpp"
+
 namespace speclab {
 
 /// Misses of the last cache by the thread that makes it, in user mode, by perf_event_open(2). Many containers
@@ -40,9 +42,6 @@ struct Timing {
 /// called from two threads: Google Benchmark keeps its jobs in global variables.
 std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int repetitions,
                                         const std::function<void()>& done);
-
-/// The middle value, or the mean of the middle two; NaN of none.
-double median(std::vector<double> values);
 
 /// Half of the values lie within so wide a stretch around the median, as a share of it (the interquartile
 /// range over the median); 0 of fewer than 2.

@@ -71,7 +71,7 @@ class CalibrationExperiment final : public Experiment {
     return tables;
   }
 
-  std::vector<Figure> figures(const Result& result) const override {
+  std::vector<Figure> figures(const Result& result, const Timings&) const override {
     std::vector<Figure> figures;
     for (const CellResult& cell : result.cells) {
       if (!cell.own) continue;

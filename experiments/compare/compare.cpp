@@ -269,7 +269,9 @@ class Compare final : public Experiment {
   std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
     return compare_tables(result, id);
   }
-  std::vector<Figure> figures(const Result& result) const override { return compare_figures(result); }
+  std::vector<Figure> figures(const Result& result, const Timings&) const override {
+    return compare_figures(result);
+  }
   std::string csv(const Result& result, const Timings&) const override { return compare_csv(result); }
 };
 

@@ -12,7 +12,8 @@ const Typed<CorpusConfig>& corpus_type() {
        formerly(field("tokenization", &CorpusConfig::tokenization,
                       choice<Tokenization>({{"bytes", Tokenization::bytes},
                                             {"words", Tokenization::words},
-                                            {"subword", Tokenization::pieces}},
+                                            {"subword", Tokenization::pieces},
+                                            {"gguf", Tokenization::gguf}},
                                            {{"pieces", "subword"}}),
                       "What a token is."),
                 {"units"}),
@@ -28,6 +29,8 @@ const Typed<CorpusConfig>& corpus_type() {
            integer_field("document_tokens", &CorpusConfig::document_tokens, 0, 1e9,
                          "Cuts the text into documents of this length; 0: documents end at form feeds."),
            "tokens"),
+       field("tokenizer", &CorpusConfig::tokenizer, input_file(),
+             "A GGUF file, whose tokens those of tokenization \"gguf\" are."),
        field("translation", &CorpusConfig::translation, input_file(),
              "A text whose line i translates line i of \"file\". A document is "
              "then a line, a separator and its "

@@ -18,7 +18,7 @@ Section result_section(const Result& result, const Timings& timings, const std::
   section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
   if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
   section.tables = experiment.tables(result, timings, id);
-  std::vector<Figure> figures = experiment.figures(result);
+  std::vector<Figure> figures = experiment.figures(result, timings);
   for (std::size_t i = 0; i < figures.size(); ++i) {
     figures[i].id = fmt::format("{}-figure-{}", id, i + 1);
     figures[i].command = command;

@@ -180,8 +180,8 @@ class Rules final : public Experiment {
            "of one draft, per examined position. Every rule is measured in the contexts that its own rounds "
            "visit.";
   }
-  std::vector<Figure> figures(const Result& result) const override {
-    std::vector<Figure> figures = Experiment::figures(result);
+  std::vector<Figure> figures(const Result& result, const Timings& timings) const override {
+    std::vector<Figure> figures = Experiment::figures(result, timings);
     if (!result.config.figures && !result.config.sweep && result.cells.size() <= most_categories) {
       Figure figure = rules_figure(result.cells);
       if (!figure.categories.empty()) figures.push_back(std::move(figure));

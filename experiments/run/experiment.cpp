@@ -28,7 +28,9 @@ std::vector<Table> Experiment::tables(const Result& result, const Timings&, cons
   return tables;
 }
 
-std::vector<Figure> Experiment::figures(const Result& result) const { return sweep_figures(result); }
+std::vector<Figure> Experiment::figures(const Result& result, const Timings&) const {
+  return sweep_figures(result);
+}
 
 std::vector<Passage> Experiment::passages(const Result&, const std::string&) const { return {}; }
 

@@ -97,7 +97,7 @@ class Experiment {
   virtual std::string table_note() const { return {}; }
   virtual std::vector<Table> tables(const Result& result, const Timings& timings,
                                     const std::string& id) const;
-  virtual std::vector<Figure> figures(const Result& result) const;
+  virtual std::vector<Figure> figures(const Result& result, const Timings& timings) const;
   virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
   virtual std::string csv(const Result& result, const Timings& timings) const;
   /// Further files of the result's folder: name and content.

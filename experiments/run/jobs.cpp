@@ -29,6 +29,25 @@ std::string setup_key(const Config& config) {
   return key;
 }
 
+/// Throws ConfigError for texts that are sure to outgrow what a model can take: a round emits at least one
+/// token, after as many as it drafted.
+void require_context(const Setup& setup, int gamma) {
+  std::size_t prompt = 0;
+  for (const auto& one : setup.simulation.prompts) prompt = std::max(prompt, one.size());
+  const std::size_t text = prompt + setup.simulation.length + static_cast<std::size_t>(gamma);
+  for (const Model* model : {&setup.target, &setup.draft}) {
+    const auto most = model->most_context();
+    if (!most || text <= *most) continue;
+    throw ConfigError(
+        "/simulation/length",
+        fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more than "
+                    "{} tokens, which is the context of the {}; decode less in each of more trials, "
+                    "or give the model a larger \"context\"",
+                    setup.simulation.length, gamma, prompt, *most,
+                    model == &setup.target ? "target" : "draft"));
+  }
+}
+
 /// Whether decoding starts out on tables of the fast engine. Throws ConfigError when it has to and cannot.
 bool wants_fast(const Setup& setup) {
   if (setup.engine == Engine::plain) return false;
@@ -69,6 +88,7 @@ std::shared_ptr<const Setup> JobList::setup(const Config& config) {
 Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind) {
   Job*& job = by_key_[{setup.get(), gamma, kind}];
   if (job != nullptr) return *job;
+  require_context(*setup, gamma);
   job =
       &jobs_.emplace_back(Job{.kind = kind, .setup = setup, .simulation = setup->simulation, .gamma = gamma});
   return *job;

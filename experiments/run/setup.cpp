@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/random/philox.hpp"
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/error.hpp"
@@ -53,6 +54,16 @@ std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* voca
                       fmt::format("{} is outside the vocabulary of {} tokens", tokens[i], vocab));
   }
   return tokens;
+}
+
+/// What drafts for a neural target, whose vocabulary nobody chooses.
+std::string what_fits(const ModelConfig& target) {
+  const GgufParameters* own = gguf_parameters(target);
+  if (own == nullptr) return "";
+  return fmt::format(
+      "; a GGUF file with the same tokenizer fits, and n-grams of a corpus with \"tokenization\": "
+      "\"gguf\", \"tokenizer\": \"{}\"",
+      own->file);
 }
 
 bool is_empty(const PromptConfig& prompt) {
@@ -118,8 +129,8 @@ Setup build_setup(const Config& config, ModelFactory& factory) {
       factory.model(draft_config, model_request(config, factory, &target.model), config.sampling);
   if (target.model.vocab() != draft.model.vocab()) {
     throw ConfigError(draft_config.path,
-                      fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree",
-                                  draft.model.vocab(), target.model.vocab()));
+                      fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree{}",
+                                  draft.model.vocab(), target.model.vocab(), what_fits(target_config)));
   }
   check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
   const Adjustment& sampling = sampling_of(target_config, config.sampling);

@@ -3,6 +3,11 @@
 
 namespace speclab {
 
+SPECLAB_RESULT(ClockedGamma, "clocked", label, gamma, target_run_milliseconds, verify_run_milliseconds,
+               draft_run_milliseconds, c, verify_cost, alpha, expected_tokens, tokens_per_target_step,
+               printed_speedup, corrected_speedup, predicted_speedup, played_speedup, speedup, speedup_low,
+               speedup_high, plain_tokens_per_second, speculative_tokens_per_second);
+
 namespace {
 
 const Typed<WalltimeRow>& walltime_type() {
@@ -36,6 +41,7 @@ const Typed<DeviceTimings>& device_type() {
 const Typed<Timings>& timings_type() {
   static const auto type =
       result_object<Timings>("timings", {{"walltime", &Timings::walltime, walltime_type()},
+                                         {"clocked", &Timings::clocked},
                                          {"device", &Timings::device, device_type()},
                                          {"seconds", &Timings::seconds},
                                          {"threads", &Timings::threads},

@@ -306,7 +306,9 @@ class Schedules final : public Experiment {
   std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
     return schedules_tables(result, id);
   }
-  std::vector<Figure> figures(const Result& result) const override { return schedules_figures(result); }
+  std::vector<Figure> figures(const Result& result, const Timings&) const override {
+    return schedules_figures(result);
+  }
   std::string csv(const Result& result, const Timings&) const override { return schedules_csv(result); }
   std::vector<std::pair<std::string, std::string>> files(const Result& result) const override {
     return schedules_files(result);

@@ -193,7 +193,7 @@ class Trace final : public Experiment {
     return tables;
   }
 
-  std::vector<Figure> figures(const Result& result) const override {
+  std::vector<Figure> figures(const Result& result, const Timings&) const override {
     std::vector<Figure> figures;
     if (!result.config.section<TraceSection>("trace").timeline) return figures;
     for (const TraceResult* trace : traces(result)) {

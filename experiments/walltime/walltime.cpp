@@ -1,13 +1,15 @@
-// The experiment "walltime": real time of a target that is made slow, with Theorem 3.8's prediction at the
-// measured c and tokens per target step.
+// The experiment "walltime": real time, of neural models or of a target that is made slow, with the
+// predictions of Theorem 3.8 at measured costs.
 #include <cstdint>
 #include <utility>
 
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
 #include "experiments/support/csv.hpp"
+#include "experiments/walltime/clocked_models.hpp"
 #include "sim/walltime.hpp"
 
 namespace speclab {
@@ -19,6 +21,8 @@ struct WalltimeSection {
   std::int64_t draft_weights = 40000;
   std::int32_t tokens = 500;
   std::int32_t repeats = 4;
+  std::vector<std::int32_t> gammas;
+  ClockKind clock = ClockKind::wall;
 };
 
 class WalltimeCell final : public PreparedCell {
@@ -54,14 +58,58 @@ class WalltimeCell final : public PreparedCell {
   std::shared_ptr<const Setup> setup_;
 };
 
+/// Models that take their own time.
+class ClockedCell final : public PreparedCell {
+ public:
+  ClockedCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
+      : label_(cell.label), setup_(std::move(setup)) {
+    const auto& section = cell.config.section<WalltimeSection>("walltime");
+    settings_ = {.gammas = section.gammas,
+                 .tokens = static_cast<std::size_t>(section.tokens),
+                 .repeats = static_cast<std::uint32_t>(section.repeats),
+                 .clock = section.clock,
+                 .confidence = {}};
+    if (settings_.gammas.empty()) settings_.gammas.push_back(cell.config.gamma);
+  }
+
+  std::uint64_t workload() const override { return clock_workload(settings_); }
+
+  void run(CellResult& result, const RunContext& context) override {
+    ClockSettings settings = settings_;
+    settings.confidence = context.confidence;
+    const std::vector<ClockedGamma> rows = clock_models(*setup_, settings, context.control);
+    result.partial = rows.empty();
+    for (ClockedGamma row : rows) {
+      row.label = label_;
+      context.timings.clocked.push_back(std::move(row));
+    }
+  }
+
+ private:
+  std::string label_;
+  std::shared_ptr<const Setup> setup_;
+  ClockSettings settings_;
+};
+
 class WalltimeExperiment final : public Experiment {
  public:
   WalltimeExperiment()
-      : Experiment("walltime", "Real time of a slowed target, beside Theorem 3.8 at the measured c.") {}
+      : Experiment(
+            "walltime",
+            "Real time of neural models, or of a slowed target, beside Theorem 3.8 at the measured costs.") {}
 
   std::vector<std::string> sections() const override { return {"walltime"}; }
 
   std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
+    const bool neural = cell.config.models && gguf_parameters(cell.config.models->target) != nullptr;
+    if (neural) {
+      Config clocked = cell.config;
+      clocked.models->target = for_the_clock(clocked.models->target);
+      clocked.models->draft = for_the_clock(clocked.models->draft);
+      auto setup = jobs.setup(clocked);
+      require_one_draft(setup->rule.sampled, cell.config.rule, name());
+      return std::make_unique<ClockedCell>(cell, std::move(setup));
+    }
     auto setup = jobs.setup(cell.config);
     require_one_draft(setup->rule.sampled, cell.config.rule, name());
     return std::make_unique<WalltimeCell>(cell, std::move(setup));
@@ -70,7 +118,13 @@ class WalltimeExperiment final : public Experiment {
   /// Timings lie outside the result, so that what was timed before an interrupt is timed again.
   bool resumable() const override { return false; }
 
+  std::vector<Figure> figures(const Result& result, const Timings& timings) const override {
+    if (timings.clocked.empty()) return Experiment::figures(result, timings);
+    return {clocked_figure(timings.clocked, result.title)};
+  }
+
   std::vector<Table> tables(const Result&, const Timings& timings, const std::string& id) const override {
+    if (!timings.clocked.empty()) return {clocked_table(timings.clocked, id + "-table")};
     Table table{id + "-table",
                 "Measured on this machine",
                 {"case", "γ", "target run, µs", "draft run, µs", "c", "tokens per target step",
@@ -90,6 +144,7 @@ class WalltimeExperiment final : public Experiment {
   }
 
   std::string csv(const Result&, const Timings& timings) const override {
+    if (!timings.clocked.empty()) return clocked_csv(timings.clocked);
     std::vector<std::vector<CsvValue>> rows;
     for (const WalltimeRow& row : timings.walltime) {
       rows.push_back({row.label, std::int64_t{row.gamma}, row.target_run_microseconds,
@@ -112,11 +167,22 @@ const SectionKind& walltime_section() {
       "walltime",
       object<Own>(
           "walltime",
-          "The experiment walltime: work that is added to each run of a model, and how often it is timed.",
-          {integer_field("target_weights", &Own::target_weights, 0, 1e9, "Multiply-adds per target run."),
-           integer_field("draft_weights", &Own::draft_weights, 0, 1e9, "Multiply-adds per draft run."),
+          "The experiment walltime: how often decoding is timed, and work that is added to each run of a "
+          "model that "
+          "is not neural.",
+          {integer_field("target_weights", &Own::target_weights, 0, 1e9,
+                         "Multiply-adds added to a target run."),
+           integer_field("draft_weights", &Own::draft_weights, 0, 1e9, "Multiply-adds added to a draft run."),
            with_unit(integer_field("tokens", &Own::tokens, 1, 1e7, "Tokens per repeat."), "tokens"),
-           integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating.")})
+           integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating."),
+           field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
+                 "Of neural models: decoded in turn and compared pair by pair; without any the config's "
+                 "gamma."),
+           field("clock", &Own::clock,
+                 choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
+                 "Of neural models: \"processor\" is the processor time of the thread that decodes, which "
+                 "other "
+                 "programs disturb less; it leaves out further threads of a model.")})
           .type};
   return kind;
 }

@@ -2,6 +2,7 @@
 // 1990; Grave, Joulin and Usunier 2017). A target for tasks in which the text repeats itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,6 +44,9 @@ class CachedModel {
 
   /// How many tokens at the end of a context its rows depend on, when that is known of the base.
   std::optional<int> memory() const;
+  std::optional<std::size_t> most_context() const { return base_.most_context(); }
+  void prepare(std::span<const Token> context, std::size_t first) const { base_.prepare(context, first); }
+  bool prepares() const { return base_.prepares(); }
 
  private:
   Model base_;

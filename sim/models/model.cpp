@@ -36,9 +36,25 @@ std::optional<int> MixtureModel::memory() const {
   return first && second ? std::optional<int>(std::max(*first, *second)) : std::nullopt;
 }
 
+std::optional<std::size_t> MixtureModel::most_context() const {
+  const std::optional<std::size_t> first = base.most_context();
+  const std::optional<std::size_t> second = other.most_context();
+  return first && second ? std::min(first, second) : std::max(first, second);
+}
+
+void MixtureModel::prepare(std::span<const Token> context, std::size_t first) const {
+  base.prepare(context, first);
+  other.prepare(context, first);
+}
+
 Model adjusted(Model model, const Adjustment& how) {
   if (how.identity()) return model;
   if (const TableModel* table = model.table()) return adjusted(*table, how);
+  if (how.temperature > 0 && how.temperature != 1) {
+    if (auto heated = model.heated(how.temperature)) {
+      return adjusted(*std::move(heated), {.temperature = 1, .top_k = how.top_k, .top_p = how.top_p});
+    }
+  }
   return AdjustedModel{std::move(model), how};
 }
 

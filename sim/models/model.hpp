@@ -16,10 +16,20 @@
 
 namespace speclab {
 
+/// A model that computes several rows together for less than one after the other. `prepare(context, first)`:
+/// rows after the context's first `first` tokens, after one more, and so on to its end, will be asked for.
+/// `prepares()`: whether that is worth it.
+template <class M>
+concept PreparedModel = requires(const M& model, std::span<const Token> context, std::size_t first) {
+  model.prepare(context, first);
+  { model.prepares() } -> std::convertible_to<bool>;
+};
+
 /// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
-  /// Takes a model over. When the type has `memory() const`, that is what `memory` gives.
+  /// Takes a model over. What the type has of `memory`, `most_context`, `prepare` and `heated` is what these
+  /// give.
   template <class M>
   requires(!std::same_as<M, Model> && LanguageModel<M>)
       // NOLINTNEXTLINE(google-explicit-constructor): a model of any type is a Model
@@ -33,6 +43,7 @@ class Model {
       Model(std::shared_ptr<const M> model) {
     if constexpr (std::same_as<M, TableModel>) table_ = model.get();
     if constexpr (std::same_as<M, NgramModel>) ngram_ = model.get();
+    if constexpr (PreparedModel<M>) prepares_ = model->prepares();
     held_ = std::make_shared<const Held<M>>(std::move(model));
   }
 
@@ -41,8 +52,21 @@ class Model {
     return held_->next(context, scratch);
   }
 
+  /// Says that rows after the context's first `first` tokens, and so on to its end, will be asked for.
+  /// Nothing for models that compute one row at a time.
+  void prepare(std::span<const Token> context, std::size_t first) const {
+    if (prepares_) held_->prepare(context, first);
+  }
+  bool prepares() const { return prepares_; }
+
   /// How many tokens at the end of a context its rows depend on; empty when no number is known to bound it.
   std::optional<int> memory() const { return held_->memory(); }
+
+  /// How many tokens a context may have; empty when any number.
+  std::optional<std::size_t> most_context() const { return held_->most_context(); }
+
+  /// The model at a temperature > 0, where it can do that better than by its probabilities.
+  std::optional<Model> heated(double temperature) const { return held_->heated(temperature); }
 
   /// The stored table, when this is one; for algorithms that read stored rows directly.
   const TableModel* table() const { return table_; }
@@ -62,6 +86,9 @@ class Model {
     virtual std::int32_t vocab() const = 0;
     virtual Row next(std::span<const Token> context, std::vector<double>& scratch) const = 0;
     virtual std::optional<int> memory() const = 0;
+    virtual std::optional<std::size_t> most_context() const = 0;
+    virtual void prepare(std::span<const Token> context, std::size_t first) const = 0;
+    virtual std::optional<Model> heated(double temperature) const = 0;
   };
 
   template <class M>
@@ -79,12 +106,25 @@ class Model {
       }
       return std::nullopt;
     }
+    std::optional<std::size_t> most_context() const override {
+      if constexpr (requires(const M& m) { m.most_context(); }) return model->most_context();
+      return std::nullopt;
+    }
+    void prepare([[maybe_unused]] std::span<const Token> context,
+                 [[maybe_unused]] std::size_t first) const override {
+      if constexpr (PreparedModel<M>) model->prepare(context, first);
+    }
+    std::optional<Model> heated([[maybe_unused]] double temperature) const override {
+      if constexpr (requires(const M& m) { m.heated(temperature); }) return Model(model->heated(temperature));
+      return std::nullopt;
+    }
     std::shared_ptr<const M> model;
   };
 
   std::shared_ptr<const Interface> held_;
   const TableModel* table_ = nullptr;
   const NgramModel* ngram_ = nullptr;
+  bool prepares_ = false;
 };
 
 /// A model seen through sampling options. Satisfies LanguageModel.
@@ -95,6 +135,9 @@ struct AdjustedModel {
   std::int32_t vocab() const { return base.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
   std::optional<int> memory() const { return base.memory(); }
+  std::optional<std::size_t> most_context() const { return base.most_context(); }
+  void prepare(std::span<const Token> context, std::size_t first) const { base.prepare(context, first); }
+  bool prepares() const { return base.prepares(); }
 };
 
 /// (1 - epsilon) * base + epsilon * other. Satisfies LanguageModel.
@@ -106,6 +149,9 @@ struct MixtureModel {
   std::int32_t vocab() const { return base.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
   std::optional<int> memory() const;
+  std::optional<std::size_t> most_context() const;
+  void prepare(std::span<const Token> context, std::size_t first) const;
+  bool prepares() const { return base.prepares() || other.prepares(); }
 };
 
 /// `model` with `how` applied to each row: once if rows are stored, else on the fly.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/error.hpp"
+#include "sim/text/subword.hpp"
 #include "sim/text/text_file.hpp"
 #include "sim/text/utf8.hpp"
 
@@ -34,6 +35,8 @@ std::size_t word_end(std::string_view text, std::size_t at) {
   }
   return end;
 }
+
+bool only_white_space(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
 
 /// Calls visit(chunk) for each stretch without white space.
 template <class Visit>
@@ -208,12 +211,12 @@ Vocabulary Vocabulary::words(std::vector<std::string> list) {
   return vocabulary;
 }
 
-Vocabulary Vocabulary::pieces(Subword coder) {
+Vocabulary Vocabulary::coded(Tokenization tokenization, std::shared_ptr<const TokenCoder> coder) {
   std::vector<std::string> texts;
-  texts.reserve(static_cast<std::size_t>(coder.size()));
-  for (Token id = 0; id < coder.size(); ++id) texts.push_back(coder.text(id));
-  Vocabulary vocabulary(Tokenization::pieces, std::move(texts));
-  vocabulary.pieces_ = std::move(coder);
+  texts.reserve(static_cast<std::size_t>(coder->size()));
+  for (Token id = 0; id < coder->size(); ++id) texts.push_back(coder->text(id));
+  Vocabulary vocabulary(tokenization, std::move(texts));
+  vocabulary.coder_ = std::move(coder);
   return vocabulary;
 }
 
@@ -223,7 +226,7 @@ std::optional<Token> Vocabulary::find(std::string_view word) const {
 }
 
 std::vector<Token> Vocabulary::tokens(std::string_view text) const {
-  if (tokenization_ == Tokenization::pieces) return pieces_->tokens(text);
+  if (coder_) return coder_->tokens(text);
   std::vector<Token> tokens;
   if (tokenization_ == Tokenization::bytes) {
     tokens.reserve(text.size());
@@ -247,7 +250,7 @@ std::vector<Token> Vocabulary::tokens(std::string_view text) const {
 }
 
 std::string Vocabulary::join(std::span<const Token> tokens) const {
-  if (tokenization_ == Tokenization::pieces) return pieces_->join(tokens);
+  if (coder_) return escape_invalid_utf8(coder_->join(tokens));
   if (tokenization_ == Tokenization::bytes) {
     std::string raw;
     for (const Token token : tokens) raw += static_cast<char>(token);
@@ -258,20 +261,39 @@ std::string Vocabulary::join(std::span<const Token> tokens) const {
   return joiner.take();
 }
 
-Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
-  if (std::all_of(text.begin(), text.end(), is_space)) throw ModelError("the text is empty; expected words");
-  if (tokenization == Tokenization::words) return frequent_words(text, vocabulary_cap);
-  Vocabulary vocabulary = tokenization == Tokenization::pieces
-                              ? Vocabulary::pieces(Subword::train(text, vocabulary_cap))
-                              : Vocabulary::bytes();
+Corpus make_corpus(std::string_view text, Vocabulary vocabulary) {
+  if (only_white_space(text)) throw ModelError("the text is empty; expected words");
   std::vector<Token> tokens = vocabulary.tokens(text);
   return {std::move(vocabulary), std::move(tokens)};
+}
+
+Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
+  switch (tokenization) {
+    case Tokenization::words:
+      if (only_white_space(text)) throw ModelError("the text is empty; expected words");
+      return frequent_words(text, vocabulary_cap);
+    case Tokenization::pieces: {
+      if (only_white_space(text)) throw ModelError("the text is empty; expected words");
+      auto coder = std::make_shared<const Subword>(Subword::train(text, vocabulary_cap));
+      return make_corpus(text, Vocabulary::coded(tokenization, std::move(coder)));
+    }
+    case Tokenization::bytes:
+      return make_corpus(text, Vocabulary::bytes());
+    case Tokenization::gguf:
+      break;
+  }
+  throw ModelError("the tokens of a neural model come from its file, not from the text");
 }
 
 Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization,
                    std::int32_t vocabulary_cap) {
   const std::string text = load_text(file, encoding_of(tokenization));
   return naming(file.string(), [&] { return make_corpus(text, tokenization, vocabulary_cap); });
+}
+
+Corpus load_corpus(const std::filesystem::path& file, Vocabulary vocabulary) {
+  const std::string text = load_text(file, encoding_of(vocabulary.tokenization()));
+  return naming(file.string(), [&] { return make_corpus(text, std::move(vocabulary)); });
 }
 
 }  // namespace speclab

@@ -1,9 +1,10 @@
-// Text as tokens: bytes, words or subword pieces.
+// Text as tokens: bytes, words, subword pieces, or those of a neural model.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,14 +13,15 @@
 #include <vector>
 
 #include "core/token.hpp"
-#include "sim/text/subword.hpp"
 #include "sim/text/text_file.hpp"
+#include "sim/text/token_coder.hpp"
 
 namespace speclab {
 
-enum class Tokenization { bytes, words, pieces };
+enum class Tokenization { bytes, words, pieces, gguf };
 
-/// Words and pieces are printed as they stand and must be UTF-8; bytes may be anything.
+/// Words, pieces and a neural model's tokens are printed as they stand and must be UTF-8; bytes may be
+/// anything.
 constexpr Encoding encoding_of(Tokenization tokenization) {
   return tokenization == Tokenization::bytes ? Encoding::any : Encoding::utf8;
 }
@@ -37,7 +39,8 @@ class Vocabulary {
   /// The strings given, distinct and not empty, in their order. Words outside the list are "<unk>", when it
   /// is in the list.
   static Vocabulary words(std::vector<std::string> list);
-  static Vocabulary pieces(Subword coder);
+  /// The tokens of a coder: pieces, or those of a neural model.
+  static Vocabulary coded(Tokenization tokenization, std::shared_ptr<const TokenCoder> coder);
 
   Tokenization tokenization() const { return tokenization_; }
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
@@ -45,11 +48,11 @@ class Vocabulary {
   /// One token as printed, never with white space in it: bytes other than visible ASCII are "<0xNN>".
   const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
 
-  /// Throws ModelError, naming the word, for a word outside a list without "<unk>".
+  /// Throws ModelError, naming the word, for a word outside a list without "<unk>", and as the coder does.
   std::vector<Token> tokens(std::string_view text) const;
 
-  /// Readable text. Bytes that are not UTF-8 appear as \xNN; words get spaces where English has them; pieces
-  /// are SentencePiece's business.
+  /// Readable text. Bytes that are not UTF-8 appear as \xNN; words get spaces where English has them; the
+  /// rest is the coder's business.
   std::string join(std::span<const Token> tokens) const;
 
  private:
@@ -65,7 +68,7 @@ class Vocabulary {
   Tokenization tokenization_;
   std::vector<std::string> texts_;
   std::unordered_map<std::string, Token, Hash, std::equal_to<>> ids_;  // words only
-  std::optional<Subword> pieces_;
+  std::shared_ptr<const TokenCoder> coder_;                            // of pieces, or of a neural model
 };
 
 struct Corpus {
@@ -78,7 +81,11 @@ struct Corpus {
 /// text has no tokens, or a cap is too small (below 2 for words).
 Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap);
 
+/// In tokens that are known beforehand. Throws ModelError when the text has none.
+Corpus make_corpus(std::string_view text, Vocabulary vocabulary);
+
 /// Reads a text file. Errors are those of `make_corpus`, or about reading, and name the file.
 Corpus load_corpus(const std::filesystem::path& file, Tokenization tokenization, std::int32_t vocabulary_cap);
+Corpus load_corpus(const std::filesystem::path& file, Vocabulary vocabulary);
 
 }  // namespace speclab

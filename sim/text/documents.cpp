@@ -35,21 +35,30 @@ bool blank(std::string_view text) { return text.find_first_not_of(" \t\n\v\f\r")
 
 }  // namespace
 
-Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
-  // Form feeds separate; they shall not become a piece.
-  std::string whole(text);
-  std::replace(whole.begin(), whole.end(), '\f', '\n');
-  Documents made{make_corpus(whole, tokenization, vocabulary_cap).vocabulary, {}};
+Documents make_documents(std::string_view text, Vocabulary vocabulary) {
+  Documents made{std::move(vocabulary), {}};
   for (const std::string_view part : parts(text, '\f')) {
     if (!blank(part)) made.documents.push_back(made.vocabulary.tokens(part));
   }
   return made;
 }
 
+Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
+  // Form feeds separate; they shall not become a piece.
+  std::string whole(text);
+  std::replace(whole.begin(), whole.end(), '\f', '\n');
+  return make_documents(text, make_corpus(whole, tokenization, vocabulary_cap).vocabulary);
+}
+
 Documents load_documents(const std::filesystem::path& file, Tokenization tokenization,
                          std::int32_t vocabulary_cap) {
   const std::string text = load_text(file, encoding_of(tokenization));
   return naming(file.string(), [&] { return make_documents(text, tokenization, vocabulary_cap); });
+}
+
+Documents load_documents(const std::filesystem::path& file, Vocabulary vocabulary) {
+  const std::string text = load_text(file, encoding_of(vocabulary.tokenization()));
+  return naming(file.string(), [&] { return make_documents(text, std::move(vocabulary)); });
 }
 
 ParallelDocuments make_parallel_documents(std::string_view source, std::string_view target,

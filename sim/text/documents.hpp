@@ -23,9 +23,13 @@ struct Documents {
 /// that of `make_corpus` over the whole text. Throws ModelError as `make_corpus` does.
 Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap);
 
+/// In tokens that are known beforehand.
+Documents make_documents(std::string_view text, Vocabulary vocabulary);
+
 /// Reads a text file. Errors are those of `make_documents`, or about reading, and name the file.
 Documents load_documents(const std::filesystem::path& file, Tokenization tokenization,
                          std::int32_t vocabulary_cap);
+Documents load_documents(const std::filesystem::path& file, Vocabulary vocabulary);
 
 /// Sentences or paragraphs in two languages: each document holds source tokens, `separator`, target tokens.
 struct ParallelDocuments {

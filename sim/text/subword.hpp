@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/token.hpp"
+#include "sim/text/token_coder.hpp"
 
 namespace sentencepiece {
 class SentencePieceProcessor;
@@ -18,18 +18,18 @@ class SentencePieceProcessor;
 namespace speclab {
 
 /// A trained coder. Id 0 is "<unk>". Copies share it.
-class Subword {
+class Subword final : public TokenCoder {
  public:
   /// Trains a BPE coder of up to `vocabulary_cap` pieces on the lines of `text`, in memory. The same text
   /// gives the same pieces. Throws ModelError with the library's reason, or when built without it.
   static Subword train(std::string_view text, std::int32_t vocabulary_cap);
 
-  std::int32_t size() const;
+  std::int32_t size() const override;
   /// The piece, with U+2581 for the space before a word.
-  std::string text(Token token) const;
+  std::string text(Token token) const override;
   /// Lines are coded one by one; a line break reads as a space afterwards.
-  std::vector<Token> tokens(std::string_view text) const;
-  std::string join(std::span<const Token> tokens) const;
+  std::vector<Token> tokens(std::string_view text) const override;
+  std::string join(std::span<const Token> tokens) const override;
 
  private:
   explicit Subword(std::shared_ptr<const sentencepiece::SentencePieceProcessor> coder);

@@ -16,7 +16,8 @@
   ENTRY(cached) \
   ENTRY(translation) \
   ENTRY(mixture) \
-  ENTRY(recorded)
+  ENTRY(recorded) \
+  ENTRY(gguf)
 // clang-format on
 
 namespace speclab {

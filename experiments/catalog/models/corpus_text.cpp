@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/corpus_config.hpp"
 #include "sim/error.hpp"
@@ -37,10 +38,13 @@ TokenLists translations(const TokenLists& documents, Token separator) {
   return all;
 }
 
-CorpusText load(const CorpusConfig& corpus) {
-  if (corpus.hold_out == 0 && corpus.translation.empty()) {
-    return {load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary), {}, {}, {}};
-  }
+/// `coder` is null where the text decides what its tokens are.
+CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
+  const auto whole_text = [&] {
+    return coder ? load_corpus(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
+                 : load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
+  };
+  if (corpus.hold_out == 0 && corpus.translation.empty()) return {whole_text(), {}, {}, {}};
   std::optional<Token> separator;
   Documents all = [&] {
     if (!corpus.translation.empty()) {
@@ -49,9 +53,10 @@ CorpusText load(const CorpusConfig& corpus) {
       return Documents{std::move(pairs.vocabulary), std::move(pairs.documents)};
     }
     if (corpus.document_tokens == 0) {
-      return load_documents(corpus.file, corpus.tokenization, corpus.vocabulary);
+      return coder ? load_documents(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
+                   : load_documents(corpus.file, corpus.tokenization, corpus.vocabulary);
     }
-    Corpus whole = load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
+    Corpus whole = whole_text();
     return Documents{std::move(whole.vocabulary),
                      stretches(whole.tokens, static_cast<std::size_t>(corpus.document_tokens))};
   }();
@@ -72,6 +77,12 @@ void check_options(const CorpusConfig& corpus, const std::string& path) {
   if (corpus.hold_out == 1) throw ConfigError(path + "/hold_out", "1 holds out everything; give 2 or more");
   if (translated && corpus.tokenization != Tokenization::words) {
     throw ConfigError(path + "/tokenization", "texts with a translation are read as words");
+  }
+  if ((corpus.tokenization == Tokenization::gguf) == corpus.tokenizer.empty()) {
+    throw ConfigError(path + "/tokenizer",
+                      corpus.tokenizer.empty()
+                          ? "missing; tokenization \"gguf\" needs the GGUF file that has the tokenizer"
+                          : "goes with tokenization \"gguf\" alone");
   }
   if (cut && translated) {
     throw ConfigError(path + "/document_tokens",
@@ -95,12 +106,14 @@ void check_readable(const std::string& file, const std::string& path) {
 
 }  // namespace
 
-CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path) {
+CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path, ModelFactory& factory) {
   check_options(corpus, path);
   check_readable(corpus.file, path + "/file");
   check_readable(corpus.translation, path + "/translation");
+  std::shared_ptr<const TokenCoder> coder;
+  if (!corpus.tokenizer.empty()) coder = gguf_tokenizer(corpus.tokenizer, path + "/tokenizer", factory);
   try {
-    return load(corpus);
+    return load(corpus, coder);
   } catch (const ModelError& error) {
     throw ConfigError(path + "/file", error.what());
   }

@@ -10,6 +10,7 @@
 namespace speclab {
 
 struct CorpusConfig;
+class ModelFactory;
 
 /// A corpus, and what was held out of it. `tokens` is what models are trained on: of a corpus with
 /// translations the translations, each after a separator.
@@ -19,8 +20,8 @@ struct CorpusText : Corpus {
   std::optional<Token> separator;  ///< between a source and its translation
 };
 
-/// Reads the text of a corpus. Throws ConfigError below `path` for files that cannot be read and for
-/// documents too few to hold any out.
-CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path);
+/// Reads the text of a corpus; `factory` has tokenizers. Throws ConfigError below `path` for files that
+/// cannot be read and for documents too few to hold any out.
+CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path, ModelFactory& factory);
 
 }  // namespace speclab

@@ -10,7 +10,8 @@
 namespace speclab {
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus, const std::string& path) {
-  return shared<CorpusText>("corpus " + corpus_key(corpus), [&] { return load_corpus_text(corpus, path); });
+  return shared<CorpusText>("corpus " + corpus_key(corpus),
+                            [&] { return load_corpus_text(corpus, path, *this); });
 }
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request) {
@@ -60,7 +61,7 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
 }
 
 std::string corpus_key(const CorpusConfig& corpus) {
-  return fmt::format("{}\n{}\n{} {} {} {}", corpus.file, corpus.translation,
+  return fmt::format("{}\n{}\n{}\n{} {} {} {}", corpus.file, corpus.translation, corpus.tokenizer,
                      static_cast<int>(corpus.tokenization), corpus.vocabulary, corpus.hold_out,
                      corpus.document_tokens);
 }

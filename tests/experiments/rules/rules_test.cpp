@@ -195,7 +195,7 @@ TEST_CASE("the figure of rules: few drafts first, then by acceptance, with the b
   Result result = run(golden(one_case("recursive", R"({"kind": "recursive"})") + comma +
                              one_case("token", R"({"kind": "token"})") + comma +
                              one_case("greedy", R"({"kind": "greedy"})")));
-  const std::vector<Figure> figures = result.config.experiment->figures(result);
+  const std::vector<Figure> figures = result.config.experiment->figures(result, Timings{});
   REQUIRE(figures.size() == 1);
   const Figure& figure = figures.front();
   CHECK(figure.categories == std::vector<std::string>{"greedy", "token", "recursive"});
@@ -210,5 +210,5 @@ TEST_CASE("the figure of rules: few drafts first, then by acceptance, with the b
   for (const double y : series.at("lossless").low) CHECK(y < bound.y[2]);
   // Not of a sweep, and not when the config says what to draw.
   result.config.figures.emplace();
-  CHECK(result.config.experiment->figures(result).empty());
+  CHECK(result.config.experiment->figures(result, Timings{}).empty());
 }

@@ -225,7 +225,7 @@ TEST_CASE("tables, figures and CSV") {
   REQUIRE(tables.size() == 1);
   CHECK(tables[0].rows.size() == 15);
   for (const auto& row : tables[0].rows) CHECK(row.size() == tables[0].columns.size());
-  const std::vector<Figure> figures = experiment.figures(result);
+  const std::vector<Figure> figures = experiment.figures(result, Timings{});
   REQUIRE(figures.size() == 1);
   // Runs that follow one another share a row; DSI, PEARL and function execution have one a track.
   const auto rows_named = [&](const std::string& label) {
@@ -241,14 +241,14 @@ TEST_CASE("tables, figures and CSV") {
   const Result swept =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/alpha": [0.5, 0.9]}})")).result;
   CHECK(experiment.tables(swept, {}, "result").size() == 2);
-  const std::vector<Figure> curves = experiment.figures(swept);
+  const std::vector<Figure> curves = experiment.figures(swept, Timings{});
   REQUIRE(curves.size() == 1);
   CHECK(curves[0].series.size() == 30);
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
   const Result lengths =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
   // One curve a schedule, also where its name says what is swept.
-  const std::vector<Figure> by_gamma = experiment.figures(lengths);
+  const std::vector<Figure> by_gamma = experiment.figures(lengths, Timings{});
   CHECK(by_gamma[0].series.size() == 30);
   CHECK(by_gamma[0].series[2].name == "speculative");
   CHECK(by_gamma[0].series[4].name == "speculative, γ = 2");

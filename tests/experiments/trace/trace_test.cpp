@@ -50,7 +50,7 @@ TEST_CASE("text coloured by what happened, a timeline a gamma, a row of runs a g
     const auto& round = passages[1].lines.at(1);  // after the prompt
     CHECK(round.front().kind == (agrees ? SpanKind::accepted : SpanKind::rejected));
     CHECK(round.back().kind == (agrees ? SpanKind::bonus : SpanKind::correction));
-    const auto figures = experiment.figures(run.result);
+    const auto figures = experiment.figures(run.result, Timings{});
     REQUIRE(figures.size() == 1);
     CHECK(figures.front().trace.size() == 2);
     CHECK(figures.front().trace[0].blocks.size() == 8);

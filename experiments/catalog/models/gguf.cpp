@@ -1,0 +1,113 @@
+#include "experiments/catalog/models/gguf.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "experiments/config/config_error.hpp"
+#include "sim/error.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+GgufOptions options_of(const GgufParameters& own) {
+  constexpr std::size_t mega = std::size_t{1} << 20U;
+  return {.context = own.context,
+          .batch = own.batch.value_or(1),
+          .threads = own.threads,
+          .kept_rows = static_cast<std::size_t>(own.kept_rows) * mega};
+}
+
+/// What loading will take, before it is taken.
+void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& options,
+                         const std::string& path) {
+  constexpr double mega = 1e6;
+  const double cache = GgufModel::cache_bytes(tokenizer.facts(), options);
+  const double rows = static_cast<double>(options.kept_rows);
+  const int threads = concurrency();
+  require_memory(
+      tokenizer.facts().file_bytes + cache * threads + rows, path,
+      fmt::format("{}: weights of {:.0f} MB, a cache of {:.0f} MB for each of {} threads and {:.0f} "
+                  "MB of rows that are kept",
+                  tokenizer.file().string(), tokenizer.facts().file_bytes / mega, cache / mega, threads,
+                  rows / mega));
+}
+
+BuiltModel make_gguf(const GgufParameters& own, const std::string& path, const ModelRequest& request) {
+  const auto tokenizer = gguf_tokenizer(own.file, path + "/file", request.factory);
+  const GgufOptions options = options_of(own);
+  const std::string key =
+      fmt::format("gguf {} {} {} {} {}", own.context, options.batch, own.threads, own.kept_rows, own.file);
+  const auto model = request.factory.shared<GgufModel>(key, [&] {
+    require_gguf_memory(*tokenizer, options, path + "/file");
+    return GgufModel(tokenizer, options);
+  });
+  const auto vocabulary =
+      request.factory.shared<Vocabulary>(fmt::format("gguf vocabulary {} {}", own.chat, own.file), [&] {
+        std::shared_ptr<const TokenCoder> coder = tokenizer;
+        if (own.chat) coder = std::make_shared<const ChatCoder>(tokenizer);
+        return Vocabulary::coded(Tokenization::gguf, std::move(coder));
+      });
+  return {Model(model), vocabulary};
+}
+
+}  // namespace
+
+std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, const std::string& path,
+                                                    ModelFactory& factory) {
+  try {
+    return factory.shared<GgufTokenizer>("gguf tokenizer " + file, [&] { return GgufTokenizer(file); });
+  } catch (const ModelError& error) {
+    const bool from_setup = file.starts_with("data/") && !std::filesystem::exists(file);
+    throw ConfigError(
+        path, fmt::format("{}{}", error.what(),
+                          from_setup ? "; scripts/setup.sh neural fetches data/smollm2-135m.gguf" : ""));
+  }
+}
+
+ModelKind gguf_model() {
+  using P = GgufParameters;
+  return kind_entry<ModelKind, P>(
+      "gguf", "A neural language model from a GGUF file, run by libllama on the CPU (docs/neural.md).",
+      {required(field("file", &P::file, input_file(), "The file: weights and tokenizer.")),
+       with_unit(
+           integer_field("context", &P::context, 0, 1 << 20,
+                         "Most tokens of a text, with its prompt; 0: as many as the model was trained for, "
+                         "at most 4096."),
+           "tokens"),
+       with_unit(
+           integer_field(
+               "batch", &P::batch, 0, 512,
+               "Tokens of every run, shorter ones filled up: rows then depend on their context "
+               "alone, to the last bit. From 2 on the rows of a round are computed together. 0: as many "
+               "as are new; rows are then the same to rounding."),
+           "tokens"),
+       integer_field("threads", &P::threads, 1, 256, "Threads of one run."),
+       with_unit(
+           integer_field("kept_rows", &P::kept_rows, 0, 1 << 20,
+                         "Memory for rows that are kept, so that a context which comes again costs no run."),
+           "MiB"),
+       field("chat", &P::chat, boolean(),
+             "The prompt's text is a user's message, put into the file's chat template.")},
+      make_gguf);
+}
+
+ModelConfig for_the_clock(const ModelConfig& model) {
+  const GgufParameters* own = gguf_parameters(model);
+  if (own == nullptr) return model;
+  auto parameters = std::make_shared<GgufParameters>(*own);
+  parameters->batch = own->batch.value_or(0);
+  parameters->kept_rows = 0;
+  ModelConfig clocked = model;
+  clocked.parameters = std::move(parameters);
+  return clocked;
+}
+
+const GgufParameters* gguf_parameters(const ModelConfig& model) {
+  static const KindInfo* const kind = model_family().find("gguf");
+  return model.kind == kind ? &model.as<GgufParameters>() : nullptr;
+}
+
+}  // namespace speclab

@@ -1,0 +1,239 @@
+#include "experiments/walltime/clocked_models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/recorded/expected_rounds.hpp"
+#include "analysis/statistics/medians.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/recording/record_pair.hpp"
+#include "experiments/report/cells.hpp"
+#include "experiments/support/csv.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Along each text, where runs are timed.
+constexpr std::size_t places_a_text = 8;
+
+/// What the target writes, and what it says of acceptance.
+struct WrittenText {
+  RecordedTokens recorded;
+  double alpha = 0;
+  std::vector<double> expected_tokens;  ///< per target step, of gamma = 1, 2, ...
+  std::vector<double> whole;            ///< share of rounds that accept everything
+};
+
+WrittenText write_text(const Setup& setup, const ClockSettings& settings, std::size_t most,
+                       const Control& control) {
+  Setup alone = setup;
+  alone.simulation.trials = settings.repeats;
+  WrittenText text;
+  text.recorded = record_pair(alone, settings.tokens, {.stop = control.stop});
+  if (text.recorded.partial) return text;
+  const Recording& recording = text.recorded.recording;
+  const std::vector<double> keep = keep_probabilities(recording);
+  for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
+  for (const GammaRounds& found : expected_rounds(recording, sequence_stretches(recording), most)) {
+    double rounds = 0;
+    for (const double some : found.rounds) rounds += some;
+    // Of texts without an end, where they are long enough to say.
+    text.expected_tokens.push_back(found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds
+                                                          : static_cast<double>(recording.size()) / rounds);
+  }
+  for (std::size_t gamma = 1; gamma <= most; ++gamma) {
+    text.whole.push_back(accepted_by_position(recording, gamma).back());
+  }
+  return text;
+}
+
+/// Runs along every text, whose lengths are alike.
+RunSeconds measure_along(const Setup& setup, const WrittenText& text, const ClockSettings& settings,
+                         std::size_t positions) {
+  std::vector<std::vector<double>> target(positions);
+  std::vector<std::vector<double>> draft(2);
+  for (std::uint32_t trial = 0; trial < settings.repeats; ++trial) {
+    std::vector<Token> tokens = setup.simulation.prompt(trial);
+    const std::size_t prompt = tokens.size();
+    const auto first = text.recorded.tokens.begin() + static_cast<std::ptrdiff_t>(trial * settings.tokens);
+    tokens.insert(tokens.end(), first, first + static_cast<std::ptrdiff_t>(settings.tokens));
+    std::vector<std::size_t> starts;
+    for (std::size_t i = 0; i < places_a_text; ++i) {
+      const std::size_t at = prompt + i * (settings.tokens - positions) / places_a_text;
+      starts.push_back(std::max<std::size_t>(at, 1));
+    }
+    const RunSeconds here =
+        measure_runs(setup.target, setup.draft, tokens, starts, positions, settings.clock);
+    for (std::size_t i = 0; i < positions; ++i) target[i].push_back(here.target[i]);
+    for (std::size_t i = 0; i < draft.size(); ++i) draft[i].push_back(here.draft[i]);
+  }
+  RunSeconds all;
+  for (const auto& times : target) all.target.push_back(median(times));
+  for (const auto& times : draft) all.draft.push_back(median(times));
+  return all;
+}
+
+double seconds_a_token(const ClockedDecode& decode) {
+  return decode.seconds / static_cast<double>(decode.tokens);
+}
+
+std::string bounds_text(const ClockedGamma& row) {
+  if (!std::isfinite(row.speedup_low) || !std::isfinite(row.speedup_high)) {
+    return fmt::format("{:.3f} ± ?", row.speedup);
+  }
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", row.speedup, row.speedup_low, row.speedup_high);
+}
+
+}  // namespace
+
+std::uint64_t clock_workload(const ClockSettings& settings) {
+  return settings.repeats * settings.tokens * (1 + settings.gammas.size());
+}
+
+std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings,
+                                       const Control& control) {
+  const auto most =
+      static_cast<std::size_t>(*std::max_element(settings.gammas.begin(), settings.gammas.end()));
+  if (settings.tokens < most + 2) {
+    throw ConfigError("/walltime/tokens",
+                      fmt::format("{} are too few to time rounds of gamma = {}", settings.tokens, most));
+  }
+  const WrittenText text = write_text(setup, settings, std::max<std::size_t>(most, 1), control);
+  if (text.recorded.partial) return {};
+  const RunSeconds runs = measure_along(setup, text, settings, most + 1);
+  const ClockedGammas clocked =
+      clock_decoding(setup.target, setup.draft, setup.rule.sampled, settings.gammas, setup.simulation.prompts,
+                     setup.simulation.seed, settings.tokens, settings.repeats, settings.clock, control);
+  if (clocked.plain.empty()) return {};
+
+  const double plain_run = runs.target.front();
+  const double c = runs.draft[0] / plain_run;
+  std::vector<double> plain_rates;
+  for (const ClockedDecode& decode : clocked.plain) plain_rates.push_back(1 / seconds_a_token(decode));
+  std::vector<ClockedGamma> rows;
+  for (std::size_t i = 0; i < settings.gammas.size(); ++i) {
+    const std::int32_t gamma = settings.gammas[i];
+    const auto drafted = static_cast<std::size_t>(gamma);
+    ClockedGamma& row = rows.emplace_back();
+    row.gamma = gamma;
+    row.target_run_milliseconds = 1e3 * plain_run;
+    row.verify_run_milliseconds = 1e3 * runs.target[drafted];
+    row.draft_run_milliseconds = 1e3 * runs.draft[0];
+    row.c = c;
+    row.verify_cost = runs.target[drafted] / plain_run;
+    row.alpha = text.alpha;
+    row.expected_tokens = gamma == 0 ? 1 : text.expected_tokens[drafted - 1];
+    // After a round that accepts everything the draft has two new tokens to read.
+    const double longer_run =
+        gamma == 0 ? 0 : text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
+    const double round_time = gamma * c + row.verify_cost + longer_run;
+    row.printed_speedup = speedup(text.alpha, gamma, c);
+    row.corrected_speedup = expected_tokens(text.alpha, gamma) / (gamma * c + row.verify_cost);
+    row.predicted_speedup = row.expected_tokens / round_time;
+
+    std::vector<double> ratios;
+    double tokens = 0;
+    double rounds = 0;
+    double seconds = 0;
+    for (std::size_t repeat = 0; repeat < clocked.plain.size(); ++repeat) {
+      const ClockedDecode& decode = clocked.gammas[i][repeat];
+      ratios.push_back(seconds_a_token(clocked.plain[repeat]) / seconds_a_token(decode));
+      tokens += static_cast<double>(decode.tokens);
+      rounds += static_cast<double>(decode.rounds);
+      seconds += decode.seconds;
+    }
+    row.tokens_per_target_step = tokens / rounds;
+    row.played_speedup = row.tokens_per_target_step / round_time;
+    const Interval by_clock = median_interval(ratios, settings.confidence).value();
+    row.speedup = by_clock.estimate;
+    row.speedup_low = by_clock.low;
+    row.speedup_high = by_clock.high;
+    row.plain_tokens_per_second = median(plain_rates);
+    row.speculative_tokens_per_second = tokens / seconds;
+  }
+  return rows;
+}
+
+Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id) {
+  Table table{id,
+              "Predicted and measured on this machine",
+              {"case", "γ", "draft run, ms", "target run, ms", "over γ + 1, ×", "tokens per target step",
+               "Theorem 3.8", "with verify cost", "and this text", "by the clock", "rounds played, error %"},
+              {},
+              ""};
+  for (const ClockedGamma& row : rows) {
+    table.rows.push_back({text_cell(row.label),
+                          number_cell(row.gamma),
+                          number_cell(row.draft_run_milliseconds),
+                          number_cell(row.target_run_milliseconds),
+                          number_cell(row.verify_cost),
+                          number_cell(row.expected_tokens),
+                          number_cell(row.printed_speedup),
+                          number_cell(row.corrected_speedup),
+                          number_cell(row.predicted_speedup),
+                          {bounds_text(row), row.speedup, ""},
+                          number_cell(100 * (row.played_speedup / row.speedup - 1))});
+  }
+  table.note = fmt::format(
+      "α = {:.3f} on the text that the target wrote. Speedups over plain decoding by the same target. "
+      "Theorem 3.8: "
+      "acceptances are independent and verifying γ + 1 positions costs a run over one. Then: with the "
+      "measured "
+      "cost of that run; with it and the expected tokens of this text. By the clock: median of paired "
+      "repeats. "
+      "Last: what the measured costs say of the rounds that were played, against the clock.",
+      rows.front().alpha);
+  const auto best = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.predicted_speedup < b.predicted_speedup;
+  });
+  if (best->predicted_speedup <= 1) {
+    table.note += fmt::format(" Do not speculate here: verification of {} tokens costs {:.1f} of 1.",
+                              best->gamma + 1, best->verify_cost);
+  }
+  return table;
+}
+
+std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
+  std::vector<std::vector<CsvValue>> lines;
+  for (const ClockedGamma& row : rows) {
+    lines.push_back({row.label, std::int64_t{row.gamma}, row.target_run_milliseconds,
+                     row.verify_run_milliseconds, row.draft_run_milliseconds, row.c, row.verify_cost,
+                     row.alpha, row.expected_tokens, row.tokens_per_target_step, row.printed_speedup,
+                     row.corrected_speedup, row.predicted_speedup, row.played_speedup, row.speedup,
+                     row.speedup_low, row.speedup_high, row.plain_tokens_per_second,
+                     row.speculative_tokens_per_second});
+  }
+  return csv(
+      {"label", "gamma", "target_run_milliseconds", "verify_run_milliseconds", "draft_run_milliseconds", "c",
+       "verify_cost", "alpha", "expected_tokens", "tokens_per_target_step", "printed_speedup",
+       "corrected_speedup", "predicted_speedup", "played_speedup", "speedup", "speedup_low", "speedup_high",
+       "plain_tokens_per_second", "speculative_tokens_per_second"},
+      lines);
+}
+
+Figure clocked_figure(const std::vector<ClockedGamma>& rows, const std::string& title) {
+  Figure figure;
+  figure.title = title;
+  figure.x_label = "γ";
+  figure.y_label = "speedup";
+  Series printed{.name = "Theorem 3.8"};
+  Series corrected{.name = "with verify cost"};
+  Series predicted{.name = "and this text"};
+  Series clock{.name = "by the clock", .style = SeriesStyle::points};
+  for (const ClockedGamma& row : rows) {
+    printed.add(row.gamma, row.printed_speedup);
+    corrected.add(row.gamma, row.corrected_speedup);
+    predicted.add(row.gamma, row.predicted_speedup);
+    clock.add(row.gamma, Interval{row.speedup, row.speedup_low, row.speedup_high});
+  }
+  figure.series = {std::move(printed), std::move(corrected), std::move(predicted), std::move(clock)};
+  figure.caption =
+      "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with intervals.";
+  return figure;
+}
+
+}  // namespace speclab

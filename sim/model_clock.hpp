@@ -1,0 +1,51 @@
+// Models by the clock: how long their runs take, and decoding by them. In one thread, and with models that
+// keep no rows. Timings are measurements, never part of a result's identity.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/any_rule.hpp"
+#include "sim/control.hpp"
+
+namespace speclab {
+
+/// What time is: that of the wall, or the processor time of this thread, which others on the machine disturb
+/// less. The latter leaves out threads of the models' own.
+enum class ClockKind { wall, processor };
+
+/// Seconds of runs, by new positions: element n - 1 is of a run over n of them, with their rows.
+struct RunSeconds {
+  std::vector<double> target;
+  std::vector<double> draft;
+};
+
+/// Medians over `starts`, in turn: at each the first tokens of `text` are known to the models, and the next
+/// 1, 2, ..., `most` (1 and 2 of the draft) are run. start + most <= text.size(), start >= 1.
+RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const Token> text,
+                        std::span<const std::size_t> starts, std::size_t most, ClockKind clock);
+
+/// One decoding.
+struct ClockedDecode {
+  double seconds = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t rounds = 0;
+};
+
+struct ClockedGammas {
+  std::vector<ClockedDecode> plain;                ///< by repeat
+  std::vector<std::vector<ClockedDecode>> gammas;  ///< by gamma, then repeat
+};
+
+/// In every repeat plain decoding and decoding with each gamma in turn, from the same prompt, until `tokens`
+/// are emitted. The prompts, which repeats take in turn, are read before the clock starts. Nothing when
+/// `control` ended it; its progress counts tokens.
+ClockedGammas clock_decoding(const Model& target, const Model& draft, const AnyRule& rule,
+                             std::span<const std::int32_t> gammas,
+                             std::span<const std::vector<Token>> prompts, std::uint64_t seed,
+                             std::size_t tokens, std::uint32_t repeats, ClockKind clock,
+                             const Control& control = {});
+
+}  // namespace speclab

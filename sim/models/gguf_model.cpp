@@ -1,0 +1,201 @@
+#include "sim/models/gguf_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/error.hpp"
+#include "sim/models/logits.hpp"
+
+#ifdef SPECLAB_HAS_LLAMA
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "sim/models/gguf_session.hpp"
+#include "sim/models/kept_logits.hpp"
+#include "sim/parallel.hpp"
+#endif
+
+namespace speclab {
+
+namespace {
+
+std::int32_t most_tokens(const GgufFacts& facts, const GgufOptions& options) {
+  constexpr std::int32_t usual = 4096;
+  if (options.context > 0) return options.context;
+  return facts.trained_context > 0 ? std::min(facts.trained_context, usual) : usual;
+}
+
+}  // namespace
+
+double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options) {
+  return facts.cache_bytes * (most_tokens(facts, options) + options.batch);
+}
+
+#ifdef SPECLAB_HAS_LLAMA
+
+/// What copies share: weights, one session for each thread that asks, rows that are kept.
+class GgufModel::Engine {
+ public:
+  Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
+      : tokenizer_(std::move(tokenizer)),
+        options_(options),
+        most_context_(most_tokens(tokenizer_->facts(), options)),
+        model_(load_llama_model(tokenizer_->file(), false)),
+        kept_(options.kept_rows, static_cast<std::size_t>(tokenizer_->size())) {}
+
+  const GgufTokenizer& tokenizer() const { return *tokenizer_; }
+  const GgufOptions& options() const { return options_; }
+  std::int32_t most_context() const { return most_context_; }
+
+  /// `use(logits)` with the logits after a context.
+  template <class Use>
+  void with_logits(std::span<const Token> context, const Use& use) {
+    const std::vector<Token> tokens = seen_by_model(context);
+    if (kept_.on()) {
+      if (const auto found = kept_.find(tokens)) return use(*found);
+    }
+    const Lease lease(*this);
+    lease->run(tokens, tokens.size());
+    const std::vector<float>& logits = lease->logits(tokens.size());
+    if (kept_.on()) kept_.add(tokens, logits);
+    use(logits);
+  }
+
+  void prepare(std::span<const Token> context, std::size_t first) {
+    const std::vector<Token> tokens = seen_by_model(context);
+    const Lease lease(*this);
+    lease->run(tokens, std::max<std::size_t>(first + (tokens.size() - context.size()), 1));
+  }
+
+ private:
+  /// A session that serves nobody else meanwhile.
+  class Lease {
+   public:
+    explicit Lease(Engine& engine) : engine_(engine), session_(engine.take()) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { engine_.give_back(session_); }
+    GgufSession* operator->() const { return &session_; }
+
+   private:
+    Engine& engine_;
+    GgufSession& session_;
+  };
+
+  std::vector<Token> seen_by_model(std::span<const Token> context) const {
+    if (context.size() > static_cast<std::size_t>(most_context_)) {
+      throw ModelError(fmt::format(
+          "{}: a text has grown to {} tokens, with its prompt; the model's context is {}. Decode "
+          "less, or give a larger \"context\" (the model was trained for {})",
+          tokenizer_->file().string(), context.size(), most_context_, tokenizer_->facts().trained_context));
+    }
+    std::vector<Token> tokens;
+    tokens.reserve(context.size() + 1);
+    const auto start = context.empty() ? tokenizer_->for_nothing() : tokenizer_->start();
+    if (start) tokens.push_back(*start);
+    tokens.insert(tokens.end(), context.begin(), context.end());
+    if (tokens.empty()) {
+      throw ModelError(
+          fmt::format("{}: names no token that begins a text, so that there is no row without a "
+                      "prompt; give one",
+                      tokenizer_->file().string()));
+    }
+    return tokens;
+  }
+
+  /// The session that served this thread last, or else a new one, or else the one that was not used for
+  /// longest.
+  GgufSession& take() {
+    std::unique_lock lock(mutex_);
+    const auto most = static_cast<std::size_t>(concurrency()) + 1;
+    for (;;) {
+      GgufSession* best = nullptr;
+      for (const auto& session : sessions_) {
+        if (session->busy) continue;
+        const bool own = session->user == std::this_thread::get_id();
+        if (own || best == nullptr || session->used < best->used) best = session.get();
+        if (own) break;
+      }
+      const bool own = best != nullptr && best->user == std::this_thread::get_id();
+      if (!own && sessions_.size() < most) {
+        best = sessions_
+                   .emplace_back(std::make_unique<GgufSession>(model_, options_,
+                                                               most_context_ + (tokenizer_->start() ? 1 : 0)))
+                   .get();
+      }
+      if (best != nullptr) {
+        best->busy = true;
+        best->user = std::this_thread::get_id();
+        best->used = ++uses_;
+        return *best;
+      }
+      free_.wait(lock);
+    }
+  }
+
+  void give_back(GgufSession& session) {
+    {
+      const std::scoped_lock lock(mutex_);
+      session.busy = false;
+    }
+    free_.notify_one();
+  }
+
+  std::shared_ptr<const GgufTokenizer> tokenizer_;
+  GgufOptions options_;
+  std::int32_t most_context_;
+  std::shared_ptr<llama_model> model_;
+  KeptLogits kept_;
+  std::mutex mutex_;
+  std::condition_variable free_;
+  std::vector<std::unique_ptr<GgufSession>> sessions_;
+  std::uint64_t uses_ = 0;
+};
+
+GgufModel::GgufModel(std::shared_ptr<Engine> engine, double temperature)
+    : engine_(std::move(engine)), temperature_(temperature) {}
+
+GgufModel::GgufModel(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
+    : engine_(std::make_shared<Engine>(std::move(tokenizer), options)) {}
+
+std::int32_t GgufModel::vocab() const { return engine_->tokenizer().size(); }
+
+Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
+  engine_->with_logits(context, [&](const std::vector<float>& logits) {
+    scratch.resize(logits.size());
+    softmax_of_logits(logits, temperature_, scratch);
+  });
+  return {scratch.data(), static_cast<std::int32_t>(scratch.size())};
+}
+
+void GgufModel::prepare(std::span<const Token> context, std::size_t first) const {
+  engine_->prepare(context, first);
+}
+
+bool GgufModel::prepares() const { return engine_->options().batch != 1; }
+
+std::size_t GgufModel::most_context() const { return static_cast<std::size_t>(engine_->most_context()); }
+
+GgufModel GgufModel::heated(double temperature) const { return {engine_, temperature_ * temperature}; }
+
+#else
+
+class GgufModel::Engine {};
+
+namespace {
+[[noreturn]] void never_made() { throw ModelError("neural models need libllama"); }
+}  // namespace
+
+GgufModel::GgufModel(std::shared_ptr<const GgufTokenizer>, const GgufOptions&) { never_made(); }
+std::int32_t GgufModel::vocab() const { never_made(); }
+Row GgufModel::next(std::span<const Token>, std::vector<double>&) const { never_made(); }
+void GgufModel::prepare(std::span<const Token>, std::size_t) const { never_made(); }
+bool GgufModel::prepares() const { never_made(); }
+std::size_t GgufModel::most_context() const { never_made(); }
+GgufModel GgufModel::heated(double) const { never_made(); }
+
+#endif
+
+}  // namespace speclab

@@ -1,0 +1,63 @@
+// Logits that were computed already.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/token.hpp"
+
+namespace speclab {
+
+/// Logits by context, the last used ones: as many as fit into so many bytes. For any number of threads.
+class KeptLogits {
+ public:
+  using Values = std::shared_ptr<const std::vector<float>>;
+
+  KeptLogits(std::size_t bytes, std::size_t vocab) : most_(bytes / (sizeof(float) * vocab)) {}
+
+  bool on() const { return most_ > 0; }
+
+  Values find(std::span<const Token> tokens) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = by_text_.find(text_of(tokens));
+    if (found == by_text_.end()) return nullptr;
+    last_used_.splice(last_used_.begin(), last_used_, found->second);
+    return found->second->values;
+  }
+
+  void add(std::span<const Token> tokens, const std::vector<float>& values) {
+    auto made = std::make_shared<const std::vector<float>>(values);
+    const std::scoped_lock lock(mutex_);
+    if (by_text_.contains(text_of(tokens))) return;
+    last_used_.push_front({{tokens.begin(), tokens.end()}, std::move(made)});
+    by_text_.emplace(text_of(last_used_.front().tokens), last_used_.begin());
+    if (last_used_.size() <= most_) return;
+    by_text_.erase(text_of(last_used_.back().tokens));
+    last_used_.pop_back();
+  }
+
+ private:
+  struct Entry {
+    std::vector<Token> tokens;
+    Values values;
+  };
+
+  /// The bytes of the tokens, which the entry holds.
+  static std::string_view text_of(std::span<const Token> tokens) {
+    return {reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()};
+  }
+
+  std::size_t most_;
+  std::mutex mutex_;
+  std::list<Entry> last_used_;
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text_;
+};
+
+}  // namespace speclab
