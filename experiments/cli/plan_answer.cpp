@@ -7,14 +7,17 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/cost_options.hpp"
 #include "experiments/plan/planning.hpp"
 #include "experiments/recording/recording_plan.hpp"
+#include "experiments/run/cells.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/walltime/measured_pair.hpp"
 
 namespace speclab {
 
@@ -137,6 +140,73 @@ PlanAnswer plan_of_recording(const po::variables_map& values, const PlanSettings
   return answer;
 }
 
+/// A config of two GGUF files, or the given one, for the clock.
+Config config_to_measure(const po::variables_map& values, const std::string& file) {
+  Config config;
+  if (!file.empty()) {
+    config = load_config(file, values);
+    if (!config.models) throw UsageError(file + ": has no models to measure");
+  } else {
+    const auto neural = [](const std::string& path) {
+      return read(kind_of(model_family()), Json{{"kind", "gguf"}, {"file", path}}, "");
+    };
+    if (values.count("draft") == 0)
+      throw UsageError("--measure: give --draft FILE.gguf as well, or --config");
+    config.models =
+        ModelPair{neural(values["model"].as<std::string>()), neural(values["draft"].as<std::string>())};
+    config.simulation.prompt = values["prompt"].as<std::string>();
+  }
+  config.models->target = for_the_clock(config.models->target);
+  config.models->draft = for_the_clock(config.models->draft);
+  return config;
+}
+
+MeasuredCost cost_of_runs(const std::vector<double>& seconds) {
+  constexpr double milli = 1e3;
+  std::vector<MeasuredPoint> points;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    points.push_back({static_cast<double>(i) + 1, 1, milli * seconds[i]});
+  }
+  return MeasuredCost(points);
+}
+
+std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const PlanSettings& settings,
+                                        const Control& control) {
+  for (const char* option : {"c", "device", "target", "target-times", "draft-times", "gamma"}) {
+    if (values.count(option) > 0) {
+      throw UsageError(
+          fmt::format("--{}: with --measure costs and every gamma are measured; leave it out", option));
+    }
+  }
+  if (settings.at.batch != 1) throw UsageError("--batch: --measure runs one sequence");
+  const ThreadLimit limit(thread_option(values));
+  const auto file = values.count("config") > 0 ? values["config"].as<std::string>() : std::string();
+  constexpr int usual_gammas = 12;
+  const int most = values["max-gamma"].defaulted() ? usual_gammas : settings.max_gamma;
+  const auto measured = in_file(file, [&] {
+    const Config config = config_to_measure(values, file);
+    refuse_many_cells(config, "--measure takes");
+    ModelFactory factory;
+    const Setup setup = build_setup(config, factory);
+    return measure_pair(setup,
+                        {.tokens = static_cast<std::size_t>(checked_number(values, "tokens", 2, 1e6)),
+                         .texts = static_cast<std::uint32_t>(checked_number(values, "texts", 1, 1e6)),
+                         .positions = static_cast<std::size_t>(most) + 1,
+                         .clock = ClockKind::wall},
+                        control);
+  });
+  if (!measured) return std::nullopt;
+  RecordingPlanSettings of_text;
+  of_text.at = settings.at;
+  of_text.max_gamma = most;
+  of_text.confidence = settings.confidence;
+  const RecordingPlan plan = plan_recording(
+      {measured->text.recording, "written by the target"}, file.empty() ? "measured here" : file,
+      recording_rule("token", false),
+      {cost_of_runs(measured->runs.target), cost_of_runs(measured->runs.draft)}, "measured here", of_text);
+  return answer_of(plan, recording_plan_text);
+}
+
 }  // namespace
 
 Usage plan_usage() {
@@ -154,7 +224,7 @@ a round; totals "position,drafted,accepted"; or vLLM's /metrics), of which alpha
 maximum likelihood, and whether it is alike at all positions is tested; a recording of a text with
 log-probabilities under target and draft, from which every gamma follows exactly; a config, whose models
 give alpha exactly or are run; or several drafters to compare.
-Costs: --c; a roofline of two models on a device; or measured times.
+Costs: --c; a roofline of two models on a device; measured times; or --measure, which runs neural models here.
 A config of several cases gets a row a case: its gamma beside the best. For Table 2 of Leviathan
 et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       .examples = R"(  speclab plan --alpha 0.75 --c 0.02
@@ -163,13 +233,20 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   speclab plan --recording recorded.csv --c 0.05
   speclab plan --recording target.json --draft-recording draft.json --c 0.05
   speclab plan --config configs/austen_words.json
+  speclab plan --model target.gguf --draft draft.gguf --measure
   speclab plan --config configs/paper/table2-4.json
   speclab plan --drafter small:0.7:0.02 --drafter large:0.8:0.11
 )"};
   usage.options.add_options()("alpha", po::value<double>(), "acceptance rate, 0 to 1")(
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
       "log", po::value<std::string>(), "acceptance as a server logged it")(
-      "model", po::value<std::string>()->default_value(""), "the model_name, of a log of several")(
+      "model", po::value<std::string>()->default_value(""),
+      "the model_name, of a log of several; with --measure the target, a GGUF file")(
+      "measure", "measure models here: those of --config, or the GGUF files of --model and --draft")(
+      "prompt", po::value<std::string>()->default_value("Once upon a time"),
+      "with --measure: what texts begin with")("texts", po::value<double>()->default_value(8, "8"),
+                                               "with --measure: texts that the target writes")(
+      "tokens", po::value<double>()->default_value(64, "64"), "with --measure: tokens of each")(
       "recording", po::value<std::string>(), "text with log-probabilities or rows (docs/recordings.md)")(
       "draft-recording", po::value<std::string>(), "the draft's, where files hold one model each")(
       "column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several")(
@@ -197,6 +274,21 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
 
 std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Control& control) {
   const PlanSettings settings = settings_of(values);
+  if (values.count("measure") > 0) {
+    for (const char* option : {"alpha", "log", "recording", "drafter"}) {
+      if (values.count(option) > 0) {
+        throw UsageError(
+            fmt::format("--{}: with --measure the acceptance is that of the models; leave it out", option));
+      }
+    }
+    if ((values.count("config") > 0) == !values["model"].as<std::string>().empty()) {
+      throw UsageError("--measure: give either --config CONFIG.json, or --model and --draft, GGUF files");
+    }
+    return plan_measured(values, settings, control);
+  }
+  for (const char* option : {"prompt", "texts", "tokens"}) {
+    if (!values[option].defaulted()) throw UsageError(fmt::format("--{} goes with --measure", option));
+  }
   if (values.count("alpha") + values.count("log") + values.count("config") + values.count("drafter") +
           values.count("recording") !=
       1) {
@@ -212,7 +304,7 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
     throw UsageError("--rule goes with --recording; a config has its own");
   }
   const auto model = values["model"].as<std::string>();
-  if (!model.empty() && values.count("log") == 0) throw UsageError("--model goes with --log");
+  if (!model.empty() && values.count("log") == 0) throw UsageError("--model goes with --log or --measure");
   if (values.count("config") == 0 && values.count("seed") + values.count("set") > 0) {
     throw UsageError("--seed and --set change a config; there is none");
   }

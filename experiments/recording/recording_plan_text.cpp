@@ -59,7 +59,15 @@ std::string head(const RecordingPlan& plan) {
                    fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
                                *plan.formula_speedup, *plan.speedup_at_formula_gamma));
   out += end_effect(plan);
-  if (*plan.optimal_gamma == 0) out += "No γ is faster than plain decoding here: do not speculate.\n";
+  if (*plan.optimal_gamma == 0) {
+    out += "No γ is faster than plain decoding here: do not speculate.";
+    constexpr std::size_t shown = 4;
+    const RecordedGamma& row = plan.gammas[std::min(shown, plan.gammas.size()) - 1];
+    if (row.verify_cost > 1) {
+      out += fmt::format(" Verification of {} tokens costs {:.1f} of 1.", row.gamma + 1, row.verify_cost);
+    }
+    out += "\n";
+  }
   return out;
 }
 

@@ -8,34 +8,23 @@
 #include "analysis/recorded/expected_rounds.hpp"
 #include "analysis/statistics/medians.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/recording/record_pair.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/support/csv.hpp"
+#include "experiments/walltime/measured_pair.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// Along each text, where runs are timed.
-constexpr std::size_t places_a_text = 8;
-
-/// What the target writes, and what it says of acceptance.
-struct WrittenText {
-  RecordedTokens recorded;
+/// What a text says of acceptance.
+struct TextAcceptance {
   double alpha = 0;
   std::vector<double> expected_tokens;  ///< per target step, of gamma = 1, 2, ...
   std::vector<double> whole;            ///< share of rounds that accept everything
 };
 
-WrittenText write_text(const Setup& setup, const ClockSettings& settings, std::size_t most,
-                       const Control& control) {
-  Setup alone = setup;
-  alone.simulation.trials = settings.repeats;
-  WrittenText text;
-  text.recorded = record_pair(alone, settings.tokens, {.stop = control.stop});
-  if (text.recorded.partial) return text;
-  const Recording& recording = text.recorded.recording;
+TextAcceptance acceptance_of(const Recording& recording, std::size_t most) {
+  TextAcceptance text;
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
   for (const GammaRounds& found : expected_rounds(recording, sequence_stretches(recording), most)) {
@@ -49,32 +38,6 @@ WrittenText write_text(const Setup& setup, const ClockSettings& settings, std::s
     text.whole.push_back(accepted_by_position(recording, gamma).back());
   }
   return text;
-}
-
-/// Runs along every text, whose lengths are alike.
-RunSeconds measure_along(const Setup& setup, const WrittenText& text, const ClockSettings& settings,
-                         std::size_t positions) {
-  std::vector<std::vector<double>> target(positions);
-  std::vector<std::vector<double>> draft(2);
-  for (std::uint32_t trial = 0; trial < settings.repeats; ++trial) {
-    std::vector<Token> tokens = setup.simulation.prompt(trial);
-    const std::size_t prompt = tokens.size();
-    const auto first = text.recorded.tokens.begin() + static_cast<std::ptrdiff_t>(trial * settings.tokens);
-    tokens.insert(tokens.end(), first, first + static_cast<std::ptrdiff_t>(settings.tokens));
-    std::vector<std::size_t> starts;
-    for (std::size_t i = 0; i < places_a_text; ++i) {
-      const std::size_t at = prompt + i * (settings.tokens - positions) / places_a_text;
-      starts.push_back(std::max<std::size_t>(at, 1));
-    }
-    const RunSeconds here =
-        measure_runs(setup.target, setup.draft, tokens, starts, positions, settings.clock);
-    for (std::size_t i = 0; i < positions; ++i) target[i].push_back(here.target[i]);
-    for (std::size_t i = 0; i < draft.size(); ++i) draft[i].push_back(here.draft[i]);
-  }
-  RunSeconds all;
-  for (const auto& times : target) all.target.push_back(median(times));
-  for (const auto& times : draft) all.draft.push_back(median(times));
-  return all;
 }
 
 double seconds_a_token(const ClockedDecode& decode) {
@@ -98,13 +61,13 @@ std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& 
                                        const Control& control) {
   const auto most =
       static_cast<std::size_t>(*std::max_element(settings.gammas.begin(), settings.gammas.end()));
-  if (settings.tokens < most + 2) {
-    throw ConfigError("/walltime/tokens",
-                      fmt::format("{} are too few to time rounds of gamma = {}", settings.tokens, most));
-  }
-  const WrittenText text = write_text(setup, settings, std::max<std::size_t>(most, 1), control);
-  if (text.recorded.partial) return {};
-  const RunSeconds runs = measure_along(setup, text, settings, most + 1);
+  const auto measured = measure_pair(
+      setup,
+      {.tokens = settings.tokens, .texts = settings.repeats, .positions = most + 1, .clock = settings.clock},
+      control);
+  if (!measured) return {};
+  const RunSeconds& runs = measured->runs;
+  const TextAcceptance text = acceptance_of(measured->text.recording, most);
   const ClockedGammas clocked =
       clock_decoding(setup.target, setup.draft, setup.rule.sampled, settings.gammas, setup.simulation.prompts,
                      setup.simulation.seed, settings.tokens, settings.repeats, settings.clock, control);
@@ -126,10 +89,9 @@ std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& 
     row.c = c;
     row.verify_cost = runs.target[drafted] / plain_run;
     row.alpha = text.alpha;
-    row.expected_tokens = gamma == 0 ? 1 : text.expected_tokens[drafted - 1];
+    row.expected_tokens = text.expected_tokens[drafted - 1];
     // After a round that accepts everything the draft has two new tokens to read.
-    const double longer_run =
-        gamma == 0 ? 0 : text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
+    const double longer_run = text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
     const double round_time = gamma * c + row.verify_cost + longer_run;
     row.printed_speedup = speedup(text.alpha, gamma, c);
     row.corrected_speedup = expected_tokens(text.alpha, gamma) / (gamma * c + row.verify_cost);

@@ -69,12 +69,6 @@ double metadata_number(const llama_model* model, const std::string& key, double 
   return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
-std::string described(const llama_model* model) {
-  std::array<char, 128> text{};
-  llama_model_desc(model, text.data(), text.size());
-  return text.data();
-}
-
 /// As a token is printed.
 std::string printed(std::string_view piece) {
   std::string out;
@@ -108,6 +102,9 @@ std::shared_ptr<llama_model> load_llama_model(const std::filesystem::path& file,
   llama_model_params parameters = llama_model_default_params();
   parameters.n_gpu_layers = 0;
   parameters.vocab_only = vocabulary_only;
+  // Weights as the file has them: no forms for special instructions, of which some (AMX) are there on virtual
+  // machines that do not allow them.
+  parameters.use_extra_bufts = false;
   std::shared_ptr<llama_model> model(llama_model_load_from_file(file.c_str(), parameters), llama_model_free);
   if (!model) {
     std::string reason = last_llama_error();
@@ -135,7 +132,6 @@ GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) : file_(file) {
   if (!for_nothing_) for_nothing_ = token_if_any(llama_vocab_eos(vocabulary));
 
   facts_.architecture = metadata(model.get(), "general.architecture");
-  facts_.description = described(model.get());
   facts_.file_bytes = static_cast<double>(std::filesystem::file_size(file));
   const auto of_architecture = [&](const std::string& key, double otherwise) {
     return metadata_number(model.get(), facts_.architecture + "." + key, otherwise);

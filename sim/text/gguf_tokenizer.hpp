@@ -23,7 +23,6 @@ bool has_libllama();
 /// What a file says before its weights are read.
 struct GgufFacts {
   std::string architecture;          ///< "llama"
-  std::string description;           ///< "llama 30L 135M Q4_1"
   double file_bytes = 0;             ///< about those of the weights
   std::int32_t trained_context = 0;  ///< tokens
   double cache_bytes = 0;            ///< of the key-value cache for each token of a context, in f32

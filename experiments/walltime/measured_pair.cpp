@@ -1,0 +1,58 @@
+#include "experiments/walltime/measured_pair.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/statistics/medians.hpp"
+#include "experiments/config/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Along each text, where runs are timed.
+constexpr std::size_t places_a_text = 8;
+
+std::vector<double> medians_of(const std::vector<std::vector<double>>& times) {
+  std::vector<double> all;
+  for (const auto& some : times) all.push_back(median(some));
+  return all;
+}
+
+}  // namespace
+
+std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasurement& how,
+                                         const Control& control) {
+  if (how.tokens <= how.positions) {
+    throw ConfigError("/walltime/tokens", fmt::format("{} are too few to time runs over {} positions",
+                                                      how.tokens, how.positions));
+  }
+  Setup alone = setup;
+  alone.simulation.trials = how.texts;
+  MeasuredPair found{record_pair(alone, how.tokens, {.stop = control.stop}), {}};
+  if (found.text.partial) return std::nullopt;
+
+  std::vector<std::vector<double>> target(how.positions);
+  std::vector<std::vector<double>> draft(std::min<std::size_t>(2, how.positions));
+  for (std::uint32_t trial = 0; trial < how.texts; ++trial) {
+    if (control.stop()) return std::nullopt;
+    std::vector<Token> tokens = setup.simulation.prompt(trial);
+    const std::size_t prompt = tokens.size();
+    const auto first = found.text.tokens.begin() + static_cast<std::ptrdiff_t>(trial * how.tokens);
+    tokens.insert(tokens.end(), first, first + static_cast<std::ptrdiff_t>(how.tokens));
+    std::vector<std::size_t> starts;
+    for (std::size_t i = 0; i < places_a_text; ++i) {
+      const std::size_t at = prompt + i * (how.tokens - how.positions) / places_a_text;
+      starts.push_back(std::max<std::size_t>(at, 1));
+    }
+    const RunSeconds here = measure_runs(setup.target, setup.draft, tokens, starts, how.positions, how.clock);
+    for (std::size_t i = 0; i < target.size(); ++i) target[i].push_back(here.target[i]);
+    for (std::size_t i = 0; i < draft.size(); ++i) draft[i].push_back(here.draft[i]);
+  }
+  found.runs = {medians_of(target), medians_of(draft)};
+  return found;
+}
+
+}  // namespace speclab
