@@ -105,7 +105,6 @@ void GgufSession::run(std::span<const Token> tokens, std::size_t first) {
       std::mismatch(cached_.begin(), cached_.end(), tokens.begin(), tokens.end()).first - cached_.begin());
   std::size_t missing = first;
   while (missing <= std::min(shared, tokens.size()) && knows(missing)) ++missing;
-  if (missing > tokens.size()) return;
   keep(std::min(shared, missing - 1), first);
   while (cached_.size() < tokens.size()) {
     const std::size_t count = std::min(most_, tokens.size() - cached_.size());

@@ -158,7 +158,7 @@ TEST_CASE("tables and figures of a calibration") {
   const Result result = run_of(config_of(small_calibration)).result;
   const Experiment& experiment = *result.config.experiment;
   CHECK(experiment.tables(result, {}, "t").size() == 2);
-  CHECK(experiment.figures(result).size() == 3);
+  CHECK(experiment.figures(result, Timings{}).size() == 3);
 }
 
 TEST_CASE("progress adds up to the announced work, and a stop leaves a partial result") {

@@ -7,6 +7,7 @@
 
 #include "analysis/theory/theorems.hpp"
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/config/config_error.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/models/tiny_llama.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -22,7 +23,8 @@ struct Pair {
   TempFile draft{TinyLlama(31).gguf()};
 
   Json config() const {
-    return {{"experiment", "walltime"},
+    return {{"title", "t"},
+            {"experiment", "walltime"},
             {"models",
              {{"target", {{"kind", "gguf"}, {"file", target.path().string()}}},
               {"draft", {{"kind", "gguf"}, {"file", draft.path().string()}}}}},

@@ -9,6 +9,7 @@
 
 #include "core/rules/token.hpp"
 #include "sim/error.hpp"
+#include "sim/model_clock.hpp"
 #include "sim/models/model.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
@@ -122,6 +123,16 @@ TEST_CASE("gguf: rows prepared together are those computed one by one" * doctest
       }
     }
   }
+}
+
+TEST_CASE("gguf: the clock times runs, not rows that are known" * doctest::skip(without)) {
+  const Model model = loaded(tiny(), {.batch = 0, .kept_rows = 0});
+  const std::vector<Token> text = text_of(8, 60);
+  const auto seconds = [&](const std::vector<std::size_t>& starts) {
+    return measure_runs(model, model, text, starts, 8, ClockKind::processor).target.front();
+  };
+  // Runs that begin within what an earlier one computed take as long as others. A known row takes a tenth.
+  CHECK(seconds({20, 21, 22, 23, 24}) > 0.4 * seconds({2, 12, 22, 32, 42}));
 }
 
 TEST_CASE("gguf: rows that are kept, and rows of several threads, are the same" * doctest::skip(without)) {

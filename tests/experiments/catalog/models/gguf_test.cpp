@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/check/equality_test.hpp"
 #include "experiments/recording/record_pair.hpp"
 #include "experiments/support/machine.hpp"
@@ -35,9 +36,9 @@ struct Files {
     return TinyLlama(21, size).gguf();
   }()};
   TempFile text{[] {
-    std::string text;
-    for (int i = 0; i < 60; ++i) text += "the other one is in there, on a thin line. ";
-    return text;
+    std::string lines;
+    for (int i = 0; i < 60; ++i) lines += "the other one is in there, on a thin line. ";
+    return lines;
   }()};
 };
 
@@ -48,7 +49,8 @@ Json gguf(const TempFile& file, Json more = Json::object()) {
 }
 
 Json config_of(const Json& target, const Json& draft) {
-  return {{"experiment", "decode"},
+  return {{"title", "t"},
+          {"experiment", "decode"},
           {"models", {{"target", target}, {"draft", draft}}},
           {"cost", {{"c", 0.1}}},
           {"gamma", 3},
@@ -64,7 +66,7 @@ EqualityResult tested(const Json& config, const std::string& rule, const CheckSe
   whole["rule"] = {{"kind", rule}};
   ModelFactory factory;
   const Setup setup = build_setup(read_config(present(whole)), factory);
-  return test_equality(setup, 3, settings).value();
+  return test_equality(setup, 3, settings, Control{}).value();
 }
 
 }  // namespace
@@ -172,7 +174,7 @@ TEST_CASE("gguf kind: speculative text has the target's distribution, and the te
     const EqualityResult result = tested(config, rule, settings);
     CHECK(result.reference == EqualityReference::exact_distribution);
     CHECK_FALSE(result.different);
-    CHECK(result.detectable_total_variation.value() < 0.05);
+    CHECK(result.detectable_total_variation < 0.05);
   }
   CHECK(tested(config, "fault-resample-target", settings).different);
 }
