@@ -35,7 +35,7 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most) {
                                                           : static_cast<double>(recording.size()) / rounds);
   }
   for (std::size_t gamma = 1; gamma <= most; ++gamma) {
-    text.whole.push_back(accepted_by_position(recording, gamma).back());
+    text.whole.push_back(accepted_by_position(recording, gamma).back().all);
   }
   return text;
 }

@@ -128,7 +128,7 @@ TEST_CASE("gguf kind: what does not fit is said before the run, with a remedy" *
   CHECK(error_of(R"({"kind": "gguf"})").starts_with("/model/file: missing"));
   CHECK(error_of(gguf(files.target, {{"context", 1 << 20}}).dump()).find("/model/file") == std::string::npos);
 
-  Json longer = config_of(gguf(files.target, {{"context", 20}}), gguf(files.draft));
+  Json longer = config_of(gguf(files.target, {{"context", 12}}), gguf(files.draft));
   const std::string length = error_of_run(longer);
   CHECK(length.starts_with("/simulation/length"));
   CHECK(length.find("context of the target") != std::string::npos);
