@@ -15,10 +15,11 @@ class AnyMemory {
   AnyMemory(const AnyMemory& other) : held_(other.held_ ? other.held_->copy() : nullptr) {}
   AnyMemory(AnyMemory&&) noexcept = default;
   AnyMemory& operator=(const AnyMemory& other) {
-    if (held_ && other.held_ && typeid(*held_) == typeid(*other.held_)) {
-      held_->assign(*other.held_);
+    const Base* given = other.held_.get();
+    if (held_ && given && held_->type() == given->type()) {
+      held_->assign(*given);
     } else {
-      held_ = other.held_ ? other.held_->copy() : nullptr;
+      held_ = given ? given->copy() : nullptr;
     }
     return *this;
   }
@@ -29,7 +30,7 @@ class AnyMemory {
   template <class T>
   T& as() {
     if (!held_) held_ = std::make_unique<Held<T>>();
-    assert(typeid(*held_) == typeid(Held<T>));
+    assert(held_->type() == typeid(T));
     return static_cast<Held<T>&>(*held_).value;
   }
 
@@ -41,12 +42,14 @@ class AnyMemory {
     virtual ~Base() = default;
     virtual std::unique_ptr<Base> copy() const = 0;
     virtual void assign(const Base& other) = 0;
+    virtual const std::type_info& type() const = 0;
   };
   template <class T>
   struct Held final : Base {
     T value{};
     std::unique_ptr<Base> copy() const override { return std::make_unique<Held>(*this); }
     void assign(const Base& other) override { value = static_cast<const Held&>(other).value; }
+    const std::type_info& type() const override { return typeid(T); }
   };
 
   std::unique_ptr<Base> held_;

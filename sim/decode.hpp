@@ -27,8 +27,9 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
   outcome.batches.resize(simulation.cut().count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  for_each_index(simulation.trials, [&](std::size_t index) {
-    const auto trial = static_cast<std::uint32_t>(index);
+  const auto [first, last] = simulation.trials_to_run();
+  for_each_index(last - first, [&](std::size_t index) {
+    const auto trial = static_cast<std::uint32_t>(first + index);
     BatchWriter writer(simulation, outcome, mutex);
     std::vector<Token> context = simulation.prompt(trial);
     RoundScratch<double> scratch;

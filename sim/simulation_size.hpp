@@ -1,8 +1,11 @@
 // How a run is cut into independent trials, and trials into batches for intervals.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
+#include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/round/batches.hpp"
@@ -18,16 +21,44 @@ namespace speclab {
 /// in one state, they look alike; 8 do so once in 128 times.
 inline constexpr std::uint32_t least_independent_trials = 8;
 
+/// Batches first..last-1.
+struct BatchSpan {
+  std::uint32_t first = 0;
+  std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
+
+  bool contains(std::uint32_t batch) const { return first <= batch && batch < last; }
+  bool operator==(const BatchSpan&) const = default;
+};
+
 struct SimulationSize {
   std::uint64_t seed = 1;
   std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
   std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
   std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
   std::uint32_t batches = 64;                   ///< at most, for batch means
+  BatchSpan only = {};  ///< the batches that are run; the tallies of others stay empty
 
   const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
+
+  /// Trials first..last-1: those of `only`, whose batches are whole trials or all there are.
+  std::pair<std::uint32_t, std::uint32_t> trials_to_run() const {
+    const BatchCut all = cut();
+    if (only.first == 0 && only.last >= all.count()) return {0, trials};
+    assert(has_independent_trials());
+    const auto trial = [&](std::uint32_t batch) {
+      return batch < all.count() ? static_cast<std::uint32_t>(all.begin(batch) / length) : trials;
+    };
+    return {trial(only.first), trial(only.last)};
+  }
+
+  /// Rounds (or tokens) of the batches that are run.
+  std::uint64_t total_to_run() const {
+    const BatchCut all = has_independent_trials() ? cut() : independent_cut();
+    const auto end = [&](std::uint32_t batch) { return batch < all.count() ? all.begin(batch) : total(); };
+    return end(only.last) - end(only.first);
+  }
 
   bool has_independent_trials() const { return trials >= least_independent_trials; }
 

@@ -7,6 +7,9 @@
   ENTRY(reproduce)           \
   ENTRY(sweep)               \
   ENTRY(compare)             \
+  ENTRY(submit)              \
+  ENTRY(status)              \
+  ENTRY(merge)               \
   ENTRY(predict)             \
   ENTRY(plan)                \
   ENTRY(record)              \

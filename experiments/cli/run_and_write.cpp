@@ -9,6 +9,8 @@
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/result_files.hpp"
+#include "experiments/run/terminal_watch.hpp"
+#include "experiments/shards/shard_run.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
@@ -35,6 +37,25 @@ void print_section(const Section& section) {
 
 }  // namespace
 
+void write_and_print(const RunResult& run, const RunOutput& output) {
+  const std::filesystem::path& folder = output.folder;
+  write_data(folder, run);
+  const Section section = result_section(run.result, run.timings, "result", output.command);
+  write_figures(folder, section);
+  Page page{section.title, "", report_facts(output.command, output.backend), {section}};
+  add_input_facts(run.result.inputs, page.facts);
+  write_report(folder, page);
+  if (!run.result.partial) remove_journal(folder);
+
+  if (output.as_json) {
+    write_text(run.result, [](const std::string& piece) { fmt::print("{}", piece); });
+  } else if (!output.quiet) {
+    print_section(section);
+    for (const char* written : {"report.html", "result.json", "results.csv"})
+      fmt::print("{}\n", (folder / written).string());
+  }
+}
+
 int run_and_write(const boost::program_options::variables_map& values, const char* verb,
                   void (*check)(const Config& config)) {
   const auto file = values["config"].as<std::string>();
@@ -58,6 +79,29 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   if (backend == Backend::cuda) command += " --backend cuda";
 
   const InterruptGuard guard;
+  if (values.count("shard") > 0) {
+    const Shard shard = shard_named(values["shard"].as<std::string>());
+    return in_file(file, [&] {
+      check(config);
+      refuse_unwritable(folder);
+      refuse_foreign_result(folder, config);
+      if (resume == Resume::required || as_json)
+        throw UsageError(
+            "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
+      TerminalWatch watch(fmt::format("shard {}/{}", shard.index, shard.count), quiet);
+      const bool whole =
+          run_shard(config, {.folder = folder,
+                             .shard = shard,
+                             .command = command,
+                             .anew = force,
+                             .backend = backend,
+                             .control_for = [&](std::uint64_t total) { return watch.control(total); }});
+      if (whole && !quiet)
+        fmt::print("shard {}/{} is complete; speclab merge {}\n", shard.index, shard.count,
+                   shell_word(folder.string()));
+      return whole ? exit_ok : exit_interrupted;
+    });
+  }
   std::optional<FolderLock> lock;
   const RunResult run = in_file(file, [&] {
     check(config);
@@ -70,21 +114,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
                                 .resume = force ? Resume::never : resume,
                                 .backend = backend});
   });
-  write_data(folder, run);
-  const Section section = result_section(run.result, run.timings, "result", command);
-  write_figures(folder, section);
-  Page page{section.title, "", report_facts(command, backend), {section}};
-  add_input_facts(run.result.inputs, page.facts);
-  write_report(folder, page);
-  if (!run.result.partial) remove_journal(folder);
-
-  if (as_json) {
-    write_text(run.result, [](const std::string& piece) { fmt::print("{}", piece); });
-  } else if (!quiet) {
-    print_section(section);
-    for (const char* written : {"report.html", "result.json", "results.csv"})
-      fmt::print("{}\n", (folder / written).string());
-  }
+  write_and_print(run, {folder, command, backend, as_json, quiet});
   return run.result.partial ? exit_interrupted : exit_ok;
 }
 

@@ -133,6 +133,8 @@ void add_run_options(po::options_description& options) {
   add_config_options(options);
   options.add_options()("json", "print result.json to standard output instead of a table")(
       "quiet,q", "no table, no progress")(
+      "shard", po::value<std::string>(),
+      "I/N: run this part of the work only, into the folder's shards/; speclab merge puts them together")(
       "force", "overwrite the results of another config, or of an interrupted run")(
       "resume", po::value<std::string>()->default_value("auto"),
       "auto goes on with an interrupted run when config, version and input files are as they were, else "

@@ -4,16 +4,19 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/fields.hpp"
+#include "experiments/run/backend.hpp"
 
 namespace speclab {
 
 struct Config;
+struct RunResult;
 
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
 
@@ -81,8 +84,19 @@ void print(const T& result, const Typed<T>& type, bool as_json, std::string (*te
   fmt::print("{}", text_of(result));
 }
 
-/// Runs the config, writes its folder, prints its table: what run, sweep and compare have in common. `check`
-/// may refuse a config.
+/// Where a result goes, and what is said of it.
+struct RunOutput {
+  std::filesystem::path folder;
+  std::string command;  ///< that gives it, for a shell
+  Backend backend = Backend::cpu;
+  bool as_json = false;
+  bool quiet = false;
+};
+/// Writes the files and the report of a result, and prints it.
+void write_and_print(const RunResult& run, const RunOutput& output);
+
+/// Runs the config, or a shard of it, writes its folder, prints its table: what run, sweep and compare have
+/// in common. `check` may refuse a config.
 int run_and_write(const boost::program_options::variables_map& values, const char* verb,
                   void (*check)(const Config& config));
 

@@ -20,7 +20,7 @@
 
 namespace speclab {
 
-struct Experiment;
+class Experiment;
 
 struct ModelPair {
   ModelConfig target;

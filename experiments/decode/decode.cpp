@@ -89,6 +89,7 @@ class Decode final : public Experiment {
     const auto setup = jobs.setup(cell.config);
     return std::make_unique<DecodingCell>(cell, jobs.decode(setup, cell.config.gamma), setup->exact_alpha);
   }
+  Division division(const Config& cell) const override { return division_of_decoding(cell); }
   bool runs_on_gpu() const override { return true; }
   std::vector<Metric> shown_metrics() const override {
     using enum Metric;
@@ -105,6 +106,7 @@ class Acceptance final : public Experiment {
     const auto setup = jobs.setup(cell.config);
     return std::make_unique<DecodingCell>(cell, jobs.acceptance(setup), setup->exact_alpha);
   }
+  Division division(const Config& cell) const override { return division_of_decoding(cell); }
   std::vector<Metric> shown_metrics() const override { return {Metric::alpha_overlap}; }
   Metric figure_metric() const override { return Metric::alpha_overlap; }
 };
@@ -116,6 +118,9 @@ class Iid final : public Experiment {
     const std::optional<double> alpha = cell.config.alpha;
     if (!alpha) throw ConfigError("/alpha", "missing; iid needs an acceptance rate");
     return std::make_unique<DecodingCell>(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
+  }
+  Division division(const Config& cell) const override {
+    return {simulation_size(cell).independent_cut().count()};
   }
   bool runs_on_gpu() const override { return true; }
   std::vector<Metric> shown_metrics() const override {

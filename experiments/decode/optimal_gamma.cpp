@@ -100,6 +100,7 @@ class OptimalGammaExperiment final : public Experiment {
     for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
     return prepared;
   }
+  Division division(const Config& cell) const override { return division_of_decoding(cell); }
   bool runs_on_gpu() const override { return true; }
   std::string own_key() const override { return "search"; }
   TypePtr own_result() const override { return described<SearchResult>().type; }

@@ -16,6 +16,8 @@ constexpr std::size_t most_rows_open = 30;
 
 }  // namespace
 
+Division Experiment::division(const Config&) const { return {}; }
+
 int Experiment::intervals(const Config&) const { return independent_metrics; }
 
 std::vector<Table> Experiment::tables(const Result& result, const Timings&, const std::string& id) const {

@@ -51,6 +51,14 @@ class PreparedCell {
   virtual void run(CellResult& result, const RunContext& context) = 0;
 };
 
+/// How several processes can share the work of a cell.
+struct Division {
+  std::uint32_t batches = 1;  ///< that can be run apart; above 1 all work of the cell is in jobs
+  std::string jobs = {};      ///< cells of one such name share jobs; empty for jobs of its own
+};
+/// Of a cell whose jobs decode, or measure acceptance, from the set-up of its config.
+Division division_of_decoding(const Config& cell);
+
 class Experiment {
  public:
   Experiment(std::string name, std::string sentence, std::vector<std::string> aliases = {})
@@ -74,6 +82,8 @@ class Experiment {
   virtual int intervals(const Config& cell) const;
   /// False for results that must be measured again after an interrupt.
   virtual bool resumable() const { return true; }
+  /// How several processes can share the work of a cell; by default they cannot.
+  virtual Division division(const Config& cell) const;
   /// True when every simulation is a job that a GPU can run.
   virtual bool runs_on_gpu() const { return false; }
   /// Why printed values cannot be judged, as a sentence with a remedy; empty when they can.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/recorded_setup.hpp"
 #include "sim/decode.hpp"
@@ -125,8 +126,14 @@ Job& JobList::independent_acceptances(const Config& config, double alpha) {
 
 std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
-  for (const Job& job : jobs_) total += job.simulation.total();
+  for (const Job& job : jobs_) total += job.done ? 0 : job.simulation.total_to_run();
   return total;
+}
+
+Division division_of_decoding(const Config& cell) {
+  const SimulationSize simulation = simulation_size(cell);
+  return {simulation.has_independent_trials() ? simulation.cut().count() : 1,
+          fmt::format("{}{}", setup_key(cell), cell.gamma)};
 }
 
 void require_gpu_form(const Job& job) {
@@ -205,7 +212,7 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
 
 void JobList::run(const Control& control, Backend backend, const std::function<void(const Job& job)>& done) {
   for_each_index(jobs_.size(), [&](std::size_t i) {
-    if (control.stop()) return;
+    if (jobs_[i].done || control.stop()) return;
     run_job(jobs_[i], control, backend);
     done(jobs_[i]);
   });

@@ -16,6 +16,7 @@
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/run/backend.hpp"
+#include "experiments/run/job_part.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/fast_pair.hpp"
@@ -26,8 +27,6 @@ namespace speclab {
 /// What a job does with its set-up.
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
-/// How decoding ran.
-enum class EngineUsed { plain, fast, iid };
 const char* words(EngineUsed engine);
 
 /// One simulation to run.
@@ -71,11 +70,11 @@ class JobList {
   /// Corpora and models of all cells.
   ModelFactory& factory() { return factory_; }
 
-  /// Rounds (or tokens) in all.
+  /// Rounds (or tokens) to run.
   std::uint64_t total() const;
 
-  /// Runs every job, in parallel over jobs and trials, and calls `done` after each, from any thread. All jobs
-  /// pass `require_gpu_form` when the backend is not the CPU.
+  /// Runs the jobs that are not done, in parallel over jobs and trials, and calls `done` after each, from any
+  /// thread. All jobs pass `require_gpu_form` when the backend is not the CPU.
   void run(
       const Control& control, Backend backend = Backend::cpu,
       const std::function<void(const Job& job)>& done = [](const Job&) {});

@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
-#include "experiments/support/progress.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -75,12 +73,8 @@ void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
 
 RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<Progress> progress;
-  const auto control_for = [&](std::uint64_t total) {
-    progress = std::make_unique<Progress>(options.title, total, options.quiet);
-    return Control{.stop = [] { return interrupted(); },
-                   .progress = [&progress](std::uint64_t steps) { progress->advance(steps); }};
-  };
+  std::optional<TerminalWatch> watch(std::in_place, options.title, options.quiet);
+  const auto control_for = [&](std::uint64_t total) { return watch->control(total); };
   std::optional<Journal> journal;
   const auto resume = [&](const RunIdentity& identity) {
     if (!config.experiment->resumable()) {
@@ -91,11 +85,13 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
     journal.emplace(options.folder, identity, options.resume);
     for (const std::string& note : journal->notes())
       fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
-    return Resumption{journal->take_finished(),
-                      [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); }};
+    Resumption resumption;
+    resumption.finished = journal->take_finished();
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
+    return resumption;
   };
   RunResult run = run_config(config, control_for, resume, options.backend);
-  progress.reset();
+  watch.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   run.timings.seconds = elapsed.count();
   run.timings.threads = thread_count();

@@ -22,9 +22,10 @@ namespace {
 /// A cell of the grid, ready to run or taken from an earlier run.
 struct RunCell {
   const CellSpec* spec;
-  std::unique_ptr<PreparedCell> work;  ///< null for a cell that is finished
+  std::unique_ptr<PreparedCell> work;  ///< null for a cell that is finished, or of another share
   CellResult result;
   std::size_t waiting = 0;  ///< jobs that have not run
+  bool divided = false;     ///< its jobs run in part, itself not at all
 };
 
 struct Grid {
@@ -69,16 +70,78 @@ std::vector<InputFile> inputs_of(const std::vector<CellSpec>& specs) {
 }
 
 /// `grid` stays where it is: cells refer to its specs and jobs.
-void prepare(Grid& grid, FinishedCells finished) {
+void prepare(Grid& grid, Resumption& resumption) {
+  const std::optional<Share>& share = resumption.share;
   for (std::size_t i = 0; i < grid.specs.size(); ++i) {
-    RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}, 0});
-    if (const auto found = finished.find(i); found != finished.end()) {
+    RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}});
+    if (const auto found = resumption.finished.find(i); found != resumption.finished.end()) {
       cell.result = std::move(found->second);
-    } else {
-      static_cast<CaseConfig&>(cell.result) = grid.specs[i];
-      cell.work = grid.config.experiment->prepare(grid.specs[i], grid.jobs);
+      continue;
+    }
+    static_cast<CaseConfig&>(cell.result) = grid.specs[i];
+    if (share && !share->cells[i]) continue;
+    cell.work = grid.config.experiment->prepare(grid.specs[i], grid.jobs);
+    if (!share || !share->divided.contains(i)) continue;
+    cell.divided = true;
+    for (Job* job : cell.work->jobs) job->simulation.only = share->divided.at(i);
+  }
+}
+
+/// A job by the first cell that uses it, and its place there.
+using JobName = std::pair<std::size_t, std::size_t>;
+
+std::map<const Job*, JobName> job_names(const std::vector<RunCell>& cells) {
+  std::map<const Job*, JobName> names;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!cells[i].work) continue;
+    const std::vector<Job*>& jobs = cells[i].work->jobs;
+    for (std::size_t k = 0; k < jobs.size(); ++k) names.try_emplace(jobs[k], i, k);
+  }
+  return names;
+}
+
+/// Gives jobs their parts; those that have all of their batches then are done.
+void add_parts(const std::vector<RunCell>& cells, const std::map<const Job*, JobName>& names,
+               const std::vector<JobPart>& parts) {
+  std::map<JobName, std::vector<const JobPart*>> by_name;
+  for (const JobPart& part : parts) by_name[{part.cell, part.job}].push_back(&part);
+  for (const RunCell& cell : cells) {
+    if (!cell.work) continue;
+    for (Job* job : cell.work->jobs) {
+      const auto found = by_name.find(names.at(job));
+      if (job->done || found == by_name.end()) continue;
+      Outcome outcome;
+      std::uint32_t covered = 0;
+      for (const JobPart* part : found->second) {
+        outcome.batches.resize(part->batches);
+        std::copy(part->tallies.begin(), part->tallies.end(), outcome.batches.begin() + part->first);
+        outcome.work += part->work;
+        covered += static_cast<std::uint32_t>(part->tallies.size());
+      }
+      const BatchSpan& only = job->simulation.only;
+      const std::uint32_t last = std::min(only.last, static_cast<std::uint32_t>(outcome.batches.size()));
+      if (covered < last - only.first) continue;
+      job->outcome = std::move(outcome);
+      job->engine = found->second.front()->engine;
+      job->why_plain = found->second.front()->why_plain;
+      job->done = true;
     }
   }
+}
+
+JobPart part_of(const Job& job, const JobName& name) {
+  const std::vector<Tally>& batches = job.outcome.batches;
+  const auto count = static_cast<std::uint32_t>(batches.size());
+  const std::uint32_t first = std::min(job.simulation.only.first, count);
+  const std::uint32_t last = std::min(job.simulation.only.last, count);
+  return {.cell = name.first,
+          .job = name.second,
+          .first = first,
+          .batches = count,
+          .engine = job.engine,
+          .why_plain = job.why_plain,
+          .work = job.outcome.work,
+          .tallies = {batches.begin() + first, batches.begin() + last}};
 }
 
 /// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
@@ -115,10 +178,13 @@ class CellRunner {
  public:
   CellRunner(Grid& grid, const Resumption& resumption, const RunContext& context)
       : grid_(grid), resumption_(resumption), context_(context) {
+    if (resumption.share) names_ = job_names(grid.cells);
     for (RunCell& cell : grid.cells) {
       if (!cell.work) continue;
-      cell.waiting = cell.work->jobs.size();
-      for (Job* job : cell.work->jobs) users_[job].push_back(&cell);
+      for (Job* job : cell.work->jobs) {
+        cell.waiting += job->done ? 0 : 1;
+        users_[job].push_back(&cell);
+      }
     }
   }
 
@@ -129,6 +195,10 @@ class CellRunner {
       const std::scoped_lock lock(mutex_);
       const auto users = users_.find(&job);
       if (users == users_.end()) return;
+      if (users->second.front()->divided) {
+        if (!job.outcome.partial) resumption_.keep_part(part_of(job, names_.at(&job)));
+        return;
+      }
       for (RunCell* cell : std::vector<RunCell*>(users->second)) {
         if (--cell->waiting == 0 && !cell->work->works() && !interrupted(*cell->work)) run(*cell);
       }
@@ -144,12 +214,16 @@ class CellRunner {
 
  private:
   void run(RunCell& cell) {
+    if (cell.divided) {
+      cell.result.partial = interrupted(*cell.work);
+      return;
+    }
     // Experiments that work by themselves, not in jobs, end before the next cell.
     const bool stopped = cell.work->works() && context_.control.stop();
     cell.result.partial = interrupted(*cell.work) || stopped;
     if (!stopped && !empty(*cell.work)) cell.work->run(cell.result, context_);
     if (cell.result.partial) return;
-    const bool costs = !cell.work->jobs.empty() || cell.work->works();
+    const bool costs = !cell.work->jobs.empty() || cell.work->works() || resumption_.share;
     if (costs) resumption_.keep(static_cast<std::size_t>(&cell - grid_.cells.data()), cell.result);
     for (Job* job : cell.work->jobs) {
       std::vector<RunCell*>& users = users_.at(job);
@@ -163,6 +237,7 @@ class CellRunner {
   const Resumption& resumption_;
   const RunContext& context_;
   std::map<const Job*, std::vector<RunCell*>> users_;  ///< cells that have not run, by what they wait for
+  std::map<const Job*, JobName> names_;                ///< of a run that is shared
   std::mutex mutex_;
 };
 
@@ -176,7 +251,8 @@ Config with_sections(Config config) {
 Workload measure_workload(const Config& config) {
   Grid grid;
   expand(grid, config);
-  prepare(grid, {});
+  Resumption everything;
+  prepare(grid, everything);
   return {grid.cells.size(), grid.steps()};
 }
 
@@ -186,7 +262,8 @@ RunResult run_config(const Config& config, const std::function<Control(std::uint
   expand(grid, config);
   const RunIdentity identity{grid.config, grid.specs.size(), inputs_of(grid.specs), backend};
   Resumption resumption = resume(identity);
-  prepare(grid, std::move(resumption.finished));
+  prepare(grid, resumption);
+  if (!resumption.parts.empty()) add_parts(grid.cells, job_names(grid.cells), resumption.parts);
   if (backend != Backend::cpu) require_gpu_form(grid);
 
   RunResult run;

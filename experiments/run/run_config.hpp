@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "experiments/run/backend.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/job_part.hpp"
 
 namespace speclab {
 
@@ -36,13 +38,23 @@ struct RunIdentity {
 /// Whole cells by their place in the result.
 using FinishedCells = std::map<std::size_t, CellResult>;
 
+/// What one process runs of a run that several share.
+struct Share {
+  std::vector<bool> cells;                   ///< by place: those that it runs, whole or in part
+  std::map<std::size_t, BatchSpan> divided;  ///< of those: the batches of all jobs of a cell that it runs
+};
+
 /// How a run is gone on with, and what keeps its cells.
 struct Resumption {
-  FinishedCells finished;  ///< not run again
+  FinishedCells finished;      ///< not run again
+  std::vector<JobPart> parts;  ///< nor these; parts of one job do not overlap
+  std::optional<Share> share;  ///< none: everything
   /// Told of every other cell when it is finished, by one thread at a time. Cells that cost no work are left
-  /// out.
+  /// out, unless processes share the run.
   std::function<void(std::size_t cell, const CellResult& result)> keep = [](std::size_t, const CellResult&) {
   };
+  /// Told of the jobs of divided cells, instead; any thread.
+  std::function<void(const JobPart& part)> keep_part = [](const JobPart&) {};
 };
 
 /// Builds everything that the config names. Throws ConfigError for a config that cannot be run.
@@ -52,8 +64,10 @@ Workload measure_workload(const Config& config);
 Config with_sections(Config config);
 
 /// Runs the config. `control_for(total)` is asked once the amount of work, in steps, is known; `resume`
-/// before that, with what the run depends on. Throws ConfigError for a config that cannot be run, or not on
-/// this backend. The result is the same on all of them; timings name the device.
+/// before that, with what the run depends on. Of a run that is shared, the result has the cells of the share
+/// that are not divided, the others are empty, and `partial` is about the share. Throws ConfigError for a
+/// config that cannot be run, or not on this backend. The result is the same on all of them; timings name the
+/// device.
 RunResult run_config(
     const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
     const std::function<Resumption(const RunIdentity& identity)>& resume =

@@ -17,6 +17,7 @@
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/run/run_config.hpp"
+#include "experiments/shards/shard_run.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
@@ -63,6 +64,32 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
   result.timings.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.timings.machine = machine_description();
   return result;
+}
+
+/// True when the shard is complete.
+bool run_one_shard(const ConfigText& text, const std::string& folder, int index, int count, int threads) {
+  const Config config = with_sections(read_config(text));
+  Watch watch{nb::none()};
+  const bool whole = unlocked([&] {
+    const ThreadLimit limit(threads);
+    return about(text, [&] {
+      refuse_unwritable(folder);
+      return run_shard(config, {.folder = folder,
+                                .shard = {index, count},
+                                .command = "speclab.sweep(...)",
+                                .control_for = [&](std::uint64_t total) { return watch.control(total); }});
+    });
+  });
+  watch.finish();
+  return whole;
+}
+
+RunResult merge(const std::string& folder) {
+  Watch watch{nb::none()};
+  RunResult run = unlocked(
+      [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
+  watch.finish();
+  return run;
 }
 
 RunResult read_back(const std::string& text) { return {read_result(parse_json(text)), {}}; }
@@ -178,6 +205,9 @@ void bind_configs(nb::module_& module) {
       .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name(); })
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
+  module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
+             nb::arg("count"), nb::arg("threads"));
+  module.def("merge", &merge, nb::arg("folder"));
   module.def("read_result", &read_back, nb::arg("text"));
   module.def("exact", &exact, nb::arg("config"), nb::arg("simulation"), nb::arg("threads"));
   module.def("check_config", &check, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
 from collections.abc import Mapping
-from typing import Any, Union
+from concurrent.futures import Executor
+from typing import Any, Optional, Union
 
 from . import _core
 from ._arrays import integer
@@ -51,11 +54,26 @@ def run(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> 
         return Result(_core.run(text, threads, report))
 
 
-def sweep(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
+def sweep(
+    config: ConfigLike,
+    *,
+    threads: int = 0,
+    progress: Progress = False,
+    executor: Optional[Executor] = None,
+    shards: Optional[int] = None,
+    folder: Union[str, "os.PathLike[str]", None] = None,
+) -> Result:
     """Runs a config over the grid of its "sweep", as `speclab sweep` does; otherwise as `run`.
 
     Args:
-        config, threads, progress: as of `run`.
+        config, threads, progress: as of `run`. With an executor, `threads` are those of each shard (0: one), and
+            `progress` counts shards.
+        executor: shares the work out: anything with the `submit` of `concurrent.futures.Executor`, whose workers have
+            this package, see `folder`, and find the files that the config names in their working folder. The result
+            has the same bytes.
+        shards: parts of equal cost, for the executor; by default four for each core of this machine.
+        folder: where shards leave what they finish; the same call goes on with it after a failure. By default a
+            temporary one, which goes at the end.
 
     Raises:
         ConfigError: the config has no "sweep".
@@ -67,7 +85,29 @@ def sweep(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -
     result_of = _read(config)
     if result_of.get("sweep") is None:
         raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
-    return run(config, threads=threads, progress=progress)
+    if executor is None:
+        if shards is not None or folder is not None:
+            raise ValueError("shards and folder: an executor runs them; give executor=")
+        return run(config, threads=threads, progress=progress)
+    threads = integer(threads, "threads", 0, 4096)
+    shards = 4 * (os.cpu_count() or 1) if shards is None else integer(shards, "shards", 1, 100_000)
+    with contextlib.ExitStack() as stack:
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-"))
+        folder = os.path.abspath(folder)
+        report = stack.enter_context(reporter(progress, "shards"))
+        futures = [executor.submit(_run_shard, config, folder, index + 1, shards, threads or 1) for index in range(shards)]
+        for done, future in enumerate(futures):
+            future.result()
+            if report is not None:
+                report(done + 1, shards)
+        return Result(_core.merge(folder))
+
+
+def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
+    """One shard, in a worker; a function of the module, so that it can be sent to another process."""
+    if not _core.run_shard(config_text(config), folder, index, count, threads):
+        raise RuntimeError(f"shard {index} of {count} was stopped early")
 
 
 def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:

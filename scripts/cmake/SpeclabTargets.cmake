@@ -6,6 +6,10 @@ add_library(speclab_options INTERFACE)
 # -ffp-contract=off: fused multiply-adds would give other bits on machines that have them.
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off>)
+if(SPECLAB_TOGETHER)
+  # clang warns of a local name that a file compiled before in the same unit has in its anonymous namespace.
+  target_compile_options(speclab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
+endif()
 if(SPECLAB_SANITIZE)
   # g++ 12 sees uninitialised values in its own <regex> when sanitizers change the inlining.
   target_compile_options(speclab_options INTERFACE

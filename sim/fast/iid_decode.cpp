@@ -90,6 +90,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simul
   // Rounds have no memory, so that a trial may be cut anywhere.
   for_each_index(piece_count(cut), [&](std::size_t index) {
     const Piece piece = piece_at(cut, index);
+    if (!simulation.only.contains(piece.batch)) return true;
     Counter counter(thresholds, simulation.seed);
     for (std::uint64_t at = piece.begin; at < piece.end;) {
       const auto trial = static_cast<std::uint32_t>(at / simulation.length);

@@ -249,15 +249,16 @@ Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const Simulation
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   // Few trials are shared out evenly; many come in several helpings a thread.
-  const std::uint64_t trials = simulation.trials;  // in 64 bits: sums below can pass 2^32
+  const std::pair range = simulation.trials_to_run();
+  const std::uint64_t trials = range.second - range.first;  // in 64 bits: sums below can pass 2^32
   const auto threads = static_cast<std::uint64_t>(concurrency());
   const std::uint64_t share = (trials + threads - 1) / threads;
   const std::uint64_t helping = share > 4 * streams ? (share + 3) / 4 : share;
   for_each_index((trials + helping - 1) / helping, [&](std::size_t index) {
-    const std::uint64_t first = index * helping;
+    const std::uint64_t begin = index * helping;
     InterleavedStreams<Steps> group(steps, rounds, simulation, control, streams, stopped, outcome, mutex);
-    group.run(static_cast<std::uint32_t>(first),
-              static_cast<std::uint32_t>(std::min(first + helping, trials)));
+    group.run(static_cast<std::uint32_t>(range.first + begin),
+              static_cast<std::uint32_t>(range.first + std::min(begin + helping, trials)));
     return !stopped;
   });
   outcome.partial = stopped;

@@ -26,8 +26,9 @@ concept Schedule = std::copy_constructible<S> &&
 /// A schedule of any such type. Copies share it.
 class AnySchedule {
  public:
-  template <Schedule S>
-  AnySchedule(S schedule) : program_(std::make_shared<const Typed<S>>(std::move(schedule))) {}
+  template <class S>
+  requires(!std::same_as<S, AnySchedule> && Schedule<S>) AnySchedule(S schedule)
+      : program_(std::make_shared<const Typed<S>>(std::move(schedule))) {}
 
   /// Plays the schedule over one sequence until it has text.tokens tokens.
   Elapsed run(const Acceptances& text) const {

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/run/folder_lock.hpp"
+#include "experiments/run/terminal_watch.hpp"
+#include "experiments/shards/shard_run.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+int merge_main(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab merge FOLDER [options]",
+      .about =
+          R"(Puts the shards of a run together, which `speclab run CONFIG --shard I/N --out FOLDER` left in
+FOLDER/shards, and writes what one process would have written there: the same bytes of result.json.
+First it checks that all shards ran one config with one version on the same inputs, that every cell is
+there, and that cells that were run twice gave the same. What is missing is named, with the commands that
+run it (exit code 2). The shards stay; remove FOLDER/shards when they are no longer needed.
+)",
+      .examples = R"(  speclab merge out/first
+  speclab merge out/first --json
+)",
+      .positional = "folder"};
+  usage.options.add_options()("json", "print result.json to standard output instead of a table")(
+      "quiet,q", "no table, no progress")("threads", boost::program_options::value<int>()->default_value(0),
+                                          "threads; 0: all cores");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const std::filesystem::path folder = (*values)["folder"].as<std::string>();
+  const bool as_json = values->count("json") > 0;
+  const bool quiet = values->count("quiet") > 0;
+  const ThreadLimit limit(thread_option(*values));
+  refuse_unwritable(folder);
+  const InterruptGuard guard;
+  const FolderLock lock(folder);
+  TerminalWatch watch("merge", quiet || as_json);
+  const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  write_and_print(run, {.folder = folder,
+                        .command = fmt::format("speclab merge {}", shell_word(folder.string())),
+                        .as_json = as_json,
+                        .quiet = quiet});
+  return run.result.partial ? exit_interrupted : exit_ok;
+}
+
+}  // namespace
+
+Verb merge_verb() { return {"merge", "put the shards of a run together", merge_main}; }
+
+}  // namespace speclab

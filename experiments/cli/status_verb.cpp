@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/result_fields.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/shards/shard_files.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct StatusRow {
+  int shard = 0;
+  std::uint64_t cells = 0, finished = 0;
+  bool complete = false;
+  std::optional<double> seconds_left;
+  std::optional<std::string> error;
+  std::uint64_t damaged_lines = 0;
+};
+
+struct ShardStatus {
+  int shards = 0, complete = 0;
+  std::vector<StatusRow> states;
+};
+
+}  // namespace
+
+SPECLAB_RESULT(StatusRow, "shard", shard, cells, finished, complete, seconds_left, error, damaged_lines);
+SPECLAB_RESULT(ShardStatus, "status", shards, complete, states);
+
+namespace {
+
+std::string status_text(const ShardStatus& status) {
+  constexpr std::size_t most_rows = 40;
+  Table table{"status", "Shards that are not complete", {"shard", "cells", "finished", "left", "error"}, {}};
+  std::size_t waiting = 0;
+  for (const StatusRow& row : status.states) {
+    if (row.complete || ++waiting > most_rows) continue;
+    table.rows.push_back({{fmt::format("{}/{}", row.shard, status.shards)},
+                          {fmt::format("{}", row.cells)},
+                          {fmt::format("{}", row.finished)},
+                          {row.seconds_left ? fmt::format("{:.0f} s", *row.seconds_left) : ""},
+                          {row.error.value_or("")}});
+  }
+  if (waiting > most_rows) table.note = fmt::format("The first {} of {}.", most_rows, waiting);
+  const std::string head = fmt::format("{} of {} shards are complete\n", status.complete, status.shards);
+  return waiting == 0 ? head : head + terminal(table) + "\n";
+}
+
+int status_main(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab status FOLDER [options]",
+      .about =
+          R"(Says how far the shards of a run are, from the journals in FOLDER/shards: cells finished, the time
+left at the rate so far, and the error of a process that failed. Anybody who can read the folder may ask,
+while the shards run.
+)",
+      .examples = R"(  speclab status out/first
+  speclab status out/first --json
+)",
+      .positional = "folder"};
+  usage.options.add_options()("json", "print JSON");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const std::filesystem::path folder = (*values)["folder"].as<std::string>();
+  const ShardedRun run = read_shards(folder);
+  ShardStatus status{static_cast<int>(run.shards.size()), 0, {}};
+  for (const ShardState& state : shard_states(folder, run)) {
+    status.complete += state.complete ? 1 : 0;
+    StatusRow row{state.shard,        state.cells, state.finished, state.complete,
+                  state.seconds_left, {},          state.damaged};
+    if (!state.error.empty()) row.error = state.error;
+    status.states.push_back(std::move(row));
+  }
+  print(status, described<ShardStatus>(), values->count("json") > 0, status_text);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb status_verb() { return {"status", "how far the shards of a run are", status_main}; }
+
+}  // namespace speclab

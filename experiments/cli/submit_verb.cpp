@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/run/folder_lock.hpp"
+#include "experiments/run/result_files.hpp"
+#include "experiments/run/terminal_watch.hpp"
+#include "experiments/shards/shard_run.hpp"
+#include "experiments/shards/submission.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+Usage submit_usage() {
+  Usage usage{
+      .line = "speclab submit CONFIG.json --shards N [options]",
+      .about = R"(Runs a config in N shards, each a process of its own, and merges them: the same bytes of
+result.json as `speclab run`. --scheduler slurm submits an array job and watches it; local runs the shards
+as processes of this machine. Shards that fail are submitted again. All machines see the folder of the
+results; the program, the config and its input files have the same paths everywhere. First the first
+shard is run for some seconds, and what a shard will take is said. The same command goes on with what is
+complete, after Ctrl-C or a failure. --print writes what a scheduler needs and runs nothing: for local one
+command a shard, for slurm a script, for kubernetes an indexed Job, for parallel a line of GNU parallel.
+)",
+      .examples = R"(  speclab submit configs/first.json --shards 4
+  speclab submit configs/first.json --shards 100 --scheduler slurm --partition long --time 2:00:00
+  speclab submit configs/first.json --shards 100 --scheduler kubernetes --print
+)",
+      .positional = "config"};
+  usage.options.add_options()("shards", po::value<int>(), "parts of equal cost")(
+      "scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel")(
+      "print", "print what the scheduler needs, and run nothing")(
+      "out", po::value<std::string>(), "folder for the results (default: out/<config's name>)")(
+      "retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again")(
+      "at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice")(
+      "partition", po::value<std::string>()->default_value(""), "of Slurm")(
+      "time", po::value<std::string>()->default_value(""), "limit of a shard, as Slurm writes it")(
+      "mem", po::value<std::string>()->default_value(""), "memory of a shard, as the scheduler writes it")(
+      "pilot", po::value<int>()->default_value(3),
+      "seconds that the first shard is tried for; 0: not at all");
+  add_config_options(usage.options);
+  usage.options.add_options()("quiet,q", "no table, no progress")("json",
+                                                                  "print result.json instead of a table");
+  return usage;
+}
+
+void print_estimate(const ShardEstimate& estimate, int shards) {
+  const double seconds = estimate.prepare_seconds + estimate.work_seconds.value_or(0);
+  const std::string time = estimate.work_seconds
+                               ? fmt::format("about {:.3g} s with {} threads", seconds, thread_count())
+                               : fmt::format("more than {:.3g} s", seconds);
+  fmt::print(stderr, "{} shards, each {} and {:.0f} MB of memory\n", shards, time, estimate.bytes / 1e6);
+}
+
+int submit_main(const std::vector<std::string>& arguments) {
+  Usage usage = submit_usage();
+  const auto parsed = parse(usage, arguments);
+  if (!parsed) return exit_ok;
+  const po::variables_map& values = *parsed;
+  if (values.count("shards") == 0) throw UsageError("missing --shards N: how many parts the run is cut into");
+  const auto file = values["config"].as<std::string>();
+  const std::filesystem::path folder =
+      values.count("out") > 0 ? std::filesystem::path(values["out"].as<std::string>())
+                              : std::filesystem::path("out") / std::filesystem::path(file).stem();
+  const SchedulerEntry& scheduler = scheduler_named(values["scheduler"].as<std::string>());
+  Submission submission{.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file},
+                        .folder = folder,
+                        .shards = ranged_option(values, "shards", 1, most_shards),
+                        .threads = thread_option(values),
+                        .at_once = ranged_option(values, "at-once", 0, most_shards),
+                        .partition = values["partition"].as<std::string>(),
+                        .time = values["time"].as<std::string>(),
+                        .memory = values["mem"].as<std::string>()};
+  const auto add = [&](const char* option, const std::string& value) {
+    submission.command.insert(submission.command.end(), {option, value});
+  };
+  if (values.count("set") > 0) {
+    for (const auto& assignment : values["set"].as<std::vector<std::string>>()) add("--set", assignment);
+  }
+  if (values.count("seed") > 0) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
+  add("--out", folder.string());
+  const Config config = with_sections(load_config(file, values));
+  if (values.count("print") > 0) {
+    fmt::print("{}", scheduler.print(submission));
+    return exit_ok;
+  }
+  if (scheduler.run == nullptr)
+    throw UsageError(fmt::format("--scheduler {} can only be printed: add --print", scheduler.name));
+
+  const InterruptGuard guard;
+  refuse_unwritable(folder);
+  refuse_foreign_result(folder, config);
+  const bool quiet = values.count("quiet") > 0;
+  const int pilot = ranged_option(values, "pilot", 0, 3600);
+  if (pilot > 0 && !quiet) {
+    in_file(file,
+            [&] { print_estimate(estimate_shard(config, submission.shards, pilot), submission.shards); });
+  }
+  if (interrupted()) return exit_interrupted;
+  if (!submit_shards(submission, scheduler, ranged_option(values, "retries", 0, 1000)))
+    return interrupted() ? exit_interrupted : exit_bad_input;
+  const FolderLock lock(folder);
+  TerminalWatch watch("merge", quiet);
+  const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  write_and_print(run, {.folder = folder,
+                        .command = shell_line(submission.command),
+                        .as_json = values.count("json") > 0,
+                        .quiet = quiet});
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb submit_verb() { return {"submit", "run a config in shards, by Slurm or on this machine", submit_main}; }
+
+}  // namespace speclab

@@ -1,0 +1,292 @@
+#include "experiments/run/journal_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/config/result_fields.hpp"
+#include "experiments/support/version.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t check_digits = 16;
+constexpr std::int64_t sync_nanoseconds = 1'000'000'000;
+constexpr int low_bits = 62;  // of a WideCount; JSON's integers have 64
+
+/// The counts of a batch.
+struct BatchCounts {
+  std::uint64_t rounds, drafted, draft_runs, examined, accepted, emitted, emitted_squared, overlap_high,
+      overlap_low, overlap_contexts;
+  std::vector<std::uint64_t> inner_runs, accepted_lengths;
+};
+
+/// Some batches of a job.
+struct PartLine {
+  std::size_t job = 0;
+  std::uint32_t first = 0, batches = 0;
+  int engine = 0;
+  std::string why_plain;
+  std::uint64_t blocks = 0, reads = 0, passes = 0;
+  std::vector<BatchCounts> counts;
+};
+
+/// One of these: a finished cell, a part of one, or that the shard is finished.
+struct Line {
+  std::size_t cell = 0;
+  std::shared_ptr<const Json> result = {};
+  std::optional<PartLine> part = {};
+  bool complete = false;
+};
+
+BatchCounts counts_of_batch(const Tally& tally) {
+  return {.rounds = tally.rounds,
+          .drafted = tally.drafted,
+          .draft_runs = tally.draft_runs,
+          .examined = tally.examined,
+          .accepted = tally.accepted,
+          .emitted = tally.emitted,
+          .emitted_squared = tally.emitted_squared,
+          .overlap_high = static_cast<std::uint64_t>(tally.overlap_quanta >> low_bits),
+          .overlap_low = static_cast<std::uint64_t>(tally.overlap_quanta & ((WideCount{1} << low_bits) - 1)),
+          .overlap_contexts = tally.overlap_contexts,
+          .inner_runs = {tally.inner_runs.begin(), tally.inner_runs.end()},
+          .accepted_lengths = tally.accepted_lengths};
+}
+
+Tally tally_of(const BatchCounts& counts) {
+  Tally tally;
+  tally.rounds = counts.rounds;
+  tally.drafted = counts.drafted;
+  tally.draft_runs = counts.draft_runs;
+  std::copy_n(counts.inner_runs.begin(), std::min(counts.inner_runs.size(), tally.inner_runs.size()),
+              tally.inner_runs.begin());
+  tally.examined = counts.examined;
+  tally.accepted = counts.accepted;
+  tally.emitted = counts.emitted;
+  tally.emitted_squared = counts.emitted_squared;
+  tally.overlap_quanta = (WideCount{counts.overlap_high} << low_bits) + counts.overlap_low;
+  tally.overlap_contexts = counts.overlap_contexts;
+  tally.accepted_lengths = counts.accepted_lengths;
+  return tally;
+}
+
+Line line_of_part(const JobPart& part) {
+  PartLine line{.job = part.job,
+                .first = part.first,
+                .batches = part.batches,
+                .engine = static_cast<int>(part.engine),
+                .why_plain = part.why_plain,
+                .blocks = part.work.blocks,
+                .reads = part.work.reads,
+                .passes = part.work.passes,
+                .counts = {}};
+  for (const Tally& tally : part.tallies) line.counts.push_back(counts_of_batch(tally));
+  return {.cell = part.cell, .part = std::move(line)};
+}
+
+JobPart part_of(const Line& line) {
+  const PartLine& written = *line.part;
+  JobPart part{.cell = line.cell,
+               .job = written.job,
+               .first = written.first,
+               .batches = written.batches,
+               .engine = static_cast<EngineUsed>(written.engine),
+               .why_plain = written.why_plain,
+               .work = {written.blocks, written.reads, written.passes},
+               .tallies = {}};
+  for (const BatchCounts& counts : written.counts) part.tallies.push_back(tally_of(counts));
+  return part;
+}
+
+}  // namespace
+
+SPECLAB_RESULT(BatchCounts, "batch", rounds, drafted, draft_runs, examined, accepted, emitted,
+               emitted_squared, overlap_high, overlap_low, overlap_contexts, inner_runs, accepted_lengths);
+
+SPECLAB_RESULT(PartLine, "part", job, first, batches, engine, why_plain, blocks, reads, passes, counts);
+
+namespace {
+
+const Typed<Line>& line_type() {
+  static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
+                                                        sparse("result", &Line::result, any_json()),
+                                                        {"part", &Line::part},
+                                                        sparse("complete", &Line::complete)});
+  return type;
+}
+
+/// Made anew each time: kinds and sections may be added until the first use.
+Typed<JournalHead> head_type() {
+  return result_object<JournalHead>("journal", {{"speclab", &JournalHead::version},
+                                                {"backend", &JournalHead::backend},
+                                                {"cells", &JournalHead::cells},
+                                                {"inputs", &JournalHead::inputs},
+                                                {"config", &JournalHead::config, config_type()},
+                                                {"shard", &JournalHead::shard},
+                                                {"shards", &JournalHead::shards},
+                                                sparse("input", &JournalHead::input, any_json()),
+                                                {"command", &JournalHead::command},
+                                                {"started", &JournalHead::started}});
+}
+
+/// A value as a line of the journal.
+template <class T>
+std::string line_of(const T& value, const Typed<T>& type) {
+  Json json;
+  write(type, value, json);
+  const std::string text = json.dump();
+  return fmt::format("{:.{}} {}\n", sha256(text), check_digits, text);
+}
+
+/// The value of a line; none for a line that is not as it was written.
+template <class T>
+std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
+  if (line.size() <= check_digits || line[check_digits] != ' ') return std::nullopt;
+  const std::string json = line.substr(check_digits + 1);
+  if (sha256(json).compare(0, check_digits, line, 0, check_digits) != 0) return std::nullopt;
+  try {
+    return read(type, parse_json(json), "");
+  } catch (const ConfigError&) {  // of another version
+    return std::nullopt;
+  }
+}
+
+/// False for a line that is not as it was written.
+bool add_line(const std::string& line, JournalContent& content) {
+  const auto value = value_of(line, line_type());
+  if (!value || value->cell >= content.head->cells) return false;
+  if (!value->result) {
+    if (value->part) content.parts.push_back(part_of(*value));
+    content.complete = content.complete || value->complete;
+    return value->part || value->complete;
+  }
+  try {
+    content.cells[value->cell] = read_cell(*content.head->config.experiment, *value->result);
+    return true;
+  } catch (const ConfigError&) {  // of another version
+    return false;
+  }
+}
+
+/// What differs between two lists of input files, as a sentence.
+std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now) {
+  for (const InputFile& input : now) {
+    const auto then = std::find_if(earlier.begin(), earlier.end(),
+                                   [&](const InputFile& one) { return one.file == input.file; });
+    if (then == earlier.end()) return fmt::format("{} was not read then", input.file);
+    if (*then == input) continue;
+    return fmt::format("{} has changed since (SHA-256 {:.12}..., now {:.12}...)", input.file, then->sha256,
+                       input.sha256);
+  }
+  return "it read other files";
+}
+
+}  // namespace
+
+JournalHead journal_head(const RunIdentity& identity) {
+  return {.version = version_string(),
+          .backend = identity.backend == Backend::cpu ? "cpu" : "cuda",
+          .cells = identity.cells,
+          .inputs = identity.inputs,
+          .config = identity.config};
+}
+
+std::string difference(const JournalHead& earlier, const JournalHead& now) {
+  if (earlier.version != now.version) return "another version of speclab wrote it";
+  if (earlier.cells != now.cells || config_json(earlier.config) != config_json(now.config))
+    return "it is of another config";
+  if (earlier.backend != now.backend) return "it ran on another backend";
+  if (earlier.shards != now.shards) return "it was shared out among another number of shards";
+  return earlier.inputs == now.inputs ? "" : changed_input(earlier.inputs, now.inputs);
+}
+
+std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string line;
+  return std::getline(stream, line) ? value_of(line, head_type()) : std::nullopt;
+}
+
+std::optional<JournalContent> read_journal(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  JournalContent content;
+  std::string line;
+  std::getline(stream, line);
+  content.head = value_of(line, head_type());
+  if (!content.head) return content;
+  content.sound = line + "\n";
+  while (std::getline(stream, line)) {
+    content.torn = stream.eof();
+    if (content.torn) break;
+    if (add_line(line, content)) {
+      content.sound += line + "\n";
+    } else {
+      ++content.damaged;
+    }
+  }
+  return content;
+}
+
+JournalWriter::~JournalWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void JournalWriter::append(const std::string& line) {
+  const auto fail = [&](const char* step) {
+    throw std::runtime_error(fmt::format(
+        "cannot write {}: {}: {}; the cells in it are kept, and the same command goes on with them",
+        file_.string(), step, std::generic_category().message(errno)));
+  };
+  std::string_view left = line;
+  while (!left.empty()) {
+    const ::ssize_t written = ::write(descriptor_, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write");
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  // What was written outlives the process at once; a machine that dies loses the last second.
+  if (now - synced_ < sync_nanoseconds) return;
+  if (::fdatasync(descriptor_) != 0) fail("flush");
+  synced_ = now;
+}
+
+void JournalWriter::add_line(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  if (descriptor_ < 0) {
+    const bool fresh = !std::filesystem::exists(file_);
+    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+      throw std::runtime_error(
+          fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
+    }
+    if (fresh) append(line_of(head_, head_type()));
+  }
+  append(line);
+}
+
+void JournalWriter::add(std::size_t cell, const CellResult& result) {
+  add_line(line_of(
+      Line{.cell = cell, .result = std::make_shared<const Json>(cell_json(*head_.config.experiment, result))},
+      line_type()));
+}
+
+void JournalWriter::add(const JobPart& part) { add_line(line_of(line_of_part(part), line_type())); }
+
+void JournalWriter::complete() { add_line(line_of(Line{.complete = true}, line_type())); }
+
+}  // namespace speclab

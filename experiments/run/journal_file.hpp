@@ -1,0 +1,77 @@
+// The file of a journal: what is run, then what of it is finished, a line each, written as it is finished.
+// Each line is 16 digits of the SHA-256 of the rest, a blank, and JSON.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/run/run_config.hpp"
+
+namespace speclab {
+
+/// The first line: what the cells depend on, and who runs them.
+struct JournalHead {
+  std::string version;
+  std::string backend;  ///< "cpu" or "cuda"
+  std::size_t cells = 0;
+  std::vector<InputFile> inputs;
+  Config config;
+  // Of a run that is shared out:
+  std::optional<int> shard = {}, shards = {};  ///< shard 1..shards
+  std::shared_ptr<const Json> input = {};      ///< the config as it was read, without defaults
+  std::optional<std::string> command = {};     ///< of the whole run, for a shell
+  std::optional<std::int64_t> started = {};    ///< Unix time in seconds
+};
+/// Of a run of `identity` by this version.
+JournalHead journal_head(const RunIdentity& identity);
+
+/// Why what was journaled under `earlier` does not go with `now`, as a sentence; empty when it does.
+std::string difference(const JournalHead& earlier, const JournalHead& now);
+
+/// What a journal holds. Damaged lines are left out; a line without its end was being written when its
+/// process was killed.
+struct JournalContent {
+  std::optional<JournalHead> head;  ///< none when the first line is damaged, or of another version
+  FinishedCells cells;
+  std::vector<JobPart> parts;
+  bool complete = false;    ///< whether the process that wrote it said that its shard is finished
+  std::size_t damaged = 0;  ///< whole lines that are not as they were written
+  bool torn = false;        ///< whether the last line has no end
+  std::string sound;        ///< the lines that are as they were written
+};
+/// The first line; none when there is no such file, or none of a journal of this version.
+std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
+/// None when there is no such file.
+std::optional<JournalContent> read_journal(const std::filesystem::path& file);
+
+/// Appends to a journal, from any thread; a file that does not exist begins with `head`. Every function
+/// throws std::runtime_error when it cannot be written.
+class JournalWriter {
+ public:
+  JournalWriter(std::filesystem::path file, const JournalHead& head) : file_(std::move(file)), head_(head) {}
+  ~JournalWriter();
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+
+  void add(std::size_t cell, const CellResult& result);
+  void add(const JobPart& part);
+  /// Says that the shard is finished.
+  void complete();
+
+ private:
+  void add_line(const std::string& line);
+  void append(const std::string& line);
+
+  std::filesystem::path file_;
+  const JournalHead& head_;
+  std::mutex mutex_;
+  int descriptor_ = -1;
+  std::int64_t synced_ = 0;  ///< when the file was last flushed to the disk, in nanoseconds
+};
+
+}  // namespace speclab

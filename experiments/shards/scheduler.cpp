@@ -1,0 +1,52 @@
+#include "experiments/shards/scheduler.hpp"
+
+#include <fmt/format.h>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/support/printable.hpp"
+
+// clang-format off
+#define SPECLAB_SCHEDULERS(ENTRY) \
+  ENTRY(local)                    \
+  ENTRY(slurm)                    \
+  ENTRY(kubernetes)               \
+  ENTRY(parallel)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_SCHEDULER(name) SchedulerEntry name##_scheduler();
+SPECLAB_SCHEDULERS(SPECLAB_DECLARE_SCHEDULER)
+
+const std::vector<SchedulerEntry>& schedulers() {
+#define SPECLAB_LIST_SCHEDULER(name) name##_scheduler(),
+  static const std::vector<SchedulerEntry> all{SPECLAB_SCHEDULERS(SPECLAB_LIST_SCHEDULER)};
+  return all;
+}
+
+const SchedulerEntry& scheduler_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SchedulerEntry& entry : schedulers()) {
+    if (name == entry.name) return entry;
+    names.emplace_back(entry.name);
+  }
+  throw UsageError(fmt::format("--scheduler {}: unknown{}", name, suggestion(name, names)));
+}
+
+std::vector<std::string> shard_words(const Submission& submission, const std::string& shard) {
+  std::vector<std::string> words = submission.command;
+  words.insert(words.end(), {"--quiet", "--shard", fmt::format("{}/{}", shard, submission.shards)});
+  if (submission.threads > 0) words.insert(words.end(), {"--threads", std::to_string(submission.threads)});
+  return words;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += line.empty() ? "" : " ";
+    line += word.find('$') == std::string::npos ? shell_word(word) : fmt::format("\"{}\"", word);
+  }
+  return line;
+}
+
+}  // namespace speclab

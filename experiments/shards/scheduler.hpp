@@ -1,0 +1,40 @@
+// Who gives shards a processor: one entry a scheduler, each in a file of schedulers/, and one line in
+// scheduler.cpp.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace speclab {
+
+/// A run that is to be shared out.
+struct Submission {
+  std::vector<std::string> command;  ///< that runs it whole: the program, "run", the config and options
+  std::filesystem::path folder;      ///< of its results, which all machines see
+  int shards = 1;
+  int threads = 0;                      ///< of each shard; 0: as many as the scheduler gives, or all cores
+  int at_once = 0;                      ///< shards that run at a time; 0: the scheduler's choice
+  std::string partition, time, memory;  ///< as the scheduler writes them; empty for its default
+};
+
+/// The words of a command that runs a shard. `shard` may be a variable of the shell.
+std::vector<std::string> shard_words(const Submission& submission, const std::string& shard);
+/// The words as a line for a shell; those that hold a `$` are left to it.
+std::string shell_line(const std::vector<std::string>& words);
+
+struct SchedulerEntry {
+  const char* name;
+  const char* sentence;
+  /// What a person can hand to the scheduler.
+  std::string (*print)(const Submission& submission);
+  /// Runs these shards and returns when all have ended, whether they are complete or not, or after an
+  /// interrupt. Null for those that are only printed. Throws UsageError where the scheduler is not there.
+  void (*run)(const Submission& submission, const std::vector<int>& shards);
+};
+
+const std::vector<SchedulerEntry>& schedulers();
+/// Throws UsageError for a name that no scheduler has.
+const SchedulerEntry& scheduler_named(const std::string& name);
+
+}  // namespace speclab

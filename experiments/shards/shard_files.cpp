@@ -1,0 +1,207 @@
+#include "experiments/shards/shard_files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The shard that a journal is of, by the name of its file; none for other files.
+std::optional<Shard> shard_of(const fs::path& file) {
+  const std::string name = file.filename().string();
+  if (file.extension() != ".jsonl") return std::nullopt;
+  Shard shard;
+  const char* const end = name.data() + name.size();
+  const auto index = std::from_chars(name.data(), end, shard.index);
+  constexpr std::string_view between = "-of-";
+  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
+  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
+  const bool sound = count.ec == std::errc() && 1 <= shard.index && shard.index <= shard.count;
+  return sound && shard.count <= most_shards ? std::optional(shard) : std::nullopt;
+}
+
+std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
+
+/// The journals in a folder, in the order of their names.
+std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
+  std::vector<std::pair<fs::path, Shard>> journals;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(shards_folder(folder), error)) {
+    if (const auto shard = shard_of(entry.path())) journals.emplace_back(entry.path(), *shard);
+  }
+  std::sort(journals.begin(), journals.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return journals;
+}
+
+[[noreturn]] void refuse_different(const std::string& what, const fs::path& file, const std::string& other) {
+  throw UsageError(
+      fmt::format("{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
+                  "inputs; remove the one that is wrong",
+                  file.string(), what, other));
+}
+
+bool overlap(const JobPart& a, const JobPart& b) {
+  return a.cell == b.cell && a.job == b.job && a.first < b.first + b.tallies.size() &&
+         b.first < a.first + a.tallies.size();
+}
+
+/// Adds what a journal has. What another process finished, too, must be the same.
+void add(const fs::path& file, JournalContent&& from, ShardContent& content) {
+  const Experiment& experiment = *from.head->config.experiment;
+  const std::string others = content.files.empty() ? "" : content.files.front();
+  for (auto& [cell, result] : from.cells) {
+    const auto [known, fresh] = content.cells.try_emplace(cell, result);
+    if (!fresh && cell_json(experiment, known->second) != cell_json(experiment, result))
+      refuse_different(fmt::format("cell {}", cell), file, others);
+  }
+  for (JobPart& part : from.parts) {
+    const auto known = std::find_if(content.parts.begin(), content.parts.end(),
+                                    [&](const JobPart& one) { return overlap(one, part); });
+    if (known == content.parts.end()) {
+      content.parts.push_back(std::move(part));
+    } else if (*known != part) {
+      refuse_different(fmt::format("a part of cell {}", part.cell), file, others);
+    }
+  }
+  content.said_complete = content.said_complete || from.complete;
+  content.damaged += from.damaged;
+  content.files.push_back(file.string());
+  const auto last = std::chrono::file_clock::to_sys(fs::last_write_time(file)).time_since_epoch();
+  content.working_seconds += std::max(
+      std::chrono::duration<double>(last).count() - static_cast<double>(from.head->started.value_or(0)), 0.0);
+}
+
+}  // namespace
+
+fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
+
+fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
+  static std::atomic<int> journals{0};
+  std::string host(256, '\0');
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = "host";
+  host.resize(std::char_traits<char>::length(host.c_str()));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return shards_folder(folder) /
+         fmt::format("{}.{}-{}-{}-{}.jsonl", name_of(shard), host, ::getpid(),
+                     std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), ++journals);
+}
+
+fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
+  return shards_folder(folder) / (name_of(shard) + ".error");
+}
+
+std::string shard_error(const fs::path& folder, const Shard& shard) {
+  std::ifstream stream(shard_error_file(folder, shard), std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+bool any_shards(const fs::path& folder) {
+  const auto journals = journals_in(folder);
+  return std::any_of(journals.begin(), journals.end(),
+                     [](const auto& one) { return read_journal_head(one.first).has_value(); });
+}
+
+ShardContent read_shard(const fs::path& folder, const Shard& shard, const JournalHead& head) {
+  ShardContent content;
+  for (const auto& [file, of] : journals_in(folder)) {
+    if (of.index != shard.index && of.count == shard.count) continue;
+    std::optional<JournalContent> journal = read_journal(file);
+    if (!journal || !journal->head) continue;
+    if (const std::string reason = difference(*journal->head, head); !reason.empty()) {
+      throw UsageError(fmt::format("{}: {}; remove {}, or choose another --out", file.string(), reason,
+                                   shards_folder(folder).string()));
+    }
+    add(file, *std::move(journal), content);
+  }
+  return content;
+}
+
+ShardedRun read_shards(const fs::path& folder) {
+  std::optional<ShardedRun> run;
+  fs::path first;
+  for (const auto& [file, shard] : journals_in(folder)) {
+    std::optional<JournalContent> journal = read_journal(file);
+    if (!journal || !journal->head) continue;
+    if (!run) {
+      run = ShardedRun{*journal->head, std::vector<ShardContent>(static_cast<std::size_t>(shard.count))};
+      first = file;
+    } else if (const std::string reason = difference(*journal->head, run->head); !reason.empty()) {
+      throw UsageError(fmt::format("{} and {} are of different runs: {}; keep those of one", file.string(),
+                                   first.string(), reason));
+    }
+    add(file, *std::move(journal), run->shards.at(static_cast<std::size_t>(shard.index - 1)));
+  }
+  if (run && run->head.input) {
+    run->head.config = with_sections(read_config(*run->head.input));
+    return *std::move(run);
+  }
+  throw UsageError(fmt::format(
+      "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 --out {}` runs one",
+      shards_folder(folder).string(), shell_word(folder.string())));
+}
+
+std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run) {
+  const auto count = static_cast<int>(run.shards.size());
+  const ShardPlan plan =
+      plan_shards(run.head.config, count, run.head.backend == "cpu" ? Backend::cpu : Backend::cuda);
+  // The jobs of divided cells, by the cell that names them: those that any shard has a part of.
+  std::map<std::size_t, std::set<std::size_t>> jobs;
+  for (const ShardContent& content : run.shards) {
+    for (const JobPart& part : content.parts) jobs[part.cell].insert(part.job);
+  }
+  std::vector<ShardState> states;
+  for (int index = 1; index <= count; ++index) {
+    const auto at = static_cast<std::size_t>(index - 1);
+    const Share& share = plan.shares[at];
+    const ShardContent& content = run.shards[at];
+    std::map<std::size_t, std::size_t> parts;
+    for (const JobPart& part : content.parts) ++parts[part.cell];
+    ShardState state{.shard = index, .damaged = content.damaged};
+    for (std::size_t cell = 0; cell < share.cells.size(); ++cell) {
+      if (!share.cells[cell]) continue;
+      ++state.cells;
+      const auto named = jobs.find(cell);
+      // A divided cell without a job of its name has those of a cell before it.
+      const bool finished = !share.divided.contains(cell) ? content.cells.contains(cell)
+                            : named == jobs.end()         ? content.said_complete
+                                                          : parts[cell] == named->second.size();
+      state.finished += finished ? 1 : 0;
+    }
+    // Before its end a shard may lack jobs that none has begun.
+    state.complete = state.finished == state.cells && (content.said_complete || share.divided.empty());
+    if (!state.complete && state.finished > 0) {
+      const auto left = static_cast<double>(state.cells - state.finished);
+      state.seconds_left = content.working_seconds * left / static_cast<double>(state.finished);
+    }
+    if (!state.complete) state.error = shard_error(folder, {index, count});
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+std::string shard_command(const ShardedRun& run, int shard) {
+  return fmt::format("{} --shard {}/{}", run.head.command.value_or("speclab run CONFIG"), shard,
+                     run.shards.size());
+}
+
+}  // namespace speclab

@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# Shards put together are the run of one process, byte for byte; what is missing, damaged, foreign or twice is told.
+# usage: shards.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
+models='"models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}'
+cat >plain.json <<JSON
+{"title": "Plain", "engine": "plain", "simulation": {"trials": 32, "length": 200}, $models,
+ "sweep": {"/gamma": {"from": 1, "to": 8, "step": 1}, "/cost/c": [0.02, 0.1]}}
+JSON
+cat >fast.json <<JSON
+{"title": "One large cell", "engine": "fast", "simulation": {"trials": 1000, "length": 300}, $models}
+JSON
+cat >iid.json <<'JSON'
+{"title": "Coins", "experiment": "iid", "alpha": 0.7, "simulation": {"trials": 3, "length": 10000}, "sweep": {"/gamma": [1, 5]}}
+JSON
+cat >search.json <<'JSON'
+{"title": "Search", "experiment": "optimal_gamma", "simulation": {"trials": 64, "length": 200}, "search": {"max_gamma": 6},
+ "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}, "sweep": {"/cost/c": [0.02, 0.3]}}
+JSON
+cat >formula.json <<'JSON'
+{"title": "Formula", "experiment": "predict", "alpha": 0.8, "sweep": {"/gamma": {"from": 1, "to": 30, "step": 1}}}
+JSON
+cat >rules.json <<JSON
+{"title": "Rules", "experiment": "rules", "simulation": {"trials": 8, "length": 50}, "gamma": 2, $models,
+ "rule": {"kind": "token"}, "sweep": {"/rule/kind": ["token", "block"]}}
+JSON
+
+for config in plain fast iid search formula rules; do
+  verb=run
+  expect 0 $verb $config.json --out whole/$config -q
+  for shards in 1 3 7; do
+    out=shared/$config-$shards
+    for ((shard = shards; shard >= 1; --shard)); do # in any order
+      expect 0 $verb $config.json --out "$out" -q --shard $shard/$shards --threads $((1 + shard % 2))
+    done
+    expect 0 merge "$out" -q
+    same "$out/result.json" whole/$config/result.json
+    same "$out/results.csv" whole/$config/results.csv
+  done
+done
+
+# Missing shards are named with the commands that run them.
+expect 2 merge nothing
+says err "no journals of shards"
+run() { expect "$1" run plain.json --set seed=5 --out part -q --shard "$2"; }
+expect 0 run plain.json --set seed=5 --out one -q
+run 0 1/3
+run 0 3/3
+expect 2 merge part
+says err "1 of 3 shards are not complete"
+says err "speclab run plain.json --set seed=5 --out part --shard 2/3"
+expect 0 status part --json
+python "assert data['complete'] == 2 and [one['complete'] for one in data['states']] == [True, False, True], data" out
+checks=$((checks + 1))
+[[ ! -e part/result.json ]] || fail "an incomplete merge leaves a result"
+run 0 2/3
+expect 0 merge part -q
+same part/result.json one/result.json
+
+# A shard that is run twice, or was killed and goes on, does no harm.
+run 0 2/3
+expect 0 merge part -q
+same part/result.json one/result.json
+cat >kill.py <<'PYTHON'
+import pathlib, random, subprocess, sys
+
+speclab, rng, kills, ends = sys.argv[1], random.Random(3), 0, 0
+command = [speclab, "run", "plain.json", "--set", "simulation.length=8000", "--out", "killed", "-q", "--threads", "1"]
+for shard in ("1/2", "2/2"):
+    while True:
+        job = subprocess.Popen([*command, "--shard", shard])
+        try:
+            assert job.wait(timeout=rng.uniform(0.05, 0.4)) == 0
+            ends += 1
+            break
+        except subprocess.TimeoutExpired:
+            job.kill()
+            job.wait()
+            kills += 1
+print(kills, ends)
+assert kills >= 2, kills
+PYTHON
+checks=$((checks + 1))
+python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
+expect 0 run plain.json --set simulation.length=8000 --out unkilled -q
+expect 0 merge killed -q
+same killed/result.json unkilled/result.json
+
+# A damaged line: its shard is not complete, and the command that is named mends it.
+first=$(ls part/shards/1-of-3.*.jsonl)
+cp "$first" sound
+sed -i '3s/"/'"'"'/9' "$first"
+expect 2 merge part
+says err "1 damaged lines; speclab run plain.json --set seed=5 --out part --shard 1/3"
+run 0 1/3
+expect 0 merge part -q
+same part/result.json one/result.json
+
+# Two results of one cell that differ, shards of different runs, inputs that have changed.
+mkdir -p conflict/shards
+cp part/shards/* conflict/shards
+python3 - "$PWD/sound" conflict/shards/1-of-3.other.jsonl <<'PYTHON'
+import hashlib, json, sys
+lines = open(sys.argv[1]).read().splitlines()
+for i, line in enumerate(lines[1:], 1):
+    value = json.loads(line[17:])
+    if "result" not in value:
+        continue
+    value["result"]["counts"]["rounds"] += 1
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True)
+    lines[i] = hashlib.sha256(text.encode()).hexdigest()[:16] + " " + text
+    break
+open(sys.argv[2], "w").write("\n".join(lines) + "\n")
+PYTHON
+expect 2 merge conflict
+says err "differs in cell"
+expect 2 run plain.json --set seed=6 --out part -q --shard 1/3
+says err "another config"
+expect 2 run plain.json --set seed=5 --out part -q --shard 1/4
+says err "another number of shards"
+cp table.csv former.csv
+sed -i 's/0.8/0.7/; s/^0.1,0.1/0.2,0.1/' table.csv
+expect 2 run plain.json --set seed=5 --out part -q --shard 1/3
+says err "table.csv has changed since"
+expect 2 merge part
+says err "table.csv has changed since"
+cp former.csv table.csv
+
+# What cannot be shared out, or asked for.
+expect 2 run "$source_dir/configs/walltime.json" --out clock -q --shard 1/2
+says err "measures times"
+expect 2 run plain.json --out bad -q --shard 4/3
+says err "--shard 4/3"
+expect 2 submit plain.json --out bad
+says err "--shards N"
+expect 2 submit plain.json --out bad --shards 2 --scheduler slrum
+says err 'did you mean "slurm"'
+expect 2 submit plain.json --out bad --shards 2 --scheduler kubernetes
+says err "--print"
+
+# Processes of this machine. One that is killed once is run again; one that always fails is named.
+expect 0 submit plain.json --out local --shards 3 -q
+expect 0 run plain.json --out alone -q
+same local/result.json alone/result.json
+expect 0 submit plain.json --out local --shards 3
+says err "3 shards, each about"
+expect 0 submit plain.json --shards 2 --out printed --print
+checks=$((checks + 1))
+(PATH=$(dirname "$speclab"):$PATH sh out && "$speclab" merge printed -q) 2>err || fail "the printed commands do not run"
+same printed/result.json alone/result.json
+expect 2 submit plain.json --out failing --shards 2 -q --retries 1 --set models.target.file=missing.csv
+says err "missing.csv"
+
+# Slurm, by stand-ins: an array job whose second task is lost the first time.
+mkdir -p bin
+cat >bin/sbatch <<'SH'
+#!/bin/bash
+array=${2#--array=}
+echo "$array" >>submitted
+for task in ${array//,/ }; do
+  [[ $task = 2 && $(wc -l <submitted) = 1 ]] || SLURM_ARRAY_TASK_ID=$task SLURM_CPUS_PER_TASK=1 sh "$3"
+done
+echo "77;cluster"
+SH
+printf '#!/bin/sh\nexit 0\n' >bin/squeue
+printf '#!/bin/sh\nexit 0\n' >bin/scancel
+chmod +x bin/*
+rm -f submitted
+PATH=$PWD/bin:$PATH expect 0 submit plain.json --out slurm --shards 3 --scheduler slurm --partition long --mem 1G -q
+says err "1 of 3 shards are not complete; submitted again"
+same slurm/result.json alone/result.json
+says slurm/shards/slurm.sh "#SBATCH --partition=long"
+checks=$((checks + 1))
+[[ $(tr '\n' ' ' <submitted) = "1,2,3 2 " ]] || fail "submitted: $(cat submitted)"
+expect 0 submit plain.json --shards 9 --scheduler kubernetes --print
+says out "completions: 9"
+says out "JOB_COMPLETION_INDEX + 1))/9"
+expect 0 submit plain.json --shards 9 --scheduler parallel --print
+says out "::: \$(seq 9)"
+
+report

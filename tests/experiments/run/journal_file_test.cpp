@@ -1,0 +1,116 @@
+#include "experiments/run/journal_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/run_config.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+JobPart part_with_large_counts() {
+  Tally tally;
+  tally.rounds = 3;
+  tally.drafted = 15;
+  tally.draft_runs = 12;
+  tally.inner_runs[0] = 7;
+  tally.examined = 9;
+  tally.accepted = 8;
+  tally.emitted = 11;
+  tally.emitted_squared = 41;
+  tally.overlap_quanta = (WideCount{5} << 100) + 123456789;  // beyond what JSON's integers hold
+  tally.overlap_contexts = 9;
+  tally.accepted_lengths = {1, 0, 2};
+  return {.cell = 0,
+          .job = 2,
+          .first = 5,
+          .batches = 64,
+          .engine = EngineUsed::fast,
+          .why_plain = "",
+          .work = {1, 2, 3},
+          .tallies = {tally, Tally{}}};
+}
+
+}  // namespace
+
+TEST_CASE("a journal gives back what was written, without the lines that were damaged") {
+  const TempFile file("");
+  std::filesystem::remove(file.path());
+  const Config config =
+      with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
+  const JournalHead head = journal_head({config, 1, {}, Backend::cpu});
+  const JobPart part = part_with_large_counts();
+  {
+    JournalWriter writer(file.path(), head);
+    writer.add(part);
+    writer.add(0, CellResult{});
+    writer.complete();
+  }
+  const auto content = read_journal(file.path());
+  REQUIRE((content && content->head));
+  CHECK(difference(*content->head, head).empty());
+  CHECK(content->parts == std::vector<JobPart>{part});
+  CHECK(content->cells.size() == 1);
+  CHECK(content->complete);
+  CHECK(content->damaged == 0);
+
+  // Another byte in the second line; a last line without its end.
+  std::string text = content->sound;
+  text[text.find("\"rounds\":3") + 9] = '4';
+  std::ofstream(file.path(), std::ios::binary) << text << "0123456789abcdef {\"cell\":0";
+  const auto damaged = read_journal(file.path());
+  CHECK(damaged->parts.empty());
+  CHECK(damaged->damaged == 1);
+  CHECK(damaged->torn);
+  CHECK(damaged->cells.size() == 1);
+
+  std::ofstream(file.path(), std::ios::binary) << "no journal\n";
+  CHECK_FALSE(read_journal(file.path())->head);
+  std::filesystem::remove(file.path());
+  CHECK_FALSE(read_journal(file.path()));
+}
+
+TEST_CASE("batches that are run apart add up to the run of all, on every engine") {
+  for (const char* const text :
+       {R"({"title": "t", "experiment": "iid", "alpha": 0.7, "simulation": {"trials": 3, "length": 1000}})",
+        R"({"title": "t", "engine": "plain", "simulation": {"trials": 16, "length": 40, "batches": 5},
+            "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}})",
+        R"({"title": "t", "engine": "fast", "simulation": {"trials": 100, "length": 40, "batches": 7},
+            "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}})"}) {
+    CAPTURE(text);
+    const Config config = with_sections(read_config(parse_json(text)));
+    const auto control = [](std::uint64_t) { return Control{}; };
+    const std::string whole = result_json(run_config(config, control).result).dump();
+    std::vector<JobPart> parts;
+    constexpr std::uint32_t all = BatchSpan{}.last;
+    for (const BatchSpan range : {BatchSpan{0, 1}, BatchSpan{1, 4}, BatchSpan{4, all}}) {
+      run_config(config, control, [&](const RunIdentity&) {
+        Resumption resumption;
+        resumption.share = Share{{true}, {{0, range}}};
+        resumption.keep_part = [&](const JobPart& part) { parts.push_back(part); };
+        return resumption;
+      });
+    }
+    CHECK(parts.size() == 3);
+    const auto merged = [&] {
+      return result_json(run_config(config, control,
+                                    [&](const RunIdentity&) {
+                                      Resumption resumption;
+                                      resumption.parts = parts;
+                                      return resumption;
+                                    })
+                             .result)
+          .dump();
+    };
+    CHECK(merged() == whole);
+    // The test can fail: a part with another count gives another result.
+    ++parts[1].tallies[0].accepted;
+    CHECK(merged() != whole);
+  }
+}

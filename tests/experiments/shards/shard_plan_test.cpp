@@ -1,0 +1,112 @@
+#include "experiments/shards/shard_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/run/cells.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Config config_of(const std::string& text) { return with_sections(read_config(parse_json(text))); }
+
+Config decoding(const std::string& sweep) {
+  return config_of(R"({"title": "t", "simulation": {"trials": 128, "length": 50, "batches": 64},
+    "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}, "sweep": )" +
+                   sweep + "}");
+}
+
+/// How often each batch of each cell is run, and by how many shards the cell is.
+struct Cover {
+  std::vector<std::vector<int>> runs;
+  std::vector<int> shards;
+};
+
+Cover cover_of(const ShardPlan& plan, std::size_t cells, std::uint32_t batches) {
+  Cover cover{std::vector(cells, std::vector<int>(batches)), std::vector<int>(cells)};
+  for (const Share& share : plan.shares) {
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      if (!share.cells[cell]) continue;
+      ++cover.shards[cell];
+      const auto part = share.divided.find(cell);
+      const BatchSpan range = part == share.divided.end() ? BatchSpan{0, batches} : part->second;
+      for (std::uint32_t batch = range.first; batch < range.last; ++batch) ++cover.runs[cell][batch];
+    }
+  }
+  return cover;
+}
+
+void check_once(const Cover& cover) {
+  for (const std::vector<int>& cell : cover.runs) {
+    CHECK(std::all_of(cell.begin(), cell.end(), [](int runs) { return runs == 1; }));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every batch of every cell is run by exactly one shard, at equal cost") {
+  const std::vector<std::string> sweeps{R"({"/gamma": [1, 2, 3, 4, 5, 6, 7]})", R"({"/gamma": [63, 1]})",
+                                        R"({"/gamma": [5]})",
+                                        R"({"/gamma": {"from": 1, "to": 60, "step": 1}, "/seed": [1, 2]})"};
+  for (const std::string& sweep : sweeps) {
+    const Config config = decoding(sweep);
+    const std::size_t cells = expand(config).size();
+    for (const int shards : {1, 2, 3, 7, 40}) {
+      CAPTURE(sweep);
+      CAPTURE(shards);
+      const ShardPlan plan = plan_shards(config, shards, Backend::cpu);
+      check_once(cover_of(plan, cells, 64));
+      double total = 0;
+      for (const double cost : plan.costs) total += cost;
+      // A cell below a quarter of a shard stays whole, which moves either end of a shard by half of it; a
+      // batch that is cut in the middle moves an end by half a batch.
+      const double most = *std::max_element(plan.costs.begin(), plan.costs.end());
+      CHECK(most <= total / shards * 1.25 + 64 * 128 * 50 / 64.0);
+    }
+  }
+}
+
+TEST_CASE("cells that differ in costs alone share their simulations, and stay together") {
+  const Config config = decoding(R"({"/cost/c": [0.01, 0.02, 0.05, 0.1], "/gamma": [2, 4]})");
+  const ShardPlan plan = plan_shards(config, 2, Backend::cpu);
+  const Cover cover = cover_of(plan, 8, 64);
+  check_once(cover);
+  for (std::size_t cell = 2; cell < 8; ++cell) CHECK(cover.runs[cell] == cover.runs[cell % 2]);
+  double total = 0;
+  for (const double cost : plan.costs) total += cost;
+  CHECK(total == doctest::Approx(128 * 50 * (3 + 5)));  // two simulations, not eight
+}
+
+TEST_CASE("cells stay whole where batches depend on one another, and on a GPU") {
+  const Config few = config_of(R"({"title": "t", "simulation": {"trials": 2, "length": 1000},
+    "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}})");
+  for (const auto& [config, backend] :
+       {std::pair{few, Backend::cpu}, std::pair{decoding(R"({"/gamma": [5, 6]})"), Backend::cuda}}) {
+    const ShardPlan plan = plan_shards(config, 5, backend);
+    for (const int shards : cover_of(plan, expand(config).size(), 64).shards) CHECK(shards == 1);
+  }
+}
+
+TEST_CASE("rounds without memory are cut wherever batches end") {
+  const Config config = config_of(
+      R"({"title": "t", "experiment": "iid", "alpha": 0.8, "simulation": {"trials": 1, "length": 6400, "batches": 64}})");
+  const Cover cover = cover_of(plan_shards(config, 4, Backend::cpu), 1, 64);
+  check_once(cover);
+  CHECK(cover.shards[0] == 4);
+}
+
+TEST_CASE("a shard is I/N") {
+  CHECK(shard_named("3/8").index == 3);
+  CHECK(shard_named("3/8").count == 8);
+  for (const char* const bad : {"", "3", "0/8", "9/8", "3/8/2", "-1/2", "a/b", "1/0", "1/999999", "1 /2"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(shard_named(bad), UsageError);
+  }
+}
