@@ -16,9 +16,9 @@ CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.
 # Measures times, which are not repeated.
 TIMED = {"walltime"}
 # Read texts that scripts/setup.sh tasks makes.
-TASKS = {"compare_tasks", "compare_bigram_ende", "english_trigram"}
+TASKS = {"compare_tasks", "neural_pair", "compare_bigram_ende", "english_trigram"}
 # Seconds each, or more.
-SLOW = {"sweep_alpha_gamma", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "schedules_austen", "table5", "table3", "austen_words"}
+SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "schedules_austen", "table5", "table3", "austen_words"}
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Trains a neural target and two drafts from texts of data/ and writes them as GGUF files, with the log of the training.
+
+A byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
+drafts distilled from the target on that text and on the texts. Seeded: one machine gives the same files again. A run that
+was interrupted goes on from its last checkpoint.
+
+usage: train_pair.py [--out FOLDER] [--work FOLDER] [--data FOLDER] [--seed N] [...]
+
+Needs jax, numpy and gguf from PyPI: pip install jax==0.10.2 gguf==0.19.0; and the texts: scripts/setup.sh tasks.
+"""
+
+import argparse
+import csv
+import functools
+import json
+import os
+import pathlib
+import sys
+import time
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(SCRIPTS))
+
+
+def parse():
+    root = SCRIPTS.parent
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=pathlib.Path, default=root / "configs/neural", help="folder of the GGUF files")
+    parser.add_argument("--work", type=pathlib.Path, default=root / "build/pair", help="folder of checkpoints")
+    parser.add_argument("--data", type=pathlib.Path, default=root / "data", help="folder of the texts")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--target-steps", type=int, default=400, help="each of 2,048 tokens")
+    parser.add_argument("--batches", type=int, default=6, help="of 96 texts that the target generates")
+    parser.add_argument("--draft-steps", type=int, default=300, help="each of 2,048 tokens")
+    parser.add_argument("--tv-share", type=float, default=0.4,
+                        help="the last share of a draft's steps minimises TV, the others the forward KL divergence")
+    parser.add_argument("--threads", type=int, default=1)
+    return parser.parse_args()
+
+
+OPTIONS = parse()
+if OPTIONS.threads == 1:  # read by jax when it is imported
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from pair import bpe, gguf_export, llama_jax, readme, texts  # noqa: E402
+
+VOCABULARY = 2048
+SHAPES = {
+    "target": llama_jax.Shape(VOCABULARY, width=256, inner=704, layers=4, heads=8),
+    "draft": llama_jax.Shape(VOCABULARY, width=96, inner=256, layers=2, heads=3),
+    "draft-small": llama_jax.Shape(VOCABULARY, width=32, inner=96, layers=3, heads=1),
+}
+WINDOW, ROWS = 256, 8  # tokens of a text, texts of a step
+LONG_SHARE = 0.15  # of the target's steps, the last: windows twice as long, so that it knows places up to 512
+PROMPT = 16  # tokens that a generated text begins with: a document's first
+EVERY = 50  # steps between lines of the log, and between checkpoints
+
+
+def saved(path, arrays):
+    part = path.with_suffix(".part")
+    with open(part, "wb") as file:
+        np.savez(file, **arrays)
+    os.replace(part, path)
+
+
+class Log:
+    """The lines of log.csv; those after a checkpoint are dropped when it is loaded."""
+
+    FIELDS = ["model", "step", "tokens", "minimised", "loss", *(f"nats_{s.name}" for s in texts.SOURCES),
+              *(f"alpha_{s.name}" for s in texts.SOURCES), "processor_s"]
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = list(csv.DictReader(open(path, encoding="utf-8"))) if path.exists() else []
+
+    def back_to(self, model, step):
+        self.lines = [line for line in self.lines if line["model"] != model or int(line["step"]) <= step]
+
+    def add(self, **line):
+        print("  ".join(f"{k} {v}" for k, v in line.items() if v != ""), flush=True)
+        self.lines.append(line)
+        with open(self.path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, self.FIELDS, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.lines)
+
+
+def tokenized(options):
+    """The tokenizer, and {source: {"train" or "held": token ids, "train_starts" or "held_starts": where documents begin}}."""
+    file, merges_file = options.work / "tokens.npz", options.work / "merges.json"
+    if file.exists():
+        arrays = np.load(file)
+        tokenizer = bpe.Tokenizer(json.loads(merges_file.read_text()))
+    else:
+        found = texts.documents(options.data)
+        # Each source has the same weight in the vocabulary: as many characters as the shortest has.
+        least = min(sum(map(len, train)) for train, _ in found.values())
+        merges = bpe.train("\n".join("\n".join(train)[:least] for train, _ in found.values()), VOCABULARY)
+        tokenizer = bpe.Tokenizer(merges)
+        merges_file.write_text(json.dumps(merges))
+        arrays = {}
+        for name, parts in found.items():
+            for part, documents in zip(("train", "held"), parts):
+                ids, starts = [], []
+                for document in documents:
+                    starts.append(len(ids))
+                    ids += [0] + tokenizer.encode(document)
+                arrays[f"{name}.{part}"] = np.array(ids + [0], np.int32)
+                arrays[f"{name}.{part}.starts"] = np.array(starts, np.int64)
+                print(f"{name}, {part}: {len(documents)} documents, {sum(map(len, documents))} characters, {len(ids)} tokens")
+        saved(file, arrays)
+    return tokenizer, dict(arrays)
+
+
+def windows(arrays, random, rows, length, step):
+    """Windows [rows, length] of the texts; sources take turns from row to row and from step to step."""
+    out = np.empty((rows, length), np.int32)
+    for row in range(rows):
+        ids = arrays[f"{texts.SOURCES[(row + step) % len(texts.SOURCES)].name}.train"]
+        begin = random.integers(len(ids) - length)
+        out[row] = ids[begin:begin + length]
+    return out
+
+
+def beginnings(arrays, random, rows, part):
+    """The first PROMPT tokens of documents [rows, PROMPT]; sources take turns."""
+    out = np.empty((rows, PROMPT), np.int32)
+    for row in range(rows):
+        name = texts.SOURCES[row % len(texts.SOURCES)].name
+        begin = random.choice(arrays[f"{name}.{part}.starts"])
+        out[row] = arrays[f"{name}.{part}"][begin:begin + PROMPT]
+    return out
+
+
+def rate(step, steps):
+    """Of learning: rises over 12 steps, and falls linearly to 0 over the last 60%."""
+    return min(1, (step + 1) / 12, (steps - step) / (0.6 * steps))
+
+
+class Training:
+    """Parameters and optimizer of one model, with a checkpoint."""
+
+    def __init__(self, options, name):
+        self.name, self.shape, self.file = name, SHAPES[name], options.work / f"{name}.npz"
+        self.parameters = llama_jax.initial(self.shape, options.seed)
+        self.state = llama_jax.optimizer_state(self.parameters)
+        self.step, self.seconds = 0, 0.0
+        if self.file.exists():
+            arrays = np.load(self.file)
+            self.step, self.seconds = int(arrays["step"]), float(arrays["seconds"])
+            self.parameters = {n: jnp.asarray(arrays["p/" + n]) for n in self.parameters}
+            self.state = {part: {n: jnp.asarray(arrays[f"{part}/{n}"]) for n in values} for part, values in self.state.items()}
+        self.began = time.process_time() - self.seconds
+
+    def spent(self):
+        return time.process_time() - self.began
+
+    def save(self):
+        arrays = {"step": self.step, "seconds": self.spent()}
+        arrays |= {"p/" + n: np.asarray(v) for n, v in self.parameters.items()}
+        for part, values in self.state.items():
+            arrays |= {f"{part}/{n}": np.asarray(v) for n, v in values.items()}
+        saved(self.file, arrays)
+
+    def take(self, advance, batch, steps):
+        self.parameters, self.state, loss = advance(self.parameters, self.state, batch, self.step + 1.0,
+                                                    rate(self.step, steps))
+        self.step += 1
+        return float(loss)
+
+
+@functools.partial(jax.jit, static_argnames="shape")
+def nats(p, tokens, shape):
+    return llama_jax.cross_entropy(llama_jax.logits(p, tokens[:, :-1], shape), tokens[:, 1:])
+
+
+def held_out_nats(training, arrays):
+    """Nats a token of held-out documents, by source: the first windows of each, 12,288 tokens."""
+    values = {}
+    for source in texts.SOURCES:
+        ids = arrays[f"{source.name}.held"]
+        rows = np.stack([ids[i * WINDOW:i * WINDOW + WINDOW + 1] for i in range(48)])
+        values[f"nats_{source.name}"] = round(float(nats(training.parameters, rows, training.shape)), 4)
+    return values
+
+
+def train_target(options, arrays, log):
+    training = Training(options, "target")
+    steps, shape = options.target_steps, training.shape
+    log.back_to("target", training.step)
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1))
+    def advance(p, state, tokens, step, share):
+        loss, gradient = jax.value_and_grad(lambda p: nats(p, tokens, shape))(p)
+        return *llama_jax.updated(p, gradient, state, step, share), loss
+
+    losses = []
+    while training.step < steps:
+        random = np.random.default_rng([options.seed, 1, training.step])
+        longer = 2 if training.step >= (1 - LONG_SHARE) * steps else 1
+        batch = windows(arrays, random, ROWS // longer, WINDOW * longer + 1, training.step)
+        losses.append(training.take(advance, batch, steps))
+        if training.step % EVERY == 0 or training.step == steps:
+            training.save()
+            log.add(model="target", step=training.step, tokens=training.step * ROWS * WINDOW, minimised="nats",
+                    loss=round(float(np.mean(losses)), 4), **held_out_nats(training, arrays),
+                    processor_s=round(training.spent()))
+            losses = []
+    return training
+
+
+def generate(options, arrays, target):
+    """Texts of the target at temperature 1 [N, WINDOW + 1], which begin as documents do; and some for evaluation."""
+    parts = []
+    draw = jax.jit(functools.partial(llama_jax.sample, shape=target.shape, length=WINDOW + 1))
+    for batch in range(options.batches + 1):
+        file = options.work / f"generated{batch}.npz"
+        if not file.exists():
+            part = "train" if batch else "held"  # batch 0 evaluates: it begins as documents do that nobody trained on
+            prompts = beginnings(arrays, np.random.default_rng([options.seed, 2, batch]), 96, part)
+            saved(file, {"tokens": np.asarray(draw(target.parameters, prompts, jax.random.key(options.seed * 1000 + batch)))})
+            print(f"generated batch {batch} of {options.batches}", flush=True)
+        parts.append(np.load(file)["tokens"])
+    return np.concatenate(parts[1:]), parts[0]
+
+
+def log_rows(p, tokens, shape):
+    return jax.nn.log_softmax(llama_jax.logits(p, tokens, shape))
+
+
+def kl(teacher, rows):
+    return (jnp.exp(teacher) * (teacher - rows)).sum(-1).mean()
+
+
+def tv(teacher, rows):
+    """1 - α of these contexts: the expectation of Σ min(p, q) is the acceptance rate (Leviathan et al. 2023, Cor. 3.6)."""
+    return 1 - jnp.minimum(jnp.exp(teacher), jnp.exp(rows)).sum(-1).mean()
+
+
+def distil(options, arrays, target, log):
+    """Drafts on half generated and half given text, with the target's whole rows; TV last, since α is 1 - TV."""
+    generated, held = generate(options, arrays, target)
+    steps = options.draft_steps
+    first_tv = round(steps * (1 - options.tv_share))
+    teach = jax.jit(functools.partial(log_rows, shape=target.shape))
+    trainings, advances = [Training(options, name) for name in SHAPES if name != "target"], {}
+    for training in trainings:
+        log.back_to(training.name, training.step)
+        for minimised, loss_of in (("kl", kl), ("tv", tv)):
+
+            def advance(p, state, batch, step, share, shape=training.shape, loss_of=loss_of):
+                tokens, teacher = batch
+                loss, gradient = jax.value_and_grad(lambda p: loss_of(teacher, log_rows(p, tokens, shape)))(p)
+                return *llama_jax.updated(p, gradient, state, step, share), loss
+
+            advances[training.name, minimised] = jax.jit(advance, donate_argnums=(0, 1))
+
+    def alphas(training):
+        """α on texts of the target, after their prompts, by source."""
+        values = {}
+        for i, source in enumerate(texts.SOURCES):
+            tokens = held[i::len(texts.SOURCES), :-1]
+            rows = jnp.exp(jax.jit(log_rows, static_argnums=2)(training.parameters, tokens, training.shape))
+            overlap = jnp.minimum(jnp.exp(teach(target.parameters, tokens)), rows).sum(-1)[:, PROMPT - 1:]
+            values[f"alpha_{source.name}"] = round(float(overlap.mean()), 4)
+        return values
+
+    losses = {training.name: [] for training in trainings}
+    while (step := min(training.step for training in trainings)) < steps:
+        random = np.random.default_rng([options.seed, 3, step])
+        chosen = generated[random.integers(len(generated), size=ROWS // 2), :-1]
+        tokens = np.concatenate([chosen, windows(arrays, random, ROWS // 2, WINDOW, step)])
+        teacher = teach(target.parameters, tokens)
+        minimised = "kl" if step < first_tv else "tv"
+        for training in trainings:
+            if training.step > step:
+                continue
+            losses[training.name].append(training.take(advances[training.name, minimised], (tokens, teacher), steps))
+            if training.step % EVERY == 0 or training.step in (first_tv, steps):
+                training.save()
+                log.add(model=training.name, step=training.step, tokens=training.step * ROWS * WINDOW, minimised=minimised,
+                        loss=round(float(np.mean(losses[training.name])), 4), **held_out_nats(training, arrays),
+                        **alphas(training), processor_s=round(training.spent()))
+                losses[training.name] = []
+    return trainings
+
+
+def main():
+    options = OPTIONS
+    options.work.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    tokenizer, arrays = tokenized(options)
+    log = Log(options.out / "log.csv")
+    target = train_target(options, arrays, log)
+    for training in [target, *distil(options, arrays, target, log)]:
+        gguf_export.write(options.out / f"{training.name}.gguf", training.name, training.parameters, training.shape,
+                          tokenizer, context=2 * WINDOW)
+    readme.refresh(options.out / "README.md", [*(options.out / f"{name}.gguf" for name in SHAPES), log.path])
+
+
+if __name__ == "__main__":
+    main()
