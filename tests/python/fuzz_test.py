@@ -86,6 +86,14 @@ class Odd:
     def model(self):
         return self.array(1, 2) if self.random.random() < 0.85 else (lambda tokens: self.array(1))
 
+    def draft(self):
+        r = self.random
+        if r.random() < 0.9:
+            return self.model()
+        returned = r.choice([lambda: ([], []), lambda: self.ids(), lambda: ([0], [self.array(1)]), lambda: (self.ids(), self.array(2)), lambda: None])
+        return speclab.drafter(r.choice([lambda draw, tokens, gamma: returned(), lambda draw: 1,
+                                         lambda draw, tokens, gamma: ([draw.categorical([1, 1, 1])], [[Fraction(1, 3)] * 3])]))
+
 
 def batch(odd):
     """Mostly shapes that fit one another."""
@@ -118,14 +126,14 @@ def calls(odd):
         seed = r.choice([None, 1, 1, odd.scalar()])
         return lambda: speclab.verify(target, draft, ids, uniforms=uniforms, seed=seed, rule=odd.rule(), validate=r.random() < 0.8, threads=r.choice([0, 1]))
     if chosen == 7:
-        return lambda: speclab.simulate(odd.model(), odd.model(), odd.small(), odd.rule(), seed=odd.small(), rounds=r.choice([1, 5, 70]), trials=r.choice([None, 1, odd.small()]), prompt=r.choice([(), [0], [odd.scalar()]]))
+        return lambda: speclab.simulate(odd.model(), odd.draft(), odd.small(), odd.rule(), seed=odd.small(), rounds=r.choice([1, 5, 70]), trials=r.choice([None, 1, odd.small()]), prompt=r.choice([(), [0], [odd.scalar()]]))
     if chosen == 8:
-        return lambda: speclab.prove(odd.rule(), odd.model(), odd.model(), odd.small(), exact=r.random() < 0.5, max_branches=2000, context=r.choice([(), [0], [odd.scalar()]]))
+        return lambda: speclab.prove(odd.rule(), odd.model(), odd.draft(), odd.small(), exact=r.random() < 0.5, max_branches=2000, context=r.choice([(), [0], [odd.scalar()]]))
     if chosen == 9:
         law = r.choice([odd.array(1), {(0,): 0.5, (1,): 0.5}, {}, {(0,): odd.scalar()}, {odd.random.choice([0, (), "a", (0, 1)]): 1.0}])
         return lambda: speclab.check(odd.ids(), law, level=r.choice([1e-6, 0.01, 0.5]), power=r.choice([0.9, 0.99]))
     if chosen == 10:
-        return lambda: speclab.sample(odd.model(), r.choice([None, odd.model()]), odd.small(), odd.rule(), tokens=odd.small(), samples=odd.small(), seed=odd.small())
+        return lambda: speclab.sample(odd.model(), r.choice([None, odd.draft()]), odd.small(), odd.rule(), tokens=odd.small(), samples=odd.small(), seed=odd.small())
     return lambda: speclab.models.from_rows(odd.array(1, 2))(r.choice([[], [0], [odd.scalar()]]))
 
 
