@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "explorer/engine/live_recording.hpp"
 #include "explorer/engine/live_text.hpp"
 #include "explorer/engine/many_rounds.hpp"
 #include "explorer/engine/on_a_device.hpp"
@@ -45,6 +46,18 @@ int guarded(const Work& work) {
 
 std::uint64_t seed_of(double seed) { return static_cast<std::uint64_t>(seed); }
 
+/// The texts of the input, one after the other.
+class InputParts {
+ public:
+  std::string operator()(std::int32_t bytes) {
+    at_ += bytes;
+    return std::string(at_ - bytes, static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  const char* at_ = reinterpret_cast<const char*>(input.data());
+};
+
 /// Input: 2 * vocab weights, target then draft, and the rule's name after them.
 RoundTask round_task(std::int32_t vocab, std::int32_t name_length, double parameter, std::int32_t gamma) {
   const auto* weights = reinterpret_cast<const std::int32_t*>(input.data());
@@ -77,6 +90,9 @@ EXPORT(list_rules) int export_list_rules() {
   return guarded([] {
     result.texts("names", offered_rules, &OfferedRule::name);
     result.texts("parameters", offered_rules, &OfferedRule::parameter);
+    result.texts("kinds", offered_rules,
+                 [](const OfferedRule& rule) { return rule.kind.empty() ? rule.name : rule.kind; });
+    result.texts("fixed", offered_rules, &OfferedRule::fixed);
     result.list("values", offered_rules, &OfferedRule::value);
     result.list("least", offered_rules, &OfferedRule::least);
     result.list("most", offered_rules, &OfferedRule::most);
@@ -170,14 +186,9 @@ EXPORT(plan_on_device)
 int export_plan_on_device(std::int32_t device, std::int32_t target, std::int32_t draft, double alpha,
                           std::int32_t devices, double batch, double context) {
   return guarded([&] {
-    const std::string names(reinterpret_cast<const char*>(input.data()),
-                            static_cast<std::size_t>(device + target + draft));
-    const auto part = [&](std::int32_t from, std::int32_t size) {
-      return names.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(size));
-    };
-    plan_on_device(
-        {alpha, part(0, device), part(device, target), part(device + target, draft), devices, batch, context},
-        result);
+    InputParts part;
+    const std::string names[] = {part(device), part(target), part(draft)};
+    plan_on_device({alpha, names[0], names[1], names[2], devices, batch, context}, result);
   });
 }
 
@@ -201,17 +212,42 @@ int export_decode_text(std::int32_t size, std::int32_t target_order, std::int32_
   });
 }
 
-/// Input: the file's text, its name and the model's name.
-EXPORT(plan_from_file)
-int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t model, std::int32_t cell,
-                          double c) {
+/// Input: a recording's bytes, its name, and the drafter's column.
+EXPORT(decode_recording)
+int export_decode_recording(std::int32_t text, std::int32_t name, std::int32_t column, std::int32_t sequence,
+                            std::int32_t gamma, std::int32_t tokens, double c, double seed) {
   return guarded([&] {
-    const auto* bytes = reinterpret_cast<const char*>(input.data());
-    const auto part = [&](std::int32_t from, std::int32_t size) {
-      return std::string(bytes + from, static_cast<std::size_t>(size));
-    };
-    plan_from_file(part(0, text), part(text, name), part(text + name, model), static_cast<std::size_t>(cell),
-                   c, result);
+    InputParts part;
+    std::string bytes = part(text);
+    const std::string file = part(name);
+    const std::string drafter = part(column);
+    dropped_files().clear();
+    dropped_files()[file] = std::move(bytes);
+    LiveTask task;
+    task.gamma = gamma;
+    task.tokens = tokens;
+    task.c = c;
+    task.seed = seed_of(seed);
+    decode_recording(task, file, drafter, static_cast<std::size_t>(sequence), result);
+  });
+}
+
+/// Input: a file's bytes and its name; the same of a second file, or nothing; and the model's name.
+EXPORT(plan_from_file)
+int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t draft, std::int32_t draft_name,
+                          std::int32_t model, std::int32_t cell, double c) {
+  return guarded([&] {
+    InputParts part;
+    dropped_files().clear();
+    std::string bytes = part(text);
+    const std::string file = part(name);
+    dropped_files()[file] = std::move(bytes);
+    bytes = part(draft);
+    const std::string draft_file = part(draft_name);
+    if (!draft_file.empty()) dropped_files()[draft_file] = std::move(bytes);
+    const std::string model_name = part(model);
+    input = {};
+    plan_from_file(file, draft_file, model_name, static_cast<std::size_t>(cell), c, result);
   });
 }
 
@@ -226,4 +262,29 @@ void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t i
 }
 void run_isolated(void (*call)(const void* body), const void* body) { call(body); }
 std::optional<double> available_memory() { return std::nullopt; }
+
+// Files are those that were dropped on the page (experiments/support/mapped_file.hpp).
+MappedFile::MappedFile(const std::filesystem::path& file) {
+  const auto found = explorer::dropped_files().find(file.string());
+  if (found == explorer::dropped_files().end()) throw std::runtime_error("was not given to the page");
+  begin_ = found->second.data();
+  size_ = found->second.size();
+}
+MappedFile::~MappedFile() = default;
+
+// All formats of recordings but npz, whose archives need a library.
+RecordingFormat csv_format();
+RecordingFormat json_lines_format();
+RecordingFormat openai_completions_format();
+RecordingFormat openai_chat_format();
+RecordingFormat vllm_format();
+RecordingFormat llama_server_format();
+RecordingFormat safetensors_format();
+RecordingFormat kl_base_format();
+std::vector<RecordingFormat>& recording_formats() {
+  static std::vector<RecordingFormat> all{
+      csv_format(),  json_lines_format(),   openai_completions_format(), openai_chat_format(),
+      vllm_format(), llama_server_format(), safetensors_format(),        kl_base_format()};
+  return all;
+}
 }  // namespace speclab

@@ -19,12 +19,13 @@ command -v em++ >/dev/null || {
 sed -n '/^PRIDE AND PREJUDICE/,$p' data/austen.txt | head -c 100000 | sed '$d' >"$out/excerpt.txt"
 
 # Headers without a library. The rest of /usr/include belongs to this machine's own processor.
-for folder in boost Random123 fmt nlohmann tbb oneapi; do
+for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
   ln -sfn "/usr/include/$folder" "$out/include/$folder"
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
-# One translation unit of the bindings and the sources that they call.
+# The bindings and the sources that they call. Names in anonymous namespaces differ within a folder, so that those
+# that read recordings are units of their own.
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
@@ -39,10 +40,31 @@ sources="explorer/engine.cpp
   experiments/support/csv_reader.cpp experiments/support/printable.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
-  sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
-for source in $sources; do echo "#include \"$source\""; done >"$out/engine_all.cpp"
-
-em++ -std=c++20 -O2 -DNDEBUG -DFMT_HEADER_ONLY -fwasm-exceptions -Wall -Wextra -Wno-potentially-evaluated-expression \
-  -I. -isystem "$out/include" -include explorer/engine/wasm.hpp "$out/engine_all.cpp" \
+  sim/models/recorded_model.cpp sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
+recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
+  analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
+recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
+  experiments/recording/recording_plan.cpp experiments/recording/log_probability.cpp
+  experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp
+  experiments/recording/array_rows.cpp"
+formats="experiments/recording/formats/csv.cpp experiments/recording/formats/json_lines.cpp
+  experiments/recording/formats/openai_completions.cpp experiments/recording/formats/openai_chat.cpp
+  experiments/recording/formats/vllm.cpp experiments/recording/formats/llama_server.cpp
+  experiments/recording/formats/safetensors.cpp experiments/recording/formats/kl_base.cpp"
+# What reads dropped files is compiled for size.
+units=
+unit() {
+  for source in $2; do echo "#include \"$source\""; done >"$out/$1_all.cpp"
+  em++ -std=c++20 "$3" -DNDEBUG -DFMT_HEADER_ONLY -DHWY_COMPILE_ONLY_SCALAR -fwasm-exceptions -Wall -Wextra \
+    -Wno-potentially-evaluated-expression -I. -isystem "$out/include" -include explorer/engine/wasm.hpp \
+    -c "$out/$1_all.cpp" -o "$out/$1.o" &
+  units="$units $!"
+}
+unit engine "$sources" -O2
+unit recorded "$recorded" -Os
+unit recording "$recording" -Os
+unit formats "$formats" -Os
+for job in $units; do wait "$job"; done
+em++ -O2 -fwasm-exceptions "$out/engine.o" "$out/recorded.o" "$out/recording.o" "$out/formats.o" \
   -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sFILESYSTEM=0 --no-entry -o "$out/engine.wasm"
 python3 scripts/bundle_explorer.py "$out"

@@ -6,6 +6,7 @@ usage: scripts/bundle_explorer.py FOLDER     which has engine.wasm and excerpt.t
 Modules are written one after another, each after those that it imports, into one scope: their top-level names must
 differ, which is checked. Imports are relative and named ("import { a } from ./b.js") and rename nothing."""
 import base64
+import csv
 import gzip
 import json
 import pathlib
@@ -25,7 +26,20 @@ def published_pairs():
     return f"const publishedPairs = {json.dumps(pairs, ensure_ascii=False)};\n"
 
 
-generated = {"published_pairs": published_pairs}
+def recorded_example():
+    """The shipped recordings of a neural pair as one, a task each (configs/recorded); empty without them."""
+    lines = []
+    for file in sorted((root / "configs" / "recorded").glob("*.csv")):
+        with open(file, encoding="utf-8") as rows:
+            for row in csv.DictReader(rows):
+                drafted = row.get("logq") or row.get("logq.draft")
+                if drafted and not file.stem.endswith("_greedy"):
+                    lines.append(",".join([f"{file.stem} {row['sequence']}", row["position"], row["token"], row["logp"], drafted, file.stem]))
+    text = "".join(f"{line}\n" for line in ["sequence,position,token,logp,logq,task", *lines]) if lines else ""
+    return f"const recordedText = {json.dumps(text)};\n"
+
+
+generated = {"published_pairs": published_pairs, "recorded_example": recorded_example}
 
 
 def bundle(name, done):

@@ -15,18 +15,24 @@ namespace speclab::explorer {
 /// A rule has one parameter at most; an empty name says none.
 struct OfferedRule {
   std::string_view name;
-  std::string_view parameter = {};  ///< "lenience", "epsilon", "slack" or "drafts"
+  std::string_view parameter = {};  ///< "lenience", "epsilon", "slack", "drafts" or "nodes"
   double value = 0;                 ///< the parameter's default
   double least = 0;
   double most = 0;
+  std::string_view kind = {};   ///< of the catalogue, where the page has another name for it
+  std::string_view fixed = {};  ///< its other parameters, "name=value" with commas between
 };
 
-inline constexpr std::array<OfferedRule, 22> offered_rules = {{
+/// Candidates at a node of a grown tree.
+inline constexpr std::int32_t grown_branching = 2;
+
+inline constexpr std::array<OfferedRule, 24> offered_rules = {{
     {"token"},
     {"block"},
     {"lenient", "lenience", 0.5, 0.05, 1},
     {"typical", "epsilon", 0.3, 0, 1},
     {"cascade", "slack", 0.1, 0, 1},
+    {"sigmoid"},
     {"greedy"},
     {"match"},
     {"gumbel"},
@@ -37,6 +43,7 @@ inline constexpr std::array<OfferedRule, 22> offered_rules = {{
     {"importance", "drafts", 2, 1, 3},
     {"tree", "drafts", 2, 1, 3},
     {"traversal", "drafts", 2, 1, 3},
+    {"grown-tree", "nodes", 3, 1, 8, "tree", "growth=dynamic,drafts=2"},
     {"fault-accept-all"},
     {"fault-resample-target"},
     {"fault-swapped-residual"},
@@ -61,6 +68,7 @@ auto with_rule(std::string_view name, double value, std::int32_t gamma, const Us
   if (name == "lenient") return use(LenienceRule(value));
   if (name == "typical") return use(TypicalRule(value, TypicalRule{}.delta));
   if (name == "cascade") return use(CascadeRule(value));
+  if (name == "sigmoid") return use(SigmoidRule{});
   if (name == "greedy") return use(GreedyRule{});
   if (name == "match") return use(MatchRule{});
   if (name == "gumbel") return use(GumbelRule{});
@@ -71,6 +79,7 @@ auto with_rule(std::string_view name, double value, std::int32_t gamma, const Us
   if (name == "importance") return use(ImportanceRule(drafts));
   if (name == "tree") return use(TreeRule(branching(true)));
   if (name == "traversal") return use(TraversalRule(branching(true)));
+  if (name == "grown-tree") return use(GrownTreeRule(grown_branching, drafts));
   if (name == "fault-accept-all") return use(AcceptAllFault{});
   if (name == "fault-resample-target") return use(ResampleTargetFault{});
   if (name == "fault-swapped-residual") return use(SwappedResidualFault{});

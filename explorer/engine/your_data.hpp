@@ -15,6 +15,7 @@
 #include "experiments/plan/acceptance_file.hpp"
 #include "experiments/plan/planning.hpp"
 #include "explorer/engine/record.hpp"
+#include "explorer/engine/your_recording.hpp"
 
 namespace speclab::explorer {
 
@@ -79,10 +80,6 @@ inline bool is_document(const std::string& text) {
          json_line(text).contains("cells");
 }
 
-inline void interval(Record& out, const std::string& name, const Interval& value) {
-  out.list(name, std::vector<double>{value.estimate, value.low, value.high});
-}
-
 inline void describe_plan(const DrafterPlan& plan, Record& out) {
   interval(out, "alpha", plan.alpha.value);
   out.number("best_gamma", plan.best.gamma);
@@ -97,13 +94,7 @@ inline void describe_plan(const DrafterPlan& plan, Record& out) {
   out.list("speedup_high", plan.gammas, [](const GammaRow& row) { return row.speedup.high; });
   out.number("upper_bound_drafting_paid", plan.bounds.upper_bound_drafting_paid);
   out.texts("advice", plan.advice);
-  out.texts("servers", plan.settings,
-            [](const ServerSetting& setting) { return setting.server + ", " + setting.checked; });
-  out.texts("settings", plan.settings, [](const ServerSetting& setting) {
-    std::string joined;
-    for (const std::string& line : setting.lines) joined += (joined.empty() ? "" : "; ") + line;
-    return joined;
-  });
+  describe_server_settings(plan.settings, out);
 }
 
 inline void describe_log(const LogFindings& log, Record& out) {
@@ -128,11 +119,16 @@ inline void describe_log(const LogFindings& log, Record& out) {
 
 }  // namespace detail
 
-/// The plan for the acceptances in `text`, the content of the file of this name: one of the forms that
-/// `speclab plan
-/// --log` reads, or a result.json, of which `cell` is taken. `model` is the model_name, in a log of several.
-inline void plan_from_file(const std::string& text, const std::string& file, const std::string& model,
+/// The plan for the acceptances in a dropped file: a recording, one of the forms that `speclab plan --log`
+/// reads, or a result.json, of which `cell` is taken. `draft` is a second recording or empty, `model` the
+/// model_name, in a log of several, or the drafter's column, in a recording of several.
+inline void plan_from_file(const std::string& file, const std::string& draft, const std::string& model,
                            std::size_t cell, double c, Record& out) {
+  const std::string& text = dropped_files().at(file);
+  const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+  const bool recording = !draft.empty() || (!blank && is_recording(file));
+  out.number("is_recording", recording ? 1 : 0);
+  if (recording) return plan_from_recording(file, draft, model, c, out);
   AcceptanceFile log;
   const bool document = detail::is_document(text);
   if (document) {

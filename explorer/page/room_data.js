@@ -3,6 +3,7 @@ import { element, slider, choice, button, commandBox, facts, shown } from "./dom
 import { figure, bar, line, dot, svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
+import { keepRecording, shippedRecording } from "./recordings.js";
 
 const mostBytes = 200e6;
 
@@ -10,10 +11,12 @@ const mostBytes = 200e6;
 const example = "350255104553025511355042555031355205415553503215545053125550451325535501245553051245535502145355031254550351245530512455".slice(0, 120);
 const exampleFile = () => new File([`drafted,accepted\n${[...example].map(digit => `5,${digit}\n`).join("")}`], "example.csv");
 
+
 export const dataRoom = {
   title: "5 Your data",
-  sentence: "Drop a log of rounds (a line “drafted,accepted” each, JSON lines, or totals by position), a page of vLLM's /metrics, or the " +
-    "result.json of an experiment. It stays in this browser.",
+  sentence: "Drop a log of rounds (a line “drafted,accepted” each, JSON lines, or totals by position), a page of vLLM's /metrics, the " +
+    "result.json of an experiment, or a text with log-probabilities of both models (one file, or the target's and the draft's " +
+    "together). It stays in this browser.",
   start: { c: 0.05, cell: 0, model: "" },
 
   mend(state) {
@@ -24,11 +27,12 @@ export const dataRoom = {
   },
 
   build(host, { ask, set, fail }) {
-    let data = null; // { name, text }
-    const picker = element("input", { type: "file", id: "file", accept: ".json,.csv,.txt,.jsonl,.prom,text/*,application/json",
-      onchange: () => take(picker.files[0]) });
+    let data = null; // { name, text, draft }, texts as bytes; draft is null, or { name, text }
+    const picker = element("input", { type: "file", id: "file", multiple: true,
+      accept: ".json,.csv,.txt,.jsonl,.prom,.safetensors,.kld,text/*,application/json", onchange: () => take(picker.files) });
     const drop = element("div", { class: "drop" }, element("label", { for: "file" }, "Drop a file here, or choose one: "), picker,
-      element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take(exampleFile()))));
+      element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take([exampleFile()])),
+        ...(shippedRecording() ? [button("Show a recording", () => take([new File([shippedRecording().text], shippedRecording().name)]))] : [])));
     const about = element("p", { role: "status" });
     const error = element("p", { class: "error", role: "alert", hidden: true });
     const found = element("div", { hidden: true });
@@ -41,10 +45,13 @@ export const dataRoom = {
     const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
     const cell = choice({ label: "Cell of the result", options: [], set: value => set({ cell: Number(value) }) });
     const modelInput = element("input", { id: "model-name", type: "text", onchange: () => set({ model: modelInput.value.trim() }) });
-    const model = element("div", { class: "control" }, element("label", { for: "model-name" }, "Model (of a /metrics page with several)"), modelInput);
-    found.append(element("div", { class: "columns" },
+    const model = element("div", { class: "control" }, element("label", { for: "model-name" }, "Model of a /metrics page, or drafter of a recording, with several"), modelInput);
+    const pictures = element("div", { class: "columns" },
       element("div", {}, element("h3", {}, "Acceptance by position"), positions),
-      element("div", {}, element("h3", {}, "Speedup by γ"), speedups)), values, advice, settings);
+      element("div", {}, element("h3", {}, "Speedup by γ"), speedups));
+    const taskHost = element("div", {});
+    const tasks = element("div", { hidden: true }, element("h3", {}, "Acceptance by task"), taskHost);
+    found.append(pictures, tasks, values, advice, settings);
     // A picture of what is to come, until there is data.
     const empty = element("p", { class: "center" }, svg("svg", { width: 24, height: 24, viewBox: "0 0 24 24", "aria-hidden": "true" },
       svg("path", { d: "M12 3v12m0 0-5-5m5 5 5-5M4 20h16", fill: "none", stroke: "currentColor", "stroke-width": 2 })));
@@ -56,16 +63,24 @@ export const dataRoom = {
         drop.classList.toggle("over", over);
       });
     }
-    host.addEventListener("drop", event => take(event.dataTransfer.files[0]));
+    host.addEventListener("drop", event => take(event.dataTransfer.files));
 
-    async function take(file) {
-      if (!file) return;
-      if (file.size > mostBytes) {
-        tell(`${file.name}: ${shown(file.size)} bytes; this page reads at most ${shown(mostBytes)}. "speclab plan --log" reads more.`);
+    async function take(list) {
+      const files = [...list].slice(0, 2);
+      if (files.length === 0) return;
+      const large = files.find(file => file.size > mostBytes);
+      if (large) {
+        tell(`${large.name}: ${shown(large.size)} bytes; this page reads at most ${shown(mostBytes)}. speclab plan reads more.`);
         return;
       }
-      data = { name: file.name, text: await file.text() };
-      set({ cell: 0 });
+      if (list.length > 2 || (files.length === 2 && files[0].name === files[1].name)) {
+        tell("Drop one file, or a recording of the target and one of the draft, of different names.");
+        return;
+      }
+      const [whole, draft] = await Promise.all(files.map(async file => ({ name: file.name, text: new Uint8Array(await file.arrayBuffer()) })));
+      const changes = data ? { cell: 0, model: "" } : { cell: 0 };
+      data = { ...whole, draft: draft ?? null };
+      set(changes);
     }
     function tell(sentence) {
       error.textContent = sentence;
@@ -74,36 +89,72 @@ export const dataRoom = {
       about.textContent = "";
     }
 
-    const pictures = plan => {
+    const draw = plan => {
       const count = plan.position_conditional.length;
       figure(positions, {
         title: "Acceptance by position", x: { least: 0.5, most: count + 0.5, label: "position i" }, y: { least: 0, most: 1, label: "P(accepted)" },
         xTicks: plan.position_conditional.map((_, i) => i + 1).filter(i => count <= 16 || i % Math.ceil(count / 12) === 1),
-        legend: [["target", "given those before, 95%"], ["counted", "all up to here"], ["bound", "α"]],
+        legend: [["target", plan.position_low ? "given those before, 95%" : "given those before"], ["counted", "all up to here"], ["bound", "α"]],
         draw(plot) {
           plan.position_unconditional.forEach((value, i) => bar(plot, i + 0.65, i + 1.35, value, "counted"));
           line(plot, [[0.5, plan.alpha[0]], [count + 0.5, plan.alpha[0]]], "bound");
           plan.position_conditional.forEach((value, i) => {
-            line(plot, [[i + 1, plan.position_low[i]], [i + 1, plan.position_high[i]]], "target");
-            dot(plot, i + 1, value, "target", `position ${i + 1}: ${shown(value)} (${shown(plan.position_low[i])} to ${shown(plan.position_high[i])})`);
+            if (plan.position_low) line(plot, [[i + 1, plan.position_low[i]], [i + 1, plan.position_high[i]]], "target");
+            const bounds = plan.position_low ? ` (${shown(plan.position_low[i])} to ${shown(plan.position_high[i])})` : "";
+            dot(plot, i + 1, value, "target", `position ${i + 1}: ${shown(value)}${bounds}`);
           });
         },
       });
       figure(speedups, {
         title: "Speedup by gamma", x: { least: 0, most: Math.max(...plan.gamma), label: "drafted tokens γ" },
-        y: { least: 0, most: 1.05 * Math.max(...plan.speedup_high), label: "speedup" }, legend: [["target", "speedup, 95%"], ["best", "best γ"]],
+        y: { least: 0, most: 1.05 * Math.max(...plan.speedup, ...plan.speedup_high.filter(Number.isFinite)), label: "speedup" },
+        legend: [["target", "speedup, 95%"], ["best", "best γ"]],
         draw(plot) {
-          plan.gamma.forEach((gamma, i) => line(plot, [[gamma, plan.speedup_low[i]], [gamma, plan.speedup_high[i]]], "bound2"));
+          plan.gamma.forEach((gamma, i) => {
+            if (Number.isFinite(plan.speedup_high[i])) line(plot, [[gamma, plan.speedup_low[i]], [gamma, plan.speedup_high[i]]], "bound2");
+          });
           line(plot, plan.gamma.map((gamma, i) => [gamma, plan.speedup[i]]), "target");
           if (plan.best_gamma > 0) dot(plot, plan.best_gamma, plan.best_speedup[0], "best");
         },
       });
     };
 
+    // Bounds are infinite where nothing bounds the error.
+    const interval = ([value, low, high]) => (Number.isFinite(low) && Number.isFinite(high) ? `${shown(value, 5)} (${shown(low)} to ${shown(high)})` : shown(value, 5));
+    // α by what the sequences of a recording belong to.
+    const taskPicture = plan => {
+      tasks.hidden = !plan.tasks?.length;
+      if (tasks.hidden) return;
+      figure(taskHost, {
+        title: "Acceptance by task", x: { least: 0.5, most: plan.tasks.length + 0.5, label: "task" }, y: { least: 0, most: 1, label: "α" },
+        xTicks: plan.tasks.map((_, i) => i + 1), legend: [["target", "α, 95%"], ["bound", "of all"]],
+        draw(plot) {
+          line(plot, [[0.5, plan.alpha[0]], [plan.tasks.length + 0.5, plan.alpha[0]]], "bound");
+          plan.tasks.forEach((task, i) => {
+            if (Number.isFinite(plan.task_lows[i])) line(plot, [[i + 1, plan.task_lows[i]], [i + 1, plan.task_highs[i]]], "target");
+            dot(plot, i + 1, plan.task_alphas[i], "target", `${task}: ${shown(plan.task_alphas[i])}`);
+          });
+        },
+      });
+      taskHost.append(facts(plan.tasks.map((task, i) => [`${i + 1} ${task}`, interval([plan.task_alphas[i], plan.task_lows[i], plan.task_highs[i]])])));
+    };
+
+    const recordingFacts = plan => [
+      ["α, 95% interval", interval(plan.alpha)], ["from", plan.alpha_from],
+      ...(plan.best_gamma === undefined ? [] : [["best γ", `${plan.best_gamma}${plan.near_best ? ` (within 1%: ${plan.near_best.join(" to ")})` : ""}`]]),
+      ...(plan.best_speedup ? [["speedup there", interval(plan.best_speedup)]] : []),
+      ...(plan.best_gamma > 0 ? [["tokens per target step there", plan.tokens_per_target_step[plan.gamma.indexOf(plan.best_gamma)]]] : []),
+      ...(plan.formula_gamma === undefined ? [] : [["by the i.i.d. formula", `γ = ${plan.formula_gamma}, on this text ${shown(plan.speedup_at_formula_gamma)}`]]),
+      ...plan.policies.map((policy, i) => [policy, shown(plan.policy_speedups[i])]),
+      ...(plan.ratio_mean === undefined ? [] : [["mean of q/p", `${shown(plan.ratio_mean)}; not above 1: ${plan.fits[0]}, not below 1: ${plan.fits[1]}`],
+        ["entropy", plan.fits[2]]]),
+    ];
+
     const describe = newestOnly(async now => {
       c.show(now.c);
       modelInput.value = now.model;
-      model.hidden = !(data && data.text.includes("vllm:"));
+      const start = data ? new TextDecoder().decode(data.text.subarray(0, 1e6)) : "";
+      model.hidden = !(start.includes("vllm:") || start.includes("logq."));
       box.show(`speclab plan --log FILE --c ${now.c}`, `speclab.plan(log="FILE", c=${now.c})`);
       cell.box.hidden = true;
       if (!data) return;
@@ -117,14 +168,30 @@ export const dataRoom = {
       error.hidden = true;
       empty.hidden = true;
       found.hidden = false;
+      const name = /^[\w.-]+$/.test(data.name) ? data.name : "FILE";
+      taskPicture(plan);
+      if (plan.is_recording) {
+        if (!data.draft) keepRecording({ name: data.name, text: data.text, column: now.model });
+        about.textContent = `${data.name}: ${shown(plan.tokens)} tokens, ${shown(plan.sequences)} sequences (${plan.format}).`;
+        pictures.hidden = plan.gamma.length === 0;
+        if (plan.gamma.length) draw(plan);
+        values.replaceChildren(facts(recordingFacts(plan)));
+        advice.replaceChildren(...plan.advice.map(sentence => element("p", {}, sentence)));
+        settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
+        const column = now.model ? [` --column ${now.model}`, `column="${now.model}", `] : ["", ""];
+        const second = data.draft ? (/^[\w.-]+$/.test(data.draft.name) ? data.draft.name : "FILE2") : "";
+        box.show(`speclab plan --recording ${name}${second && ` --draft-recording ${second}`}${column[0]} --c ${now.c}`,
+          `speclab.plan(recording="${name}", ${second && `draft_recording="${second}", `}${column[1]}c=${now.c})`);
+        return;
+      }
+      pictures.hidden = false;
       about.textContent = `${data.name}: ${shown(plan.rounds)} rounds, ${shown(plan.examined)} tokens examined, ${shown(plan.accepted)} accepted.`;
       if (plan.cells) {
         cell.box.hidden = plan.cells.length < 2;
         cell.select.replaceChildren(...plan.cells.map((label, i) => element("option", { value: i }, label)));
         cell.show(String(Math.min(now.cell, plan.cells.length - 1)));
       }
-      pictures(plan);
-      const interval = ([value, low, high]) => `${shown(value, 5)} (${shown(low)} to ${shown(high)})`;
+      draw(plan);
       const test = found => !found ? "totals do not tell" : found[1] === 0 ? "too few rounds to tell" : `χ² = ${shown(found[0])}, ${found[1]} degrees, p = ${shown(found[2], 3)}`;
       values.replaceChildren(facts([
         ["α, 95% interval", interval(plan.alpha)],
@@ -136,7 +203,6 @@ export const dataRoom = {
       ]));
       advice.replaceChildren(...[plan.reason, ...plan.advice].map(sentence => element("p", {}, sentence)));
       settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
-      const name = /^[\w.-]+$/.test(data.name) ? data.name : "FILE";
       if (plan.is_log) {
         box.show(`speclab plan --log ${name} --c ${now.c}${now.model ? ` --model ${now.model}` : ""}`, `speclab.plan(log="${name}", c=${now.c})`);
       } else {

@@ -10,26 +10,41 @@ let rules = null;
 const whole = row => row.map(weight => within(Math.round(weight), 0, 1000));
 
 const parameterNames = {
-  lenience: "Lenience l", epsilon: "Threshold ε", slack: "Slack", drafts: "Drafted paths",
+  lenience: "Lenience l", epsilon: "Threshold ε", slack: "Slack", drafts: "Drafted paths", nodes: "Nodes of the tree",
 };
+const wholeParameters = ["drafts", "nodes"];
+
+// The rule's parameters in a config: pairs of name and value.
+function parametersOf(state) {
+  const fixed = rules?.fixed[indexOf(state.rule)] ?? "";
+  const pairs = fixed === "" ? [] : fixed.split(",").map(pair => pair.split("="));
+  const parameter = parameterOf(state);
+  return parameter ? [...pairs, [parameter, String(state.value)]] : pairs;
+}
 
 function command(state) {
-  const parameter = parameterOf(state);
-  const flag = { lenience: `--lenience ${state.value}`, drafts: `--drafts ${state.value}` }[parameter]
-    ?? (parameter ? `--param ${parameter}=${state.value}` : "");
-  return ["speclab prove --rule", state.rule, flag, "--target", state.p.join(","), "--draft", state.q.join(","),
-    "--gamma", state.gamma, "--exact"].filter(word => word !== "").join(" ");
+  const flags = parametersOf(state).map(([name, value]) => (["lenience", "drafts"].includes(name) ? `--${name} ${value}` : `--param ${name}=${value}`));
+  return ["speclab prove --rule", kindOf(state), ...flags, "--target", state.p.join(","), "--draft", state.q.join(","),
+    "--gamma", state.gamma, "--exact"].join(" ");
 }
 
 function call(state) {
-  const parameter = parameterOf(state);
-  const rule = parameter ? `{"kind": "${state.rule}", "${parameter}": ${state.value}}` : `"${state.rule}"`;
+  const pairs = parametersOf(state).map(([name, value]) => `, "${name}": ${Number.isNaN(Number(value)) ? `"${value}"` : value}`);
+  const rule = pairs.length ? `{"kind": "${kindOf(state)}"${pairs.join("")}}` : `"${kindOf(state)}"`;
   const row = weights => `[Fraction(w, ${weights.reduce((a, b) => a + b, 0)}) for w in (${weights.join(", ")})]`;
   return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma})`;
 }
 
+// A fraction as it is, or as a decimal number where nobody would read it.
+function fraction(text) {
+  const [above, below] = text.split("/");
+  if (!below || text.length <= 40) return text;
+  return `about ${shown(Number(10n ** 15n * BigInt(above) / BigInt(below)) / 1e15, 10)}`;
+}
+
 const indexOf = name => rules ? rules.names.indexOf(name) : 0;
 const parameterOf = state => rules ? rules.parameters[indexOf(state.rule)] : "";
+const kindOf = state => rules ? rules.kinds[indexOf(state.rule)] : state.rule;
 
 const taskOf = state =>
   ({ rule: state.rule, parameter: state.value, gamma: state.gamma, target: state.p, draft: state.q });
@@ -58,7 +73,7 @@ export const roundRoom = {
     const at = indexOf(made.rule);
     if (rules.parameters[at] === "") made.value = 0;
     else if (!(made.value >= rules.least[at] && made.value <= rules.most[at]) || made.value === 0) made.value = rules.values[at];
-    if (rules.parameters[at] === "drafts") made.value = Math.round(made.value);
+    if (wholeParameters.includes(rules.parameters[at])) made.value = Math.round(made.value);
     return made;
   },
 
@@ -175,11 +190,11 @@ export const roundRoom = {
           ? `Yes: the joint distribution of ${now.gamma + 1} tokens is the target's, exactly.`
           : `No: the joint distribution of ${now.gamma + 1} tokens is not the target's.`),
         facts([
-          ...(proof.lossless ? [] : [["counterexample", `${sequence(proof.counterexample)} comes with ${proof.probability} instead of ${proof.target_probability}`]]),
-          ["total variation", proof.tv], ["P(first accepted)", proof.acceptance],
-          ["most of a lossless rule", proof.optimal_transport_bound ?? "–"],
-          ["E[accepted]", proof.expected_accepted], ["E[emitted]", proof.expected_emitted],
-          ["P(rejection)", proof.rejection], ["branches followed", proof.branches],
+          ...(proof.lossless ? [] : [["counterexample", `${sequence(proof.counterexample)} comes with ${fraction(proof.probability)} instead of ${fraction(proof.target_probability)}`]]),
+          ["total variation", fraction(proof.tv)], ["P(first accepted)", fraction(proof.acceptance)],
+          ["most of a lossless rule", fraction(proof.optimal_transport_bound ?? "–")],
+          ["E[accepted]", fraction(proof.expected_accepted)], ["E[emitted]", fraction(proof.expected_emitted)],
+          ["P(rejection)", fraction(proof.rejection)], ["branches followed", proof.branches],
         ]));
     });
     let pause = null;
@@ -189,7 +204,7 @@ export const roundRoom = {
       rule.show(now.rule);
       parameter.box.hidden = rules.parameters[at] === "";
       parameter.rename(parameterNames[rules.parameters[at]] ?? "");
-      parameter.limits(rules.least[at], rules.most[at], rules.parameters[at] === "drafts" ? 1 : 0.05);
+      parameter.limits(rules.least[at], rules.most[at], wholeParameters.includes(rules.parameters[at]) ? 1 : 0.05);
       parameter.show(now.value);
       gamma.show(now.gamma);
       tokens.show(now.p.length);

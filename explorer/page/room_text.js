@@ -3,8 +3,11 @@ import { element, slider, choice, wholeNumber, button, commandBox, facts, shown,
 import { svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
+import { currentRecording, recordedTokens } from "./recordings.js";
 
 const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"]];
+// In the place of a drafter's order.
+const ofRecording = -1;
 const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
 
 function textConfig(state, experiment, own) {
@@ -16,7 +19,24 @@ function textConfig(state, experiment, own) {
   };
 }
 
+const recordedModels = ({ name, column }) =>
+  ({ target: { kind: "recorded", file: name }, draft: { kind: "recorded", file: name, ...(column ? { column } : {}) } });
+
+function recordingConfig(state) {
+  return {
+    title: "Live decoding", experiment: "schedules", seed: state.seed, models: recordedModels(currentRecording() ?? { name: "FILE" }), gamma: state.gamma, cost: { c: state.c },
+    simulation: { trials: 2, length: state.tokens },
+    schedules: {
+      compare: [{ kind: "plain" }, { kind: "speculative" }, { kind: "dsi", servers: 2, lookahead: state.gamma }, { kind: "pearl", next_row: true }],
+      trace_tokens: Math.min(12, state.tokens),
+    },
+  };
+}
+
 function textCommand(state) {
+  if (state.draft === ofRecording) {
+    return `cat >text.json <<'END'\n${JSON.stringify(recordingConfig(state))}\nEND\nspeclab run text.json`;
+  }
   if (state.draft === 0) {
     return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";
   }
@@ -25,6 +45,7 @@ function textCommand(state) {
 }
 
 function textCall(state) {
+  if (state.draft === ofRecording) return `speclab.run(${JSON.stringify(recordingConfig(state))})`;
   if (state.draft === 0) return 'speclab.compare("configs/compare_prose.json")';
   const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
   return `speclab.run(${JSON.stringify(config)})`;
@@ -42,6 +63,18 @@ function pieces(found) {
     });
     at += count;
     all.push({ text: found.next[round], kind: accepted < count ? "correction" : "bonus", round });
+  });
+  return all;
+}
+
+// The same of a recorded text. What was drafted and rejected is not in it.
+function recordedPieces(found, tokens) {
+  const all = [];
+  let at = found.first;
+  const next = () => tokens[at++ % found.text_tokens] || "·";
+  found.counts.forEach((count, round) => {
+    for (let i = 0; i < found.accepted[round]; ++i) all.push({ text: next(), kind: "accepted", round });
+    all.push({ text: next(), kind: found.accepted[round] < count ? "correction" : "bonus", round });
   });
   return all;
 }
@@ -80,13 +113,14 @@ function timeline(host, found) {
 export const textRoom = {
   title: "4 Live decoding",
   sentence: "The first chapters of “Pride and Prejudice” train an n-gram target and its drafter. Watch a text being decoded: " +
-    "accepted tokens, rejected ones with their correction, and bonus tokens.",
+    "accepted tokens, rejected ones with their correction, and bonus tokens. Or take a text of a neural pair: the recording that " +
+    "was dropped in room 5, or the one that comes with the page.",
   start: { target: 4, draft: 2, gamma: 4, tokens: 60, c: 0.05, seed: 1, prompt: "It is a truth universally acknowledged ," },
 
   mend(state) {
     const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
     return {
-      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, 0, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
+      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, currentRecording() ? ofRecording : 0, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
       tokens: whole(state.tokens, 10, 400, 60), c: Number.isFinite(state.c) ? within(state.c, 0.005, 1) : 0.05,
       seed: whole(state.seed, 0, 2 ** 32, 1), prompt: String(state.prompt).slice(0, 500),
     };
@@ -115,7 +149,7 @@ export const textRoom = {
     const elementOf = { rejected: "del", correction: "ins" };
     const show = upTo => {
       const words = [];
-      for (const piece of pieces(found)) {
+      for (const piece of found.pieces) {
         if (piece.round > upTo) break;
         words.push(element(elementOf[piece.kind] ?? "span", { class: piece.kind, title: piece.kind }, piece.text), " ");
       }
@@ -151,14 +185,23 @@ export const textRoom = {
 
     let now = null;
     const describe = newestOnly(async state => {
-      found = await ask("decode_text", state);
+      const recording = state.draft === ofRecording ? currentRecording() : null;
+      if (recording) {
+        found = await ask("decode_recording", { ...recording, ...state, sequence: 0 });
+        found.pieces = recordedPieces(found, recordedTokens(recording));
+      } else {
+        found = await ask("decode_text", state);
+        found.pieces = pieces(found);
+      }
       if (timer) stop();
       show(Infinity);
       totals.replaceChildren(facts([
         ["tokens", found.tokens], ["target runs", found.target_runs], ["drafted", found.drafted_tokens], ["accepted", found.accepted_tokens],
         ["accepted / examined", found.alpha_examined], ["tokens per target step", found.tokens_per_target_step],
         ["time, in target runs", found.time], ["speedup", found.speedup],
-      ]), element("p", {}, `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
+      ]), element("p", {}, recording ? `${recording.name}: ${shown(found.text_tokens)} tokens, ${shown(found.sequences)} sequences` +
+        `${found.task ? `; the first is of the task ${found.task}` : ""}. The text is as recorded, from its first token on; the seed decides ` +
+        "which tokens were drafted and kept. What was rejected is in no recording." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
         "were trained on, so that acceptance is not that of unseen text."));
       const timed = found.event_schedule !== undefined;
       timesTitle.hidden = times.hidden = !timed;
@@ -173,6 +216,12 @@ export const textRoom = {
       now = state;
       target.show(state.target);
       draft.show(String(state.draft));
+      const recorded = state.draft === ofRecording;
+      if (currentRecording() && !draft.select.querySelector(`[value="${ofRecording}"]`)) {
+        draft.select.append(element("option", { value: ofRecording }, "neural, from a recording"));
+        draft.show(String(state.draft));
+      }
+      target.box.hidden = prompt.hidden = recorded;
       gamma.show(state.gamma);
       c.show(state.c);
       tokens.show(state.tokens);

@@ -46,9 +46,9 @@ export async function startEngine(bytes) {
     return result;
   }
 
-  // Texts one after the other; their sizes in bytes.
+  // Texts, or bytes, one after the other; their sizes in bytes.
   const textInput = (...texts) => {
-    const all = texts.map(text => encoder.encode(text));
+    const all = texts.map(text => (typeof text === "string" ? encoder.encode(text) : text));
     let at = engine.reserve_input(all.reduce((sum, bytes) => sum + bytes.length, 0));
     for (const bytes of all) {
       bytesAt(at, bytes.length).set(bytes);
@@ -88,6 +88,7 @@ export async function startEngine(bytes) {
       return done(engine.load_text(buffer.byteLength));
     },
     decode_text: q => done(engine.decode_text(...textInput(q.prompt), q.target, q.draft, q.gamma, q.tokens, q.c, q.seed)),
-    plan_from_file: q => done(engine.plan_from_file(...textInput(q.text, q.name, q.model ?? ""), q.cell ?? 0, q.c)),
+    decode_recording: q => done(engine.decode_recording(...textInput(q.text, q.name, q.column ?? ""), q.sequence, q.gamma, q.tokens, q.c, q.seed)),
+    plan_from_file: q => done(engine.plan_from_file(...textInput(q.text, q.name, q.draft?.text ?? "", q.draft?.name ?? "", q.model ?? ""), q.cell ?? 0, q.c)),
   };
 }

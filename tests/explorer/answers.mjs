@@ -13,14 +13,20 @@ const engine = await startEngine(unpacked("engine"));
 const text = unpacked("text");
 engine.load_text(text.buffer.slice(text.byteOffset, text.byteOffset + text.byteLength));
 
+// Files come as texts, or as lists of bytes.
+const withBytes = query => {
+  for (const file of [query, query.draft ?? {}]) if (file.bytes) file.text = Uint8Array.from(file.bytes);
+  return query;
+};
+
 const answers = JSON.parse(readFileSync(0, "utf8")).map(([name, query]) => {
   const start = performance.now();
   if (seconds) {
-    engine[name](query);
+    engine[name](withBytes(query));
     return (performance.now() - start) / 1000;
   }
   try {
-    return engine[name](query);
+    return engine[name](withBytes(query));
   } catch (error) {
     return { error: error.message };
   }

@@ -7,6 +7,7 @@ import math
 import pathlib
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -43,26 +44,34 @@ def result_of(config):
     return json.loads((scratch / "out" / "result.json").read_text())["cells"][0]
 
 
-def same(what, ours, theirs):
+def same(what, ours, theirs, tolerance=1e-12):
     global compared
     compared += 1
     if isinstance(theirs, list):
-        equal = len(ours) == len(theirs) and all(close(a, b) for a, b in zip(ours, theirs))
+        equal = len(ours) == len(theirs) and all(close(a, b, tolerance) for a, b in zip(ours, theirs))
     else:
-        equal = close(ours, theirs)
+        equal = close(ours, theirs, tolerance)
     if not equal:
         failures.append(f"{what}: the page has {ours}, the program {theirs}")
 
 
-def close(a, b):
+def close(a, b, tolerance):
     if isinstance(b, float) and not b.is_integer():
-        return a is not None and math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12)
+        return a is not None and math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
     return a == b
 
 
 def weights(size):
     row = [chance.choice([0, chance.randint(1, 100)]) for _ in range(size)]
     return row if any(row) else [1] * size
+
+
+def exact_number(task, value):
+    """A fraction as it is; of the sigmoids, which the C library computes in doubles, as a double."""
+    if task["rule"] != "sigmoid" or not isinstance(value, str):
+        return value
+    above, _, below = value.partition("/")
+    return int(above) / int(below or 1)
 
 
 def one_round(rules):
@@ -72,37 +81,41 @@ def one_round(rules):
         at = chance.randrange(len(rules["names"]))
         size = chance.randint(2, 4)
         least, most = rules["least"][at], rules["most"][at]
-        value = chance.randint(1, 3) if rules["parameters"][at] == "drafts" else round(chance.uniform(least, most), 2)
-        several = rules["parameters"][at] == "drafts"
-        tasks.append({"rule": rules["names"][at], "parameter": value, "named": rules["parameters"][at],
+        several = rules["parameters"][at] in ("drafts", "nodes")
+        value = chance.randint(int(least), int(most)) if several else round(chance.uniform(least, most), 2)
+        parameters = dict(pair.split("=") for pair in rules["fixed"][at].split(",") if pair)
+        if rules["parameters"][at]:
+            parameters[rules["parameters"][at]] = value
+        kind = {"kind": rules["kinds"][at], **{name: int(word) if str(word).isdigit() else word for name, word in parameters.items()}}
+        tasks.append({"rule": rules["names"][at], "parameter": value, "several": several, "kind": kind,
                       "gamma": chance.randint(1, 2 if several else 3), "target": weights(size), "draft": weights(size),
                       "seed": chance.randint(0, 10**6)})
     proofs = ask([["prove", task] for task in tasks])
     for task, ours in zip(tasks, proofs):
-        named = task["named"]
-        option = [f"--{named}", task["parameter"]] if named in ("lenience", "drafts") else (
-            ["--param", f"{named}={task['parameter']}"] if named else [])
+        option = []
+        for name, value in task["kind"].items():
+            if name != "kind":
+                option += [f"--{name}", value] if name in ("lenience", "drafts") else ["--param", f"{name}={value}"]
         if "lossless" not in ours:
             assert ours["branch_bound"] > 20000, task
             continue
-        theirs = json.loads(told("prove", "--rule", task["rule"], *option, "--target", ",".join(map(str, task["target"])),
+        theirs = json.loads(told("prove", "--rule", task["kind"]["kind"], *option, "--target", ",".join(map(str, task["target"])),
                                  "--draft", ",".join(map(str, task["draft"])), "--gamma", task["gamma"], "--exact", "--json",
                                  codes=(0, 1)))
         for name in ("tv", "acceptance", "optimal_transport_bound", "expected_accepted", "expected_emitted", "rejection",
                      "branches"):
-            same(f"{task}: {name}", ours.get(name), theirs.get(name))
+            same(f"{task}: {name}", exact_number(task, ours.get(name)), exact_number(task, theirs.get(name)))
         same(f"{task}: lossless", bool(ours["lossless"]), theirs["lossless"])
         if not theirs["lossless"]:
             found = theirs["counterexample"]
-            same(f"{task}: counterexample", [ours["counterexample"], ours["probability"], ours["target_probability"]],
-                 [",".join(map(str, found["tokens"])), found["probability"], found["target_probability"]])
+            same(f"{task}: counterexample", [ours["counterexample"], *(exact_number(task, ours[name]) for name in ("probability", "target_probability"))],
+                 [",".join(map(str, found["tokens"])), *(exact_number(task, found[name]) for name in ("probability", "target_probability"))])
 
     # The experiment "trace" says what every round drafted, for rules of one draft.
-    single = [task for task in tasks if task["named"] != "drafts"]
+    single = [task for task in tasks if not task["several"]]
     drawn = ask([["draws", {**task, "round": number}] for task in single for number in range(5)])
     for i, task in enumerate(single):
-        rule = {"kind": task["rule"], **({task["named"]: task["parameter"]} if task["named"] else {})}
-        cell = result_of({"experiment": "trace", "seed": task["seed"], "gamma": task["gamma"], "rule": rule,
+        cell = result_of({"experiment": "trace", "seed": task["seed"], "gamma": task["gamma"], "rule": task["kind"],
                           "models": {"target": {"kind": "table", "rows": [task["target"]]},
                                      "draft": {"kind": "table", "rows": [task["draft"]]}},
                           "trace": {"tokens": 5 * (task["gamma"] + 1), "gammas": [task["gamma"]], "timeline": False}})
@@ -116,8 +129,7 @@ def one_round(rules):
     # The experiment "decode" counts rounds, for every rule.
     counted = ask([["rounds", {**task, "anew": 1, "count": 300}] for task in tasks])
     for task, ours in zip(tasks, counted):
-        rule = {"kind": task["rule"], **({task["named"]: task["parameter"]} if task["named"] else {})}
-        theirs = result_of({"experiment": "decode", "engine": "plain", "seed": task["seed"], "gamma": task["gamma"], "rule": rule,
+        theirs = result_of({"experiment": "decode", "engine": "plain", "seed": task["seed"], "gamma": task["gamma"], "rule": task["kind"],
                             "models": {"target": {"kind": "table", "rows": [task["target"]]},
                                        "draft": {"kind": "table", "rows": [task["draft"]]}},
                             "simulation": {"trials": 1, "length": 300}})["counts"]
@@ -269,6 +281,116 @@ def your_data():
          [theirs["counts"][name] for name in ("rounds", "examined", "accepted")])
 
 
+def your_recordings():
+    """Texts with log-probabilities in three formats, in one file or two, and faulty ones."""
+    count = max(10, settings // 4)
+    queries = []
+    for number in range(count):
+        form = chance.choice(["csv", "csv", "tasks", "lines", "two", "rows", "faulty"])
+        bias, tokens = chance.uniform(-1, 0.5), []
+        for sequence in range(chance.randint(1, 20)):
+            for position in range(chance.randint(1, 60)):
+                p = chance.uniform(0.01, 1)
+                q = min(1, p * math.exp(chance.gauss(bias, 1)))
+                tokens.append((sequence, position, chance.randint(0, 7), math.log(p), math.log(q)))
+        name, files = f"recording{number}.csv", {}
+        if form == "lines":
+            name = f"recording{number}.jsonl"
+            files[name] = "".join(json.dumps(dict(zip(("sequence", "position", "token", "logp", "logq"), row))) + "\n" for row in tokens)
+        elif form == "two":
+            for which, column in ((name, 3), (f"draft{number}.csv", 4)):
+                response = {"choices": [{"text": "", "logprobs": {"tokens": [str(row[2]) for row in tokens],
+                                                                  "token_logprobs": [row[column] for row in tokens]}}]}
+                files[which] = json.dumps(response)
+        elif form == "rows":
+            name = f"rows{number}.safetensors"
+            files[name] = safetensors([row[2] for row in tokens])
+        else:
+            header = "sequence,position,token,logp,logq" + (",task" if form == "tasks" else "")
+            lines = [",".join(map(repr, row)) + (f",{'ab'[row[0] % 2]}" if form == "tasks" else "") for row in tokens]
+            if form == "faulty":
+                lines.append(chance.choice(["0,0,1,0.5,-1", "9,3,1,-1,-1", "9,0,1,x,-1", "9,0,1,-1", "9,0,1,-inf,-1", "9,0,1,nan,-1"]))
+                header = chance.choice([header, header, "sequence,position,token,logp"])
+            files[name] = "\n".join([header, *lines]) + "\n"
+        queries.append((files, {"name": name, "c": round(chance.uniform(0, 0.9), 3)}))
+    asked = []
+    for files, query in queries:
+        parts = [{"name": name, **({"text": text} if isinstance(text, str) else {"bytes": list(text)})} for name, text in files.items()]
+        asked.append(["plan_from_file", {**parts[0], **query, **({"draft": parts[1]} if len(parts) > 1 else {})}])
+    refused = 0
+    for (files, query), ours in zip(queries, ask(asked)):
+        for name, text in files.items():
+            (scratch / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        second = ["--draft-recording", list(files)[1]] if len(files) > 1 else []
+        run = subprocess.run([speclab, "plan", "--recording", query["name"], *second, "--c", str(query["c"]), "--json"], capture_output=True,
+                             text=True, cwd=scratch)
+        what = f"{query['name']}, {len(files)} files"
+        if run.returncode:
+            refused += 1
+            # The page has no npz, so that its list of reasons is shorter by a line.
+            theirs = "".join(line for line in run.stderr.splitlines(True) if not line.startswith("  npz"))
+            same(f"{what}: error", "error: " + ours.get("error", "none") + "\n", theirs)
+            continue
+        theirs = json.loads(run.stdout)
+        if "error" in ours:
+            same(f"{what}: no error", ours["error"], "")
+            continue
+        # Rows are measured in floats, by vector instructions in the program.
+        tolerance = 1e-6 if theirs["format"] == "safetensors" else 1e-12
+        same(f"{what}: alpha", ours["alpha"], [theirs[name] for name in ("alpha", "alpha_low", "alpha_high") if name in theirs], tolerance)
+        for name in ("tokens", "sequences", "format", "alpha_from"):
+            same(f"{what}: {name}", ours[name], theirs[name])
+        same(f"{what}: gamma", ours.get("best_gamma"), theirs.get("optimal_gamma"))
+        for name in ("tokens_per_target_step", "speedup"):
+            same(f"{what}: {name}", ours[name], theirs[name], tolerance)
+        same(f"{what}: positions", ours["position_conditional"], [at["conditional"] for at in theirs["positions"]], tolerance)
+        same(f"{what}: policies", ours["policy_speedups"], [policy["speedup"] for policy in theirs["policies"]], tolerance)
+        same(f"{what}: tasks", ours["task_alphas"], [task["alpha"]["value"] for task in theirs.get("tasks", [])])
+        same(f"{what}: warnings", ours["advice"], theirs["warnings"])
+        if "best_speedup" in theirs:
+            same(f"{what}: speedup", ours["best_speedup"], [theirs["best_speedup"][key] for key in ("value", "low", "high")], tolerance)
+    assert settings < 100 or refused > 2, refused
+
+
+def recorded_decoding():
+    """Schedules of recorded pairs beside the traces of the experiment "schedules"; rounds beside its counts of tokens."""
+    queries = []
+    for number in range(max(5, settings // 10)):
+        rows = [(s, i, 0, math.log(p := chance.uniform(0.01, 1)), math.log(min(1, p * math.exp(chance.gauss(-0.5, 1)))))
+                for s in range(chance.randint(1, 4)) for i in range(chance.randint(1, 80))]
+        text = "sequence,position,token,logp,logq\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows)
+        queries.append({"name": f"decoded{number}.csv", "text": text, "sequence": 0, "gamma": chance.randint(1, 8), "tokens": chance.randint(12, 80),
+                        "c": round(chance.uniform(0.02, 1), 3), "seed": chance.randint(0, 10**6)})
+    for query, ours in zip(queries, ask([["decode_recording", query] for query in queries])):
+        (scratch / query["name"]).write_text(query["text"])
+        what = {key: query[key] for key in query if key != "text"}
+        model = {"kind": "recorded", "file": str(scratch / query["name"])}
+        compared_schedules = [{"kind": "plain"}, {"kind": "speculative"}, {"kind": "dsi", "servers": 2, "lookahead": query["gamma"]},
+                              {"kind": "pearl", "next_row": True}]
+        traces = result_of({"seed": query["seed"], "gamma": query["gamma"], "cost": {"c": query["c"]}, "models": {"target": model, "draft": model},
+                            "experiment": "schedules", "simulation": {"trials": 2, "length": query["tokens"]},
+                            "schedules": {"compare": compared_schedules, "trace_tokens": 12}})["schedules"]["traces"]
+        for which, trace in enumerate(traces):
+            mine = [[start, end] for schedule, start, end in zip(ours["event_schedule"], ours["event_start"], ours["event_end"])
+                    if schedule == which]
+            same(f"{what}: runs of {trace['schedule']}", sum(sorted(mine), []),
+                 sum(sorted([run["start"], run["end"]] for run in trace["runs"]), []))
+        counts = result_of({"seed": query["seed"], "gamma": query["gamma"], "models": {"target": model, "draft": model}, "experiment": "decode",
+                            "engine": "plain", "simulation": {"trials": 1, "length": len(ours["accepted"])}})["counts"]
+        same(f"{what}: rounds", [len(ours["accepted"]), sum(ours["accepted"])], [counts["rounds"], counts["accepted"]])
+
+
+def safetensors(tokens):
+    """Rows of 8 tokens in f32 of the target and the draft, in which each token of the text has some probability."""
+    rows = [[chance.randint(1, 99) for _ in range(8)] for _ in range(2 * len(tokens))]
+    numbers = struct.pack(f"<{16 * len(tokens)}f", *(value / sum(row) for row in rows for value in row))
+    half, ids = len(numbers) // 2, struct.pack(f"<{len(tokens)}q", *tokens)
+    header = json.dumps({name: {"dtype": "F32", "shape": [len(tokens), 8], "data_offsets": [at, at + half]}
+                         for name, at in (("target", 0), ("draft", half))}
+                        | {"tokens": {"dtype": "I64", "shape": [len(tokens)], "data_offsets": [2 * half, 2 * half + len(ids)]}}).encode()
+    return struct.pack("<Q", len(header)) + header + numbers + ids
+
+
 def live_decoding():
     """Rounds of n-gram pairs beside the experiment "trace", and their schedules beside the traces of "schedules"."""
     excerpt = page.parent / "excerpt.txt"
@@ -303,7 +425,7 @@ def live_decoding():
 
 
 [rules] = ask([["list_rules", {}]])
-rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "on a device": on_a_device, "live decoding": live_decoding, "your data": your_data}
+rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "on a device": on_a_device, "live decoding": live_decoding, "your data": your_data, "your recordings": your_recordings, "recorded decoding": recorded_decoding}
 for name, test in rooms.items():
     before = compared
     test()

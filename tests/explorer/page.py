@@ -3,6 +3,7 @@
 
 usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS]     FOLDER is where the page is built; exit 77: skipped
 Needs Debian's chromium and Playwright; with axe-playwright-python (both PyPI) the rooms' accessibility is checked too."""
+import json
 import pathlib
 import shutil
 import subprocess
@@ -205,10 +206,10 @@ def frames(context):
     smooth(context, "dragging with six tokens and the block rule", "round&rule=block&gamma=3&p=20,20,20,20,10,10&q=10,10,10,10,30,30", shake)
 
 
-def dropped(page, name, text):
-    """A file dropped on the room."""
-    data = page.evaluate_handle("""([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name)); return data; }""",
-                                [name, text])
+def dropped(page, *names_and_texts):
+    """Files dropped on the room together."""
+    data = page.evaluate_handle("""parts => { const data = new DataTransfer(); for (let i = 0; i < parts.length; i += 2)
+        data.items.add(new File([parts[i + 1]], parts[i])); return data; }""", list(names_and_texts))
     page.dispatch_event("#data .drop", "drop", {"dataTransfer": data})
     page.wait_for_timeout(400)
 
@@ -228,6 +229,53 @@ def files(context):
         check(f"{name}: {shown}", told in shown and page.locator("#data .error").is_visible())
     dropped(page, "again.csv", "4,2\n4,4\n")
     check("a good file after bad ones", not page.locator("#data .error").is_visible() and "again.csv: 2 rounds" in page.locator("#data").inner_text())
+    recording = "sequence,position,token,logp,logq,task\n" + "".join(
+        f"{sequence},{position},{position % 5},-1.2,{-1 - (sequence + position) % 3},{'ab'[sequence % 2]}\n" for sequence in range(12) for position in range(30))
+    dropped(page, "recording.csv", recording)
+    told = page.locator("#data").inner_text()
+    check(f"a recording is told: {told[:400]}", "recording.csv: 360 tokens, 12 sequences (csv)" in told and "mean of q/p" in told)
+    check("with its tasks", page.get_by_role("heading", name="Acceptance by task").is_visible() and "2 b" in told)
+    check("and its command", "speclab plan --recording recording.csv --c 0.1" in page.locator("#data code").first.inner_text())
+    if shots:
+        page.screenshot(path=shots / "data-recording.png", full_page=True)
+    response = lambda values: json.dumps({"choices": [{"text": "", "logprobs": {"tokens": ["a"] * len(values), "token_logprobs": values}}]})
+    dropped(page, "target.json", response([-1, -2, -0.5] * 40))
+    shown = page.locator("#data .error").inner_text()
+    check(f"one model's file asks for the other: {shown}", "target.json: openai-completions holds one model" in shown)
+    dropped(page, "target.json", response([-1, -2, -0.5] * 40), "draft.json", response([-1.5, -1, -0.5] * 40))
+    check("two files together", "120 tokens, 1 sequences" in page.locator("#data").inner_text()
+          and "--draft-recording draft.json" in page.locator("#data code").first.inner_text())
+    for name, text, told in (("bad.csv", recording + "12,0,1,0.5,-1,a\n", "bad.csv:362"), ("column.csv", "sequence,position,token,logp\n0,0,1,-1\n", "column.csv"),
+                             ("bad.jsonl", '{"sequence": 0, "position": 0, "token": 1, "logp": -1}\n', "bad.jsonl")):
+        dropped(page, name, text)
+        shown = page.locator("#data .error").inner_text()
+        check(f"{name}: {shown}", told in shown and page.locator("#data .error").is_visible())
+    several = "sequence,position,token,logp,logq.one,logq.two\n" + "".join(f"0,{i},{i % 5},-1,-1.5,-2\n" for i in range(40))
+    dropped(page, "several.csv", several)
+    check("drafters to choose from", "one, two" in page.locator("#data .error").inner_text())
+    page.get_by_label("drafter of a recording").fill("two")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(500)
+    check("the chosen drafter", "several.csv: 40 tokens" in page.locator("#data").inner_text()
+          and "--column two" in page.locator("#data code").first.inner_text())
+    dropped(page, "recording.csv", recording.replace(",3,-1.2", ',"x, ""y""",-1.2'))
+    page.locator("#rooms a").nth(3).click()
+    page.wait_for_timeout(600)
+    page.get_by_label("Drafter", exact=True).select_option("-1")
+    page.wait_for_timeout(800)
+    told = page.locator("#text").inner_text()
+    check(f"a recorded text is decoded: {told[:300]}", "recording.csv: 360 tokens" in told and page.locator("#text .accepted").count() > 5
+          and 'x, "y"' in told and page.locator("#text svg").count() == 1)
+    if shots:
+        page.screenshot(path=shots / "text-recording.png", full_page=True)
+    page.locator("#rooms a").nth(4).click()
+    page.wait_for_timeout(400)
+    if page.get_by_role("button", name="Show a recording").count():
+        page.get_by_role("button", name="Show a recording").click()
+        page.wait_for_timeout(400)
+        check("the recorded example", "example_recording.csv:" in page.locator("#data").inner_text())
+        if shots:
+            page.screenshot(path=shots / "data-recorded-example.png", full_page=True)
     page.get_by_role("button", name="Show an example").click()
     page.wait_for_timeout(300)
     check("the example", "example.csv: 120 rounds" in page.locator("#data").inner_text())
@@ -244,7 +292,7 @@ def decoding(context):
     page.get_by_role("button", name="Another text").click()
     page.wait_for_timeout(600)
     check("another seed gives another text", page.locator("#text .passage").inner_text() != before and state(page)["seed"] == "4")
-    page.locator("#text").get_by_label("Drafter").select_option("0")
+    page.locator("#text").get_by_label("Drafter", exact=True).select_option("0")
     page.wait_for_timeout(600)
     check("lookup drafts, too", page.locator("#text .passage .accepted").count() > 0 and page.locator("#text svg:visible").count() == 0)
     page.get_by_role("button", name="Play round by round").click()
@@ -262,7 +310,7 @@ def commands(context):
         for link, to in (("configs", source.resolve() / "configs"), ("speclab", program),
                          ("build/explorer/excerpt.txt", pathlib.Path(folder).resolve() / "excerpt.txt")):
             (bench / link).symlink_to(to)
-        for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "tokens&alpha=0.6&spread=0.3", "gamma",
+        for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "round&rule=sigmoid", "round&rule=grown-tree&gamma=2", "tokens&alpha=0.6&spread=0.3", "gamma",
                      "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "data"):
             page = opened(context, part)
             if part == "data":

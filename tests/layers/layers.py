@@ -30,7 +30,7 @@ ALLOWED = {
     "kernels": ["core"],
     "experiments": ["core", "sim", "analysis", "kernels"],
     "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/config", "experiments/plan"],
+    "explorer": ["core", "sim", "analysis", "experiments/config", "experiments/plan", "experiments/recording"],
     "tests": ["core", "sim", "analysis", "kernels", "experiments"],
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
