@@ -28,8 +28,8 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   const auto [first, last] = simulation.trials_to_run();
-  for_each_index(last - first, [&](std::size_t index) {
-    const auto trial = static_cast<std::uint32_t>(first + index);
+  for_each_index(last - first, [&, begin = first](std::size_t index) {
+    const auto trial = static_cast<std::uint32_t>(begin + index);
     BatchWriter writer(simulation, outcome, mutex);
     std::vector<Token> context = simulation.prompt(trial);
     RoundScratch<double> scratch;

@@ -94,7 +94,8 @@ inline void keep_until(std::span<double> row, double share, std::vector<Token>& 
     running += row[static_cast<std::size_t>(*end)];
   } while (end != order.begin() && running < share);
   for (auto rest = order.begin(); rest != end; ++rest) row[static_cast<std::size_t>(*rest)] = 0;
-  normalise_retained(row, {end, order.end()});
+  normalise_retained(row,
+                     std::span<const Token>(order).subspan(static_cast<std::size_t>(end - order.begin())));
 }
 
 /// probability^(1/T), relative to the largest probability.

@@ -3,7 +3,7 @@ import { element, slider, choice, wholeNumber, button, commandBox, facts, shown,
 import { svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
-import { currentRecording, recordedTokens } from "./recordings.js";
+import { currentRecording, recordedTokens, shippedRecording } from "./recordings.js";
 
 const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"]];
 // In the place of a drafter's order.
@@ -114,7 +114,7 @@ export const textRoom = {
   title: "4 Live decoding",
   sentence: "The first chapters of “Pride and Prejudice” train an n-gram target and its drafter. Watch a text being decoded: " +
     "accepted tokens, rejected ones with their correction, and bonus tokens. Or take a text of a neural pair: the recording that " +
-    "was dropped in room 5, or the one that comes with the page.",
+    `was dropped in room 5${shippedRecording() ? ", or the one that comes with the page" : ""}.`,
   start: { target: 4, draft: 2, gamma: 4, tokens: 60, c: 0.05, seed: 1, prompt: "It is a truth universally acknowledged ," },
 
   mend(state) {

@@ -263,7 +263,7 @@ def files(context):
     page.wait_for_timeout(600)
     page.get_by_label("Drafter", exact=True).select_option("-1")
     page.wait_for_timeout(800)
-    told = page.locator("#text").inner_text()
+    told = page.locator("section#text").inner_text()
     check(f"a recorded text is decoded: {told[:300]}", "recording.csv: 360 tokens" in told and page.locator("#text .accepted").count() > 5
           and 'x, "y"' in told and page.locator("#text svg").count() == 1)
     if shots:
