@@ -11,6 +11,7 @@ import gzip
 import json
 import pathlib
 import re
+import struct
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -26,17 +27,39 @@ def published_pairs():
     return f"const publishedPairs = {json.dumps(pairs, ensure_ascii=False)};\n"
 
 
+def token_texts(gguf):
+    """The vocabulary of a GGUF file with GPT-2's letters for bytes: a text a token."""
+    data = gguf.read_bytes()
+    key = b"tokenizer.ggml.tokens"
+    at = data.index(key) + len(key)
+    lists, texts, count = struct.unpack_from("<IIQ", data, at)
+    assert (lists, texts) == (9, 8), f"{gguf}: {key.decode()} is no list of texts"
+    at += 16
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    byte_of = {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}
+    found = []
+    for _ in range(count):
+        (length,) = struct.unpack_from("<Q", data, at)
+        letters = data[at + 8:at + 8 + length].decode()
+        at += 8 + length
+        found.append(bytes(byte_of[letter] for letter in letters).decode(errors="replace") if set(letters) <= set(byte_of) else letters)
+    return found
+
+
 def recorded_example():
-    """The shipped recordings of a neural pair as one, a task each (configs/recorded); empty without them."""
-    lines = []
-    for file in sorted((root / "configs" / "recorded").glob("*.csv")):
-        with open(file, encoding="utf-8") as rows:
+    """Eight sequences of each task of the shipped recordings (configs/recorded), by the neural draft, with the tokens' texts:
+    lines "token<TAB>logp<TAB>logq" by sequence."""
+    texts = token_texts(root / "configs" / "neural" / "target.gguf")
+    sequences = []
+    for task in ("austen", "headers", "help"):
+        by_sequence = {}
+        with open(root / "configs" / "recorded" / f"{task}.csv", encoding="utf-8") as rows:
             for row in csv.DictReader(rows):
-                drafted = row.get("logq") or row.get("logq.draft")
-                if drafted and not file.stem.endswith("_greedy"):
-                    lines.append(",".join([f"{file.stem} {row['sequence']}", row["position"], row["token"], row["logp"], drafted, file.stem]))
-    text = "".join(f"{line}\n" for line in ["sequence,position,token,logp,logq,task", *lines]) if lines else ""
-    return f"const recordedText = {json.dumps(text)};\n"
+                text = texts[int(row["token"])].replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+                by_sequence.setdefault(row["sequence"], []).append("\t".join([text, row["logp"], row["logq.draft"]]))
+        sequences += [{"task": task, "rows": "\n".join(lines)} for lines in list(by_sequence.values())[:8]]
+    return f"const recordedSequences = {json.dumps(sequences, ensure_ascii=False)};\n"
 
 
 generated = {"published_pairs": published_pairs, "recorded_example": recorded_example}

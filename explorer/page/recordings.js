@@ -1,8 +1,17 @@
-// The recording that rooms 4 and 5 show: the last that was dropped, or the shipped one where the page was built with it.
-import { recordedText } from "./recorded_example.js";
+// The recording that rooms 4 and 5 show: the last that was dropped, or the shipped one.
+import { recordedSequences } from "./recorded_example.js";
 
 const encoder = new TextEncoder();
-const shipped = recordedText ? { name: "example_recording.csv", text: encoder.encode(recordedText), column: "" } : null;
+
+// The shipped sequences as a recording in CSV (docs/recordings.md).
+function shippedText() {
+  const lines = recordedSequences.flatMap(({ task, rows }, sequence) => rows.split("\n").map((row, position) => {
+    const [token, logp, logq] = row.split("\t");
+    return `${sequence},${position},"${token.replaceAll('"', '""')}",${logp},${logq},${task}`;
+  }));
+  return `${["sequence,position,token,logp,logq,task", ...lines].join("\n")}\n`;
+}
+const shipped = { name: "neural_pair.csv", text: encoder.encode(shippedText()), column: "" };
 let dropped = null;
 
 export const shippedRecording = () => shipped;
@@ -18,7 +27,7 @@ export function recordedTokens(file) {
   const field = /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g;
   return lines.slice(1).map(line => {
     const fields = [...line.matchAll(field)].map(match => match[1]);
-    const text = (fields[at] ?? "").trim();
+    const text = fields[at] ?? "";
     return text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
   });
 }

@@ -30,9 +30,11 @@ export const dataRoom = {
     let data = null; // { name, text, draft }, texts as bytes; draft is null, or { name, text }
     const picker = element("input", { type: "file", id: "file", multiple: true,
       accept: ".json,.csv,.txt,.jsonl,.prom,.safetensors,.kld,text/*,application/json", onchange: () => take(picker.files) });
+    const shipped = shippedRecording();
     const drop = element("div", { class: "drop" }, element("label", { for: "file" }, "Drop a file here, or choose one: "), picker,
       element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take([exampleFile()])),
-        ...(shippedRecording() ? [button("Show a recording", () => take([new File([shippedRecording().text], shippedRecording().name)]))] : [])));
+        button("Show a recording", () => take([new File([shipped.text], shipped.name)])),
+        element("a", { href: URL.createObjectURL(new Blob([shipped.text], { type: "text/csv" })), download: shipped.name }, "Save it")));
     const about = element("p", { role: "status" });
     const error = element("p", { class: "error", role: "alert", hidden: true });
     const found = element("div", { hidden: true });

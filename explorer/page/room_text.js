@@ -3,9 +3,9 @@ import { element, slider, choice, wholeNumber, button, commandBox, facts, shown,
 import { svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
-import { currentRecording, recordedTokens, shippedRecording } from "./recordings.js";
+import { currentRecording, recordedTokens } from "./recordings.js";
 
-const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"]];
+const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"], ["-1", "neural, from a recording"]];
 // In the place of a drafter's order.
 const ofRecording = -1;
 const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
@@ -24,7 +24,7 @@ const recordedModels = ({ name, column }) =>
 
 function recordingConfig(state) {
   return {
-    title: "Live decoding", experiment: "schedules", seed: state.seed, models: recordedModels(currentRecording() ?? { name: "FILE" }), gamma: state.gamma, cost: { c: state.c },
+    title: "Live decoding", experiment: "schedules", seed: state.seed, models: recordedModels(currentRecording()), gamma: state.gamma, cost: { c: state.c },
     simulation: { trials: 2, length: state.tokens },
     schedules: {
       compare: [{ kind: "plain" }, { kind: "speculative" }, { kind: "dsi", servers: 2, lookahead: state.gamma }, { kind: "pearl", next_row: true }],
@@ -71,10 +71,12 @@ function pieces(found) {
 function recordedPieces(found, tokens) {
   const all = [];
   let at = found.first;
-  const next = () => tokens[at++ % found.text_tokens] || "·";
+  // Parts of words have their spaces in them.
+  const joined = tokens.some(token => token.startsWith(" "));
+  const next = () => (tokens[at++ % found.text_tokens] || "·").replaceAll("\\n", " ↵ ").replaceAll("\\t", " ");
   found.counts.forEach((count, round) => {
-    for (let i = 0; i < found.accepted[round]; ++i) all.push({ text: next(), kind: "accepted", round });
-    all.push({ text: next(), kind: found.accepted[round] < count ? "correction" : "bonus", round });
+    for (let i = 0; i < found.accepted[round]; ++i) all.push({ text: next(), kind: "accepted", round, joined });
+    all.push({ text: next(), kind: found.accepted[round] < count ? "correction" : "bonus", round, joined });
   });
   return all;
 }
@@ -114,13 +116,13 @@ export const textRoom = {
   title: "4 Live decoding",
   sentence: "The first chapters of “Pride and Prejudice” train an n-gram target and its drafter. Watch a text being decoded: " +
     "accepted tokens, rejected ones with their correction, and bonus tokens. Or take a text of a neural pair: the recording that " +
-    `was dropped in room 5${shippedRecording() ? ", or the one that comes with the page" : ""}.`,
+    "was dropped in room 5, or the shipped one, of novels, C++ headers and help pages.",
   start: { target: 4, draft: 2, gamma: 4, tokens: 60, c: 0.05, seed: 1, prompt: "It is a truth universally acknowledged ," },
 
   mend(state) {
     const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
     return {
-      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, currentRecording() ? ofRecording : 0, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
+      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, ofRecording, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
       tokens: whole(state.tokens, 10, 400, 60), c: Number.isFinite(state.c) ? within(state.c, 0.005, 1) : 0.05,
       seed: whole(state.seed, 0, 2 ** 32, 1), prompt: String(state.prompt).slice(0, 500),
     };
@@ -151,7 +153,7 @@ export const textRoom = {
       const words = [];
       for (const piece of found.pieces) {
         if (piece.round > upTo) break;
-        words.push(element(elementOf[piece.kind] ?? "span", { class: piece.kind, title: piece.kind }, piece.text), " ");
+        words.push(element(elementOf[piece.kind] ?? "span", { class: piece.kind, title: piece.kind }, piece.text), piece.joined ? "" : " ");
       }
       passage.replaceChildren(...words);
     };
@@ -201,7 +203,7 @@ export const textRoom = {
         ["time, in target runs", found.time], ["speedup", found.speedup],
       ]), element("p", {}, recording ? `${recording.name}: ${shown(found.text_tokens)} tokens, ${shown(found.sequences)} sequences` +
         `${found.task ? `; the first is of the task ${found.task}` : ""}. The text is as recorded, from its first token on; the seed decides ` +
-        "which tokens were drafted and kept. What was rejected is in no recording." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
+        "which tokens were drafted and kept. What was rejected is in no recording. Room 5 saves the shipped one, for the command below." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
         "were trained on, so that acceptance is not that of unseen text."));
       const timed = found.event_schedule !== undefined;
       timesTitle.hidden = times.hidden = !timed;
@@ -217,11 +219,8 @@ export const textRoom = {
       target.show(state.target);
       draft.show(String(state.draft));
       const recorded = state.draft === ofRecording;
-      if (currentRecording() && !draft.select.querySelector(`[value="${ofRecording}"]`)) {
-        draft.select.append(element("option", { value: ofRecording }, "neural, from a recording"));
-        draft.show(String(state.draft));
-      }
       target.box.hidden = prompt.hidden = recorded;
+      again.textContent = recorded ? "Other draws" : "Another text";
       gamma.show(state.gamma);
       c.show(state.c);
       tokens.show(state.tokens);

@@ -270,12 +270,12 @@ def files(context):
         page.screenshot(path=shots / "text-recording.png", full_page=True)
     page.locator("#rooms a").nth(4).click()
     page.wait_for_timeout(400)
-    if page.get_by_role("button", name="Show a recording").count():
-        page.get_by_role("button", name="Show a recording").click()
-        page.wait_for_timeout(400)
-        check("the recorded example", "example_recording.csv:" in page.locator("#data").inner_text())
-        if shots:
-            page.screenshot(path=shots / "data-recorded-example.png", full_page=True)
+    page.get_by_role("button", name="Show a recording").click()
+    page.wait_for_timeout(600)
+    told = page.locator("#data").inner_text()
+    check(f"the recorded example: {told[:300]}", "neural_pair.csv: 2,304 tokens, 24 sequences" in told and "3 help" in told and "does not fit" not in told)
+    if shots:
+        page.screenshot(path=shots / "data-recorded-example.png", full_page=True)
     page.get_by_role("button", name="Show an example").click()
     page.wait_for_timeout(300)
     check("the example", "example.csv: 120 rounds" in page.locator("#data").inner_text())
@@ -285,6 +285,11 @@ def files(context):
 
 
 def decoding(context):
+    page = opened(context, "text&draft=-1&tokens=120")
+    check("the shipped recording is decoded", page.locator("#text .accepted").count() > 20 and "neural_pair.csv" in page.locator("section#text").inner_text())
+    if shots:
+        page.screenshot(path=shots / "text-neural.png", full_page=True)
+    page.close()
     page = opened(context, "text&seed=3")
     check("a text with accepted tokens", page.locator("#text .passage .accepted").count() > 5)
     check("rejected ones have corrections", page.locator("#text .passage .rejected").count() == page.locator("#text .passage .correction").count())
@@ -311,8 +316,10 @@ def commands(context):
                          ("build/explorer/excerpt.txt", pathlib.Path(folder).resolve() / "excerpt.txt")):
             (bench / link).symlink_to(to)
         for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "round&rule=sigmoid", "round&rule=grown-tree&gamma=2", "tokens&alpha=0.6&spread=0.3", "gamma",
-                     "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "data"):
+                     "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "text&draft=-1&tokens=20", "data"):
             page = opened(context, part)
+            if "draft=-1" in part:  # what "Save it" saves
+                (bench / "neural_pair.csv").write_text(page.locator("#data a[download]").evaluate("a => fetch(a.href).then(file => file.text())"))
             if part == "data":
                 dropped(page, "result.json", '{"cells": [{"counts": {"rounds": 4, "drafted": 8}, "positions": [{"unconditional": {"value": 0.75}}, '
                         '{"unconditional": {"value": 0.5}}]}]}')
