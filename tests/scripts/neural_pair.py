@@ -13,6 +13,8 @@ import subprocess
 import sys
 
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(source / "scripts"))
+from pair import bpe  # noqa: E402
 neural, recorded = source / "configs/neural", source / "configs/recorded"
 MOST = 6_000_000  # bytes of all GGUF files
 
@@ -51,6 +53,14 @@ for model in ("target", "draft", "draft-small"):
     steps = [int(line["step"]) for line in own]
     expect(steps == sorted(set(steps)) and steps, f"{model}: steps of the log rise")
     expect(float(own[-1]["nats_austen"]) < float(own[0]["nats_austen"]), f"{model}: it learned")
+
+# The tokenizer: pairs merge by how often they stand in words, and texts come back from their tokens.
+merges = bpe.train("low low low lower lowest\n newest", 260)
+expect(merges == [("l", "o"), ("lo", "w"), ("\u0120", "low")], f"merges {merges}")
+tokenizer = bpe.Tokenizer(merges)
+expect([tokenizer.tokens[i] for i in tokenizer.encode(" lowly")] == ["\u0120low", "l", "y"], "tokens of a word")
+for text in ("it's low,\t lower \n\n x_1 = 42;", "caf\u00e9 \u20ac 12\u00bd", ""):
+    expect(tokenizer.decode(tokenizer.encode(text)) == text, f"{text!r} comes back")
 
 # What the recordings say is of the texts they hold, and fits: the target drew them.
 for file in sorted(recorded.glob("*.csv")):
