@@ -22,8 +22,11 @@ struct RunSeconds {
   std::vector<double> draft;
 };
 
-/// Medians over `starts`, in turn: at each the first tokens of `text` are known to the models, and the next
-/// 1, 2, ..., `most` (1 and 2 of the draft) are run. start + most <= text.size(), start >= 1.
+/// Medians over `starts`, in turn. At each, rounds of 0, 1, ..., most - 1 drafted tokens are played along
+/// `text` as decoding plays them, since what ran before a run changes its time: a target run of as many
+/// positions, draft runs, then the target run that is timed. The draft's second entry is what a run costs
+/// that has two new tokens, as after a round which accepted everything, with what it makes the next one cost.
+/// start > most >= 2, and from start on `text` has most tokens and at least 3.
 RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const Token> text,
                         std::span<const std::size_t> starts, std::size_t most, ClockKind clock);
 

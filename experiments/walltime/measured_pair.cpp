@@ -25,9 +25,11 @@ std::vector<double> medians_of(const std::vector<std::vector<double>>& times) {
 
 std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasurement& how,
                                          const Control& control) {
-  if (how.tokens <= how.positions) {
-    throw ConfigError("/walltime/tokens", fmt::format("{} are too few to time runs over {} positions",
-                                                      how.tokens, how.positions));
+  const std::size_t room = std::max<std::size_t>(how.positions, 3);
+  if (how.tokens < 2 * room + places_a_text) {
+    throw ConfigError("/walltime/tokens",
+                      fmt::format("{} are too few to time runs over {} positions; give at least {}",
+                                  how.tokens, how.positions, 2 * room + places_a_text));
   }
   Setup alone = setup;
   alone.simulation.trials = how.texts;
@@ -35,7 +37,7 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
   if (found.text.partial) return std::nullopt;
 
   std::vector<std::vector<double>> target(how.positions);
-  std::vector<std::vector<double>> draft(std::min<std::size_t>(2, how.positions));
+  std::vector<std::vector<double>> draft(2);
   for (std::uint32_t trial = 0; trial < how.texts; ++trial) {
     if (control.stop()) return std::nullopt;
     std::vector<Token> tokens = setup.simulation.prompt(trial);
@@ -44,8 +46,8 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
     tokens.insert(tokens.end(), first, first + static_cast<std::ptrdiff_t>(how.tokens));
     std::vector<std::size_t> starts;
     for (std::size_t i = 0; i < places_a_text; ++i) {
-      const std::size_t at = prompt + i * (how.tokens - how.positions) / places_a_text;
-      starts.push_back(std::max<std::size_t>(at, 1));
+      // Room for a run before and after.
+      starts.push_back(prompt + room + 1 + i * (how.tokens - 2 * room - 1) / places_a_text);
     }
     const RunSeconds here = measure_runs(setup.target, setup.draft, tokens, starts, how.positions, how.clock);
     for (std::size_t i = 0; i < target.size(); ++i) target[i].push_back(here.target[i]);

@@ -13,9 +13,9 @@
 namespace speclab {
 
 struct PairMeasurement {
-  std::size_t tokens = 0;     ///< of each text; more than `positions`
+  std::size_t tokens = 0;     ///< of each text; more than twice `positions`
   std::uint32_t texts = 1;    ///< from the set-up's prompts in turn
-  std::size_t positions = 1;  ///< most new positions of a target run
+  std::size_t positions = 2;  ///< most new positions of a target run, at least 2
   ClockKind clock = ClockKind::wall;
 };
 

@@ -14,27 +14,14 @@ namespace speclab {
 
 namespace {
 
-/// A batch of the library for one sequence.
-class Batch {
- public:
-  explicit Batch(std::size_t most) : batch_(llama_batch_init(static_cast<std::int32_t>(most), 0, 1)) {}
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
-  ~Batch() { llama_batch_free(batch_); }
-
-  void add(Token token, std::size_t position, bool wanted) {
-    const auto at = static_cast<std::size_t>(batch_.n_tokens++);
-    batch_.token[at] = token;
-    batch_.pos[at] = static_cast<llama_pos>(position);
-    batch_.n_seq_id[at] = 1;
-    batch_.seq_id[at][0] = 0;
-    batch_.logits[at] = wanted ? 1 : 0;
-  }
-  const llama_batch& get() const { return batch_; }
-
- private:
-  llama_batch batch_;
-};
+void add_to(llama_batch& batch, Token token, std::size_t position, bool wanted) {
+  const auto at = static_cast<std::size_t>(batch.n_tokens++);
+  batch.token[at] = token;
+  batch.pos[at] = static_cast<llama_pos>(position);
+  batch.n_seq_id[at] = 1;
+  batch.seq_id[at][0] = 0;
+  batch.logits[at] = wanted ? 1 : 0;
+}
 
 /// Tokens of a run where the batch is not fixed.
 constexpr std::size_t largest_run = 512;
@@ -46,7 +33,8 @@ GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOp
     : model_(model),
       vocab_(static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model.get())))),
       most_(options.batch == 0 ? largest_run : static_cast<std::size_t>(options.batch)),
-      fixed_(options.batch != 0) {
+      fixed_(options.batch != 0),
+      batch_(llama_batch_init(static_cast<std::int32_t>(most_), 0, 1)) {
   llama_context_params parameters = llama_context_default_params();
   const auto most = static_cast<std::uint32_t>(most_);
   parameters.n_ctx = static_cast<std::uint32_t>(context) + (fixed_ ? most : 0);
@@ -62,8 +50,13 @@ GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOp
   parameters.swa_full = true;  // a window that has moved on could not be rolled back
   parameters.no_perf = true;
   context_.reset(llama_init_from_model(model_.get(), parameters));
-  if (!context_) throw ModelError("libllama cannot make a context; give a shorter \"context\"");
+  if (!context_) {
+    llama_batch_free(batch_);
+    throw ModelError("libllama cannot make a context; give a shorter \"context\"");
+  }
 }
+
+GgufSession::~GgufSession() { llama_batch_free(batch_); }
 
 bool GgufSession::knows(std::size_t length) const {
   return std::any_of(known_.begin(), known_.end(),
@@ -105,6 +98,7 @@ void GgufSession::run(std::span<const Token> tokens, std::size_t first) {
       std::mismatch(cached_.begin(), cached_.end(), tokens.begin(), tokens.end()).first - cached_.begin());
   std::size_t missing = first;
   while (missing <= std::min(shared, tokens.size()) && knows(missing)) ++missing;
+  if (missing > tokens.size()) return;
   keep(std::min(shared, missing - 1), first);
   while (cached_.size() < tokens.size()) {
     const std::size_t count = std::min(most_, tokens.size() - cached_.size());
@@ -117,14 +111,14 @@ void GgufSession::decode(std::span<const Token> tokens, std::size_t first) {
   const std::size_t end = start + tokens.size();
   // A run of fixed shape gives the logits after all of its tokens, or after none.
   const bool wanted = end >= first;
-  Batch batch(most_);
+  batch_.n_tokens = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    batch.add(tokens[i], start + i, wanted && (fixed_ || start + i + 1 >= first));
+    add_to(batch_, tokens[i], start + i, wanted && (fixed_ || start + i + 1 >= first));
   }
   if (fixed_) {
-    for (std::size_t i = tokens.size(); i < most_; ++i) batch.add(tokens.back(), start + i, wanted);
+    for (std::size_t i = tokens.size(); i < most_; ++i) add_to(batch_, tokens.back(), start + i, wanted);
   }
-  const std::int32_t status = llama_decode(context_.get(), batch.get());
+  const std::int32_t status = llama_decode(context_.get(), batch_);
   if (status != 0) {
     llama_memory_clear(llama_get_memory(context_.get()), false);
     cached_.clear();

@@ -21,10 +21,14 @@ class GgufSession {
   /// `context`: tokens that a sequence may have. Throws ModelError.
   GgufSession(const std::shared_ptr<llama_model>& model, const GgufOptions& options, std::int32_t context);
 
+  GgufSession(const GgufSession&) = delete;
+  GgufSession& operator=(const GgufSession&) = delete;
+  ~GgufSession();
+
   /// Makes the logits after the first n tokens known for every n from `first` to the end; 0 < first <=
-  /// tokens.size(). What the cache holds of the beginning is not computed again, and what follows it there is
-  /// forgotten. With a fixed batch every run has exactly so many tokens, the last ones of no meaning and
-  /// forgotten again. Throws ModelError.
+  /// tokens.size(). What the cache holds of the beginning is not computed again; where anything has to be
+  /// computed, what follows it there is forgotten. With a fixed batch every run has exactly so many tokens,
+  /// the last ones of no meaning and forgotten again. Throws ModelError.
   void run(std::span<const Token> tokens, std::size_t first);
 
   /// After the first `length` tokens of the last `run`; `length` at least its `first`.
@@ -52,6 +56,7 @@ class GgufSession {
   std::size_t vocab_;
   std::size_t most_;  ///< tokens of a run
   bool fixed_;        ///< every run has `most_` tokens
+  llama_batch batch_;
   std::vector<Token> cached_;
   std::vector<KnownLogits> known_;  ///< ascending lengths, at most cached_.size()
   std::vector<std::vector<float>> spare_;

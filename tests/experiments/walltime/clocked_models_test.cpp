@@ -63,7 +63,7 @@ TEST_CASE("walltime of neural models: too few tokens are said before the run" *
           doctest::skip(without_clocked)) {
   const Pair files;
   Json config = files.config();
-  config["walltime"]["tokens"] = 4;
+  config["walltime"]["tokens"] = 12;
   CHECK_THROWS_WITH_AS(run_of(config), doctest::Contains("too few"), ConfigError);
 }
 
