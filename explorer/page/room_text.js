@@ -35,7 +35,7 @@ function recordingConfig(state) {
 
 function textCommand(state) {
   if (state.draft === ofRecording) {
-    return `cat >text.json <<'END'\n${JSON.stringify(recordingConfig(state))}\nEND\nspeclab run text.json`;
+    return `cat >recorded.json <<'END'\n${JSON.stringify(recordingConfig(state))}\nEND\nspeclab run recorded.json`;
   }
   if (state.draft === 0) {
     return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";

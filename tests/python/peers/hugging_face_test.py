@@ -87,6 +87,30 @@ def test_one_logic(pair, tmp_path):
     assert (tmp_path / "mine.csv").read_text() == (tmp_path / "script.csv").read_text()
 
 
+@pytest.mark.skipif(not (SOURCE / "configs/neural/target.gguf").exists(), reason="configs/neural is not here")
+def test_our_own_pair(tmp_path):
+    """The shipped neural pair as Hugging Face models: what it generates fits its columns (each check passes a fitting text with
+    probability .9999), its alpha is about that of configs/recorded, and assisted generation keeps its distribution, in classes
+    of its 2,048 tokens (false-alarm rate 1e-6; the assistant alone is found)."""
+    import subprocess
+    import sys
+
+    models = []
+    for name in ("target", "draft"):
+        made = subprocess.run([sys.executable, SOURCE / "scripts/gguf_to_hf.py", SOURCE / f"configs/neural/{name}.gguf", tmp_path / name], capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
+        models.append(transformers.AutoModelForCausalLM.from_pretrained(tmp_path / name).eval())
+    recording = speclab.hf.record(*models, [[0]], tmp_path / "pair.csv", sequences=12, tokens=60)
+    plan = speclab.plan(recording=tmp_path / "pair.csv", c=0.1)
+    assert not plan.warnings and plan.text_fit["entropy"] == "fits" and 0.6 < recording.kept.mean() < 0.9
+    assert not speclab.hf.check_generate(*models, [0], tokens=2, samples=200, num_assistant_tokens=2).different
+
+    def of_assistant(target, input_ids, generation_config=None, assistant_model=None, **_):
+        return models[1].generate(input_ids, do_sample=True, top_k=0, max_length=generation_config.max_length)
+
+    assert speclab.hf.check_generate(*models, [0], tokens=2, samples=400, custom_generate=of_assistant).different
+
+
 def test_records_are_refused(pair, tmp_path):
     for arguments, options, words in (
         ((pair[0], llama(3, vocab=5), [[1]]), {}, "one vocabulary"),
