@@ -40,7 +40,9 @@ def main():
         sys.exit(f"{', '.join(files)}: {', '.join(str(len(recording)) for recording in rows)} tokens; expected one text")
 
     def number(text):
-        return text if options.digits is None or text == "-inf" else f"{float(text):.{options.digits}f}"
+        if options.digits is None or text == "-inf":
+            return text
+        return f"{float(text):.{options.digits}f}" if float(text) else "0"
 
     kept = [column for column in rows[0][0] if column in ("sequence", "position", "token", "task")]
     logs = [column for column in rows[0][0] if column in ("logp", "entropy")]
