@@ -26,11 +26,11 @@ nb::object array_of(const std::vector<double>& values) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
 }
 
-nb::dict read(const std::string& file, const std::string& draft) {
+nb::dict read(const std::string& file, const std::string& draft, const std::string& column) {
   ReadRecording read;
   {
     const nb::gil_scoped_release released;
-    read = read_recording(file, draft);
+    read = read_recording(file, draft, nullptr, column);
   }
   const Recording& recording = read.recording;
   nb::dict out;
@@ -69,7 +69,7 @@ void record(const ConfigText& text, const std::string& file, std::optional<std::
 }  // namespace
 
 void bind_recordings(nb::module_& module) {
-  module.def("read_recording", &read, nb::arg("file"), nb::arg("draft"));
+  module.def("read_recording", &read, nb::arg("file"), nb::arg("draft"), nb::arg("column"));
   module.def("record", &record, nb::arg("config"), nb::arg("file"), nb::arg("sequences").none(),
              nb::arg("tokens").none(), nb::arg("entropy"), nb::arg("threads"), nb::arg("progress").none());
 }

@@ -51,12 +51,15 @@ class Recording:
         return len(self.target)
 
 
-def read_recording(path: Union[str, os.PathLike[str]], *, draft: Union[str, os.PathLike[str], None] = None) -> Recording:
+def read_recording(
+    path: Union[str, os.PathLike[str]], *, draft: Union[str, os.PathLike[str], None] = None, column: str | None = None
+) -> Recording:
     """Reads a recording in any format that `speclab plan --recording` knows.
 
     Args:
         path: CSV, JSON lines, answers of servers, npz, safetensors, ... (docs/recordings.md).
         draft: a second file with the draft's part, for formats that hold one model.
+        column: the drafter, of a file with several (logq.NAME).
 
     Raises:
         ConfigError: a file in no known format, with the reason of each, or one that does not hold together.
@@ -68,7 +71,7 @@ def read_recording(path: Union[str, os.PathLike[str]], *, draft: Union[str, os.P
     ...     read_recording(file).kept.round(3)
     array([0.607, 1.   ])
     """
-    found = _core.read_recording(os.fspath(path), "" if draft is None else os.fspath(draft))
+    found = _core.read_recording(os.fspath(path), "" if draft is None else os.fspath(draft), column or "")
     sequences = [RecordedSequence(*sequence) for sequence in found.pop("sequences")]
     return Recording(sequences=sequences, draft=np.array(found.pop("draft")), **found)
 

@@ -156,6 +156,15 @@ def test_recordings(name, tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([tmp_path / name, mine])
 
 
+def test_recordings_of_several_drafters(tmp_path):
+    file = tmp_path / "several.csv"
+    file.write_text("sequence,position,token,logp,logq.one,logq.two\n" + "".join(f"0,{i},7,-1,-1.5,-2\n" for i in range(9)))
+    assert (speclab.read_recording(file, column="two").draft[0] == -2).all()
+    for column, words in ((None, "one, two"), ("three", "three")):
+        with pytest.raises(ValueError, match=words):
+            speclab.read_recording(file, column=column)
+
+
 def test_recordings_are_refused(tmp_path):
     markov = SOURCE / "configs/exact_markov.json"
     for config, options, words in (
