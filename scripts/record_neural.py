@@ -16,9 +16,12 @@ import sys
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(SCRIPTS))
-import numpy as np  # noqa: E402
-from pair import drafters, readme, texts  # noqa: E402
-from pair.llama_numpy import Llama, log_softmax  # noqa: E402
+try:
+    import numpy as np
+    from pair import drafters, readme, texts
+    from pair.llama_numpy import Llama, log_softmax
+except ImportError as missing:
+    sys.exit(f"{missing}; pip install numpy")
 
 PROMPT = 32  # tokens at a random place of held-out documents
 STRETCH = 600  # characters, in which a prompt is found

@@ -43,10 +43,13 @@ OPTIONS = parse()
 if OPTIONS.threads == 1:  # read by jax when it is imported
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from pair import bpe, gguf_export, llama_jax, readme, texts  # noqa: E402
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from pair import bpe, gguf_export, llama_jax, readme, texts
+except ImportError as missing:
+    sys.exit(f"{missing}; pip install jax==0.10.2 gguf==0.19.0")
 
 VOCABULARY = 2048
 SHAPES = {
@@ -293,7 +296,10 @@ def main():
     options = OPTIONS
     options.work.mkdir(parents=True, exist_ok=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    tokenizer, arrays = tokenized(options)
+    try:
+        tokenizer, arrays = tokenized(options)
+    except FileNotFoundError as error:
+        sys.exit(str(error))
     log = Log(options.out / "log.csv")
     target = train_target(options, arrays, log)
     for training in [target, *distil(options, arrays, target, log)]:
