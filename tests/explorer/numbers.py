@@ -56,7 +56,7 @@ def same(what, ours, theirs, tolerance=1e-12):
 
 
 def close(a, b, tolerance):
-    if isinstance(b, float) and not b.is_integer():
+    if isinstance(b, float):
         return a is not None and math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
     return a == b
 
