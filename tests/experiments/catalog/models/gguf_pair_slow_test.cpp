@@ -58,6 +58,6 @@ TEST_CASE("our own pair: speculative text has the target's distribution, and the
   const EqualityResult found = tested_rule("token");
   CHECK(found.reference == EqualityReference::second_sample);
   CHECK_FALSE(found.different);
-  MESSAGE("detectable total variation: ", found.detectable_total_variation);
+  CHECK(found.detectable_total_variation < 0.15);  // 0.10
   CHECK(tested_rule("fault-resample-target").different);
 }
