@@ -18,7 +18,7 @@ if(SPECLAB_SANITIZE)
   target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
 endif()
 
-# Compiles the files of a folder together, up to eight at a time, which takes half the processor time: what they share is
+# Compiles the files of a folder together, up to twelve at a time, which takes half the processor time: what they share is
 # read and instantiated once. Names in anonymous namespaces must differ within a folder. Files with options of their own
 # stay alone.
 function(speclab_compile_together target)
@@ -32,7 +32,7 @@ function(speclab_compile_together target)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
     string(MAKE_C_IDENTIFIER "count ${folder}" count)
-    math(EXPR group "0${${count}} / 8")
+    math(EXPR group "0${${count}} / 12")
     math(EXPR ${count} "0${${count}} + 1")
     cmake_path(GET folder FILENAME name)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
