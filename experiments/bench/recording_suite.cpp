@@ -15,7 +15,6 @@
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/support/machine.hpp"
-#include "sim/parallel.hpp"
 
 namespace speclab {
 
@@ -122,7 +121,7 @@ RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
   const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
   RecordingReport report;
   report.machine = machine_description();
-  report.threads = concurrency();
+  report.threads = thread_count();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto bytes = static_cast<double>(fs::file_size(all[i].file));
     const double seconds = median(timings[i].wall_seconds);

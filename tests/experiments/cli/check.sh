@@ -15,4 +15,16 @@ assert data['samples_for_total_variation_0.01'] > 20000" out
 expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
 says out "seen in a second sample"
 
+# Somebody else's samples, in words: tokens at even odds are like none of the laws that it knows.
+python3 - <<'PYTHON'
+import json, random
+rng = random.Random(7)
+with open("even.jsonl", "w") as file:
+    for _ in range(20000):
+        print(json.dumps({"tokens": [rng.randrange(3) for _ in range(3)]}), file=file)
+PYTHON
+expect 1 check "$source_dir/configs/audit.json" --samples even.jsonl
+says out "like those of"
+says out "diagnosis none of these"
+
 report

@@ -115,4 +115,17 @@ expect 2 plan --recording coins.csv
 expect 2 plan --alpha 0.5 --c 0.1 --cut
 says err "--cut goes with --recording"
 
+# A recording of several tasks: one line each.
+python3 - >tasks.csv <<'PYTHON'
+import random
+rng = random.Random(3)
+print("sequence,position,token,logp,logq,task")
+for sequence in range(12):
+    for position in range(40):
+        print(f"{sequence},{position},1,{-rng.random()},{-rng.random()},{'code' if sequence % 2 else 'prose'}")
+PYTHON
+expect 0 plan --recording tasks.csv --c 0.05
+says out "By task"
+says out "prose"
+
 report
