@@ -86,12 +86,14 @@ class Watcher final : public nlohmann::json_sax<Json> {
   bool too_deep_ = false;
 };
 
-/// nlohmann would fill a list with nulls up to any index.
+/// nlohmann would fill a list with nulls up to any index, and makes one where a number stands below nothing.
 void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
   for (Json::json_pointer at = pointer; !at.empty(); at.pop_back()) {
     const Json::json_pointer above = at.parent_pointer();
-    if (document.contains(at) || !document.contains(above) || !document.at(above).is_array()) continue;
-    const std::string next = std::to_string(document.at(above).size());
+    const bool there = document.contains(above) && !document.at(above).is_null();
+    if (document.contains(at) || (there && !document.at(above).is_array())) continue;
+    if (!there && at.back().find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string next = std::to_string(there ? document.at(above).size() : 0);
     if (at.back() == "-" || at.back() == next) continue;
     throw ConfigError(where, fmt::format("\"{}\" is not a path into the config: the list {} has {} entries",
                                          pointer.to_string(), above.to_string(), next));

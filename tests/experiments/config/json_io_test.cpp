@@ -109,9 +109,9 @@ TEST_CASE("set_at makes objects on the way and keeps the rest") {
 
 TEST_CASE("set_at refuses paths that lead nowhere, at the place that gave the path") {
   Json config = parse_json(R"({"gamma": 5, "simulation": {"prompt": [1, 2]}})");
-  for (const char* path :
-       {"gamma", "/gamma/x", "/simulation/prompt/3", "/simulation/prompt/999999999999",
-        "/simulation/prompt/x", "/simulation/prompt/-1", "/simulation/prompt/5/kind", "/a~2b"}) {
+  for (const char* path : {"gamma", "/gamma/x", "/simulation/prompt/3", "/simulation/prompt/999999999999",
+                           "/corpus/999999999999", "/no/such/999999999999", "/simulation/prompt/x",
+                           "/simulation/prompt/-1", "/simulation/prompt/5/kind", "/a~2b"}) {
     CAPTURE(path);
     const std::string error = config_error_of([&] { set_at(config, path, 1, "/cases/0/set"); });
     CHECK(begins(error, "/cases/0/set: \"" + std::string(path) + "\" is not a path into the config"));
