@@ -40,7 +40,7 @@ float widen(const void* row, std::size_t count, float* out) {
   const std::size_t lanes = hn::Lanes(d);
   constexpr std::size_t ahead = 1024;
   const auto* in = static_cast<const hwy::float16_t*>(row);
-  const auto* words = static_cast<const std::uint16_t*>(row);
+  const auto* bytes = static_cast<const unsigned char*>(row);  // at any address
   auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
   auto odd = hn::Zero(d);  // NaN once a NaN was seen
   std::size_t i = 0;
@@ -52,7 +52,7 @@ float widen(const void* row, std::size_t count, float* out) {
     i += lanes;
   };
   while (i + 2 * lanes <= count) {
-    hwy::Prefetch(words + i + ahead);
+    hwy::Prefetch(bytes + sizeof(std::uint16_t) * (i + ahead));
     one();
     one();
   }
@@ -60,7 +60,9 @@ float widen(const void* row, std::size_t count, float* out) {
   float found = hn::GetLane(hn::MaxOfLanes(d, most));
   bool is_odd = hn::GetLane(hn::SumOfLanes(d, odd)) != 0;
   for (; i < count; ++i) {
-    out[i] = detail::float_of_half(words[i]);
+    std::uint16_t word = 0;
+    std::memcpy(&word, bytes + sizeof word * i, sizeof word);
+    out[i] = detail::float_of_half(word);
     is_odd = is_odd || std::isnan(out[i]);
     found = std::max(found, out[i]);
   }

@@ -75,7 +75,7 @@ void check_same(const RowMeasures& found, const RowMeasures& wanted, double tole
 
 }  // namespace
 
-TEST_CASE("rows of every kind of number give what their definition gives, at any length") {
+TEST_CASE("rows of every kind of number give what their definition gives, at any length and address") {
   RowMeter meter;
   for (const std::size_t count : {1, 2, 3, 15, 16, 17, 100, 5000}) {
     const auto p = logits(count, 1);
@@ -84,9 +84,15 @@ TEST_CASE("rows of every kind of number give what their definition gives, at any
     for (const RowNumber number : {RowNumber::f16, RowNumber::bf16, RowNumber::f32, RowNumber::f64}) {
       CAPTURE(count);
       CAPTURE(static_cast<int>(number));
-      check_same(meter.measure({stored(p, number).data(), number, RowMeaning::logits},
-                               {stored(q, number).data(), number, RowMeaning::logits}, count, token),
-                 defined(p, q, token), 1e-5);
+      for (const std::ptrdiff_t offset : {0, 1}) {  // files of rows begin anywhere
+        std::vector<char> target = stored(p, number);
+        std::vector<char> draft = stored(q, number);
+        target.insert(target.begin(), static_cast<std::size_t>(offset), 0);
+        draft.insert(draft.begin(), static_cast<std::size_t>(offset), 0);
+        check_same(meter.measure({target.data() + offset, number, RowMeaning::logits},
+                                 {draft.data() + offset, number, RowMeaning::logits}, count, token),
+                   defined(p, q, token), 1e-5);
+      }
     }
   }
 }
