@@ -12,7 +12,7 @@ namespace {
 
 constexpr int independent_metrics = 3;
 constexpr std::size_t most_rows = 200;
-constexpr std::size_t most_rows_open = 30;
+constexpr std::size_t most_rows_open = 40;
 
 }  // namespace
 
