@@ -97,11 +97,24 @@ def sweep(
         folder = os.path.abspath(folder)
         report = stack.enter_context(reporter(progress, "shards"))
         futures = [executor.submit(_run_shard, config, folder, index + 1, shards, threads or 1) for index in range(shards)]
-        for done, future in enumerate(futures):
-            future.result()
-            if report is not None:
-                report(done + 1, shards)
+        try:
+            for done, future in enumerate(futures):
+                future.result()
+                if report is not None:
+                    report(done + 1, shards)
+        except BaseException:
+            _end(futures)
+            raise
         return Result(_core.merge(folder))
+
+
+def _end(futures: list[Any]) -> None:
+    """Waits until none of the shards writes into the folder any more."""
+    for future in futures:
+        future.cancel()
+    for future in futures:
+        with contextlib.suppress(Exception):  # the first error is the one that is told
+            future.result()
 
 
 def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
