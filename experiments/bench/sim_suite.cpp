@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cctype>
@@ -60,13 +59,6 @@ std::string length_name(int exponent) {
 
 int length_count(const SimSuiteOptions& options) { return options.size.lengths + (options.longer ? 2 : 0); }
 
-std::uint64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  constexpr std::uint64_t kibibyte = 1024;
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
-}
-
 /// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
 /// falls, and belongs to the rows above as long as nothing else has been held.
 std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& pair) {
@@ -85,7 +77,7 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& 
     const double start = thread_seconds();
     const Tally tally = pair.tables->decode(bench_gamma, simulation, control).total();
     const double ns = 1e9 * (thread_seconds() - start) / static_cast<double>(tally.emitted);
-    rows.push_back({length_name(exponent), tally.emitted, peak_bytes(), ns, ns, 1});
+    rows.push_back({length_name(exponent), tally.emitted, peak_memory(), ns, ns, 1});
     if (at >= options.size.lengths) continue;  // minutes long: once is enough
     // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
     const auto runs = std::max(1, static_cast<int>(std::pow(10, options.size.lengths - 1 - at) / 4));

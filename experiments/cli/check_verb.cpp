@@ -8,9 +8,9 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
 
 namespace speclab {
 
@@ -47,9 +47,8 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   const auto& settings = config.section<CheckSection>("check");
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);
-  Progress progress("check", equality_workload(setup, settings), quiet);
-  const Control control{.stop = [] { return interrupted(); },
-                        .progress = [&](std::uint64_t steps) { progress.advance(steps); }};
+  TerminalWatch watch("check", quiet);
+  const Control control = watch.control(equality_workload(setup, settings));
   if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);
   const std::vector<Token> samples =
       read_samples(samples_file, static_cast<std::size_t>(settings.tokens), setup.target.vocab());

@@ -8,9 +8,9 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/prove/proof_task.hpp"
 #include "experiments/prove/survey.hpp"
+#include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
 
 namespace speclab {
 
@@ -156,9 +156,8 @@ int prove_every(const Values& values) {
   if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
   const ThreadLimit limit(thread_option(values));
   const InterruptGuard guard;
-  Progress progress("prove --all", survey_tasks().size() * static_cast<std::size_t>(instances));
-  const Control control{.stop = [] { return interrupted(); },
-                        .progress = [&](std::uint64_t steps) { progress.advance(steps); }};
+  TerminalWatch watch("prove --all", false);
+  const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   const Survey survey =
       prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed), control);
   if (survey.partial) {

@@ -7,9 +7,9 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/record_pair.hpp"
+#include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
 
 namespace speclab {
 
@@ -48,15 +48,11 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
   if (values->count("tokens") > 0)
     order.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "tokens", 1, most));
   const InterruptGuard guard;
-  std::optional<Progress> progress;
+  std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
-    return record_config(config, order, [&](std::uint64_t steps) {
-      progress.emplace("record", steps, false);
-      return Control{.stop = [] { return interrupted(); },
-                     .progress = [&](std::uint64_t done) { progress->advance(done); }};
-    });
+    return record_config(config, order, [&](std::uint64_t steps) { return watch->control(steps); });
   });
-  progress.reset();
+  watch.reset();
   if (recorded.partial) {
     fmt::print(stderr, "interrupted: nothing was written\n");
     return exit_interrupted;

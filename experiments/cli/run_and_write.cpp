@@ -37,6 +37,15 @@ void print_section(const Section& section) {
 
 }  // namespace
 
+std::filesystem::path run_folder(const boost::program_options::variables_map& values,
+                                 const std::string& file) {
+  if (values.count("out") > 0) return values["out"].as<std::string>();
+  const std::filesystem::path name = std::filesystem::path(file).stem();
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
+  return std::filesystem::path("out") / name;
+}
+
 void write_and_print(const RunResult& run, const RunOutput& output) {
   const std::filesystem::path& folder = output.folder;
   write_data(folder, run);
@@ -66,12 +75,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   const ThreadLimit limit(thread_option(values));
   const Backend backend =
       values.count("backend") > 0 ? backend_named(values["backend"].as<std::string>()) : Backend::cpu;
-  const std::string name = std::filesystem::path(file).stem().string();
-  const std::filesystem::path folder = values.count("out") > 0
-                                           ? std::filesystem::path(values["out"].as<std::string>())
-                                           : std::filesystem::path("out") / name;
-  if (values.count("out") == 0 && (name.empty() || name == "." || name == ".."))
-    throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
+  const std::filesystem::path folder = run_folder(values, file);
   const Config config = with_sections(load_config(file, values));
   std::string command = fmt::format("speclab {} {}{}", verb, shell_word(file), set_arguments(values));
   if (values.count("out") > 0) command += fmt::format(" --out {}", shell_word(folder.string()));
@@ -109,7 +113,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
     lock.emplace(folder);
     if (!force) refuse_foreign_result(folder, config);
     return run_watched(config, {.folder = folder,
-                                .title = name,
+                                .title = std::filesystem::path(file).stem().string(),
                                 .quiet = quiet || as_json,
                                 .resume = force ? Resume::never : resume,
                                 .backend = backend});

@@ -69,7 +69,7 @@ while the shards run.
   const std::filesystem::path folder = (*values)["folder"].as<std::string>();
   const ShardedRun run = read_shards(folder);
   ShardStatus status{static_cast<int>(run.shards.size()), 0, {}};
-  for (const ShardState& state : shard_states(folder, run)) {
+  for (const ShardState& state : shard_states(folder, run, cells_of(run.head.config))) {
     status.complete += state.complete ? 1 : 0;
     StatusRow row{state.shard,        state.cells, state.finished, state.complete,
                   state.seconds_left, {},          state.damaged};

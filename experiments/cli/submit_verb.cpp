@@ -69,9 +69,7 @@ int submit_main(const std::vector<std::string>& arguments) {
   const po::variables_map& values = *parsed;
   if (values.count("shards") == 0) throw UsageError("missing --shards N: how many parts the run is cut into");
   const auto file = values["config"].as<std::string>();
-  const std::filesystem::path folder =
-      values.count("out") > 0 ? std::filesystem::path(values["out"].as<std::string>())
-                              : std::filesystem::path("out") / std::filesystem::path(file).stem();
+  const std::filesystem::path folder = run_folder(values, file);
   const SchedulerEntry& scheduler = scheduler_named(values["scheduler"].as<std::string>());
   Submission submission{.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file},
                         .folder = folder,

@@ -84,6 +84,10 @@ void print(const T& result, const Typed<T>& type, bool as_json, std::string (*te
   fmt::print("{}", text_of(result));
 }
 
+/// --out, or out/NAME after the config's file. Throws UsageError for a file whose name names no folder.
+std::filesystem::path run_folder(const boost::program_options::variables_map& values,
+                                 const std::string& file);
+
 /// Where a result goes, and what is said of it.
 struct RunOutput {
   std::filesystem::path folder;

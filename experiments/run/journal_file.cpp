@@ -34,21 +34,11 @@ struct BatchCounts {
   std::vector<std::uint64_t> inner_runs, accepted_lengths;
 };
 
-/// Some batches of a job.
-struct PartLine {
-  std::size_t job = 0;
-  std::uint32_t first = 0, batches = 0;
-  int engine = 0;
-  std::string why_plain;
-  std::uint64_t blocks = 0, reads = 0, passes = 0;
-  std::vector<BatchCounts> counts;
-};
-
 /// One of these: a finished cell, a part of one, or that the shard is finished.
 struct Line {
   std::size_t cell = 0;
   std::shared_ptr<const Json> result = {};
-  std::optional<PartLine> part = {};
+  std::optional<JobPart> part = {};
   bool complete = false;
 };
 
@@ -84,47 +74,50 @@ Tally tally_of(const BatchCounts& counts) {
   return tally;
 }
 
-Line line_of_part(const JobPart& part) {
-  PartLine line{.job = part.job,
-                .first = part.first,
-                .batches = part.batches,
-                .engine = static_cast<int>(part.engine),
-                .why_plain = part.why_plain,
-                .blocks = part.work.blocks,
-                .reads = part.work.reads,
-                .passes = part.work.passes,
-                .counts = {}};
-  for (const Tally& tally : part.tallies) line.counts.push_back(counts_of_batch(tally));
-  return {.cell = part.cell, .part = std::move(line)};
-}
-
-JobPart part_of(const Line& line) {
-  const PartLine& written = *line.part;
-  JobPart part{.cell = line.cell,
-               .job = written.job,
-               .first = written.first,
-               .batches = written.batches,
-               .engine = static_cast<EngineUsed>(written.engine),
-               .why_plain = written.why_plain,
-               .work = {written.blocks, written.reads, written.passes},
-               .tallies = {}};
-  for (const BatchCounts& counts : written.counts) part.tallies.push_back(tally_of(counts));
-  return part;
-}
-
 }  // namespace
 
 SPECLAB_RESULT(BatchCounts, "batch", rounds, drafted, draft_runs, examined, accepted, emitted,
                emitted_squared, overlap_high, overlap_low, overlap_contexts, inner_runs, accepted_lengths);
 
-SPECLAB_RESULT(PartLine, "part", job, first, batches, engine, why_plain, blocks, reads, passes, counts);
+SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
+
+namespace {
+
+class TallyType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    *static_cast<Tally*>(value) = tally_of(speclab::read(described<BatchCounts>(), json, path));
+  }
+  void write(const void* value, Json& json) const override {
+    speclab::write(described<BatchCounts>(), counts_of_batch(*static_cast<const Tally*>(value)), json);
+  }
+  std::string words() const override { return described<BatchCounts>().type->words(); }
+  void schema(Json& out) const override { described<BatchCounts>().type->schema(out); }
+};
+
+/// Without the cell, which stands beside it.
+const Typed<JobPart>& part_type() {
+  static const auto engine = choice<EngineUsed>(
+      {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
+  static const Typed<Tally> tally{std::make_shared<const TallyType>()};
+  static const auto type = result_object<JobPart>("part", {{"job", &JobPart::job},
+                                                           {"first", &JobPart::first},
+                                                           {"batches", &JobPart::batches},
+                                                           {"engine", &JobPart::engine, engine},
+                                                           {"why_plain", &JobPart::why_plain},
+                                                           {"work", &JobPart::work},
+                                                           {"tallies", &JobPart::tallies, tally}});
+  return type;
+}
+
+}  // namespace
 
 namespace {
 
 const Typed<Line>& line_type() {
   static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
                                                         sparse("result", &Line::result, any_json()),
-                                                        {"part", &Line::part},
+                                                        {"part", &Line::part, part_type()},
                                                         sparse("complete", &Line::complete)});
   return type;
 }
@@ -136,7 +129,6 @@ Typed<JournalHead> head_type() {
                                                 {"cells", &JournalHead::cells},
                                                 {"inputs", &JournalHead::inputs},
                                                 {"config", &JournalHead::config, config_type()},
-                                                {"shard", &JournalHead::shard},
                                                 {"shards", &JournalHead::shards},
                                                 sparse("input", &JournalHead::input, any_json()),
                                                 {"command", &JournalHead::command},
@@ -170,7 +162,10 @@ bool add_line(const std::string& line, JournalContent& content) {
   const auto value = value_of(line, line_type());
   if (!value || value->cell >= content.head->cells) return false;
   if (!value->result) {
-    if (value->part) content.parts.push_back(part_of(*value));
+    if (value->part) {
+      content.parts.push_back(*value->part);
+      content.parts.back().cell = value->cell;
+    }
     content.complete = content.complete || value->complete;
     return value->part || value->complete;
   }
@@ -285,7 +280,9 @@ void JournalWriter::add(std::size_t cell, const CellResult& result) {
       line_type()));
 }
 
-void JournalWriter::add(const JobPart& part) { add_line(line_of(line_of_part(part), line_type())); }
+void JournalWriter::add(const JobPart& part) {
+  add_line(line_of(Line{.cell = part.cell, .part = part}, line_type()));
+}
 
 void JournalWriter::complete() { add_line(line_of(Line{.complete = true}, line_type())); }
 

@@ -22,10 +22,10 @@ struct JournalHead {
   std::vector<InputFile> inputs;
   Config config;
   // Of a run that is shared out:
-  std::optional<int> shard = {}, shards = {};  ///< shard 1..shards
-  std::shared_ptr<const Json> input = {};      ///< the config as it was read, without defaults
-  std::optional<std::string> command = {};     ///< of the whole run, for a shell
-  std::optional<std::int64_t> started = {};    ///< Unix time in seconds
+  std::optional<int> shards = {};            ///< how many it has
+  std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
+  std::optional<std::string> command = {};   ///< of the whole run, for a shell
+  std::optional<std::int64_t> started = {};  ///< Unix time in seconds
 };
 /// Of a run of `identity` by this version.
 JournalHead journal_head(const RunIdentity& identity);

@@ -50,7 +50,7 @@ struct Grid {
 
 void expand(Grid& grid, const Config& config) {
   grid.config = with_sections(config);
-  grid.specs = grid.config.experiment->cells(expand(grid.config));
+  grid.specs = cells_of(grid.config);
 }
 
 /// The content of every file that the cells name. Those that do not exist are left to the models, which say
@@ -248,6 +248,8 @@ Config with_sections(Config config) {
   return config;
 }
 
+std::vector<CellSpec> cells_of(const Config& config) { return config.experiment->cells(expand(config)); }
+
 Workload measure_workload(const Config& config) {
   Grid grid;
   expand(grid, config);
@@ -260,7 +262,7 @@ RunResult run_config(const Config& config, const std::function<Control(std::uint
                      const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
   Grid grid;
   expand(grid, config);
-  const RunIdentity identity{grid.config, grid.specs.size(), inputs_of(grid.specs), backend};
+  const RunIdentity identity{grid.config, grid.specs.size(), inputs_of(grid.specs), backend, grid.specs};
   Resumption resumption = resume(identity);
   prepare(grid, resumption);
   if (!resumption.parts.empty()) add_parts(grid.cells, job_names(grid.cells), resumption.parts);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "experiments/run/backend.hpp"
@@ -33,6 +34,7 @@ struct RunIdentity {
   std::size_t cells = 0;
   std::vector<InputFile> inputs;  ///< every file that the cells name, in the order of first mention
   Backend backend = Backend::cpu;
+  std::span<const CellSpec> specs = {};  ///< of the cells, while the run asks
 };
 
 /// Whole cells by their place in the result.
@@ -59,6 +61,9 @@ struct Resumption {
 
 /// Builds everything that the config names. Throws ConfigError for a config that cannot be run.
 Workload measure_workload(const Config& config);
+
+/// The cells of a config that has the sections of its experiment.
+std::vector<CellSpec> cells_of(const Config& config);
 
 /// The config with the sections of its experiment written out, as results carry it.
 Config with_sections(Config config);

@@ -7,15 +7,14 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -109,10 +108,8 @@ fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
 }
 
 std::string shard_error(const fs::path& folder, const Shard& shard) {
-  std::ifstream stream(shard_error_file(folder, shard), std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  const fs::path file = shard_error_file(folder, shard);
+  return fs::exists(file) ? read_text(file) : "";
 }
 
 bool any_shards(const fs::path& folder) {
@@ -160,10 +157,11 @@ ShardedRun read_shards(const fs::path& folder) {
       shards_folder(folder).string(), shell_word(folder.string())));
 }
 
-std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run) {
+std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run,
+                                     std::span<const CellSpec> cells) {
   const auto count = static_cast<int>(run.shards.size());
-  const ShardPlan plan =
-      plan_shards(run.head.config, count, run.head.backend == "cpu" ? Backend::cpu : Backend::cuda);
+  const ShardPlan plan = plan_shards(*run.head.config.experiment, cells, count,
+                                     run.head.backend == "cpu" ? Backend::cpu : Backend::cuda);
   // The jobs of divided cells, by the cell that names them: those that any shard has a part of.
   std::map<std::size_t, std::set<std::size_t>> jobs;
   for (const ShardContent& content : run.shards) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,9 @@ struct ShardState {
   std::string error = {};   ///< of the process that ran it last; empty when there was none
   std::size_t damaged = 0;  ///< lines of its journals that are not as they were written
 };
-std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run);
+/// `cells` are those of the run's config.
+std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
+                                     std::span<const CellSpec> cells);
 
 /// The command that runs a shard again.
 std::string shard_command(const ShardedRun& run, int shard);

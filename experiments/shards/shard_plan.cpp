@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "experiments/config/config_error.hpp"
-#include "experiments/run/cells.hpp"
 #include "experiments/run/setup.hpp"
 
 namespace speclab {
@@ -26,7 +25,7 @@ double cost_of(const Config& cell) {
   return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
 }
 
-std::vector<Group> groups_of(const Experiment& experiment, const std::vector<CellSpec>& cells) {
+std::vector<Group> groups_of(const Experiment& experiment, std::span<const CellSpec> cells) {
   std::vector<Group> groups;
   std::unordered_map<std::string, std::size_t> by_jobs;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -59,9 +58,9 @@ Shard shard_named(const std::string& words) {
       fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, most_shards));
 }
 
-ShardPlan plan_shards(const Config& config, int shards, Backend backend) {
-  const std::vector<CellSpec> cells = config.experiment->cells(expand(config));
-  const std::vector<Group> groups = groups_of(*config.experiment, cells);
+ShardPlan plan_shards(const Experiment& experiment, std::span<const CellSpec> cells, int shards,
+                      Backend backend) {
+  const std::vector<Group> groups = groups_of(experiment, cells);
   double total = 0;
   for (const Group& group : groups) total += group.cost;
   const double each = total / shards;

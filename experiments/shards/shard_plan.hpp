@@ -2,6 +2,7 @@
 // so that parts need no messages: put together, they are the run of one process, byte for byte.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct ShardPlan {
 
 /// Cuts the cells, in order, into parts of equal cost. The cost of a cell is its rounds times gamma + 1.
 /// Cells that share simulations stay together. A cell is cut between batches of its trials where its
-/// experiment allows that (Experiment::division) and it costs more than a quarter of a shard. `config` has
-/// the sections of its experiment. On a GPU every cell stays whole.
-ShardPlan plan_shards(const Config& config, int shards, Backend backend);
+/// experiment allows that (Experiment::division) and it costs more than a quarter of a shard. On a GPU every
+/// cell stays whole.
+ShardPlan plan_shards(const Experiment& experiment, std::span<const CellSpec> cells, int shards,
+                      Backend backend);
 
 }  // namespace speclab

@@ -28,7 +28,6 @@ bool run(const Config& config, const ShardOptions& options) {
   std::optional<JournalWriter> journal;
   const auto resume = [&](const RunIdentity& identity) {
     head = journal_head(identity);
-    head->shard = options.shard.index;
     head->shards = options.shard.count;
     head->input = config.input;
     head->command = options.command;
@@ -40,7 +39,8 @@ bool run(const Config& config, const ShardOptions& options) {
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     Resumption resumption;
     const auto at = static_cast<std::size_t>(options.shard.index - 1);
-    resumption.share = plan_shards(config, options.shard.count, options.backend).shares[at];
+    resumption.share =
+        plan_shards(*config.experiment, identity.specs, options.shard.count, options.backend).shares[at];
     resumption.finished = std::move(earlier.cells);
     resumption.parts = std::move(earlier.parts);
     resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
@@ -54,11 +54,12 @@ bool run(const Config& config, const ShardOptions& options) {
 }
 
 /// What is missing, shard by shard, with the commands that mend it.
-std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run) {
+std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
+                           std::span<const CellSpec> cells) {
   constexpr int most_listed = 20;
   std::string text;
   int missing = 0;
-  for (const ShardState& state : shard_states(folder, run)) {
+  for (const ShardState& state : shard_states(folder, run, cells)) {
     if (state.complete || ++missing > most_listed) continue;
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
@@ -92,7 +93,6 @@ bool run_shard(const Config& config, const ShardOptions& options) {
 RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
-  if (const std::string missing = missing_shards(folder, run); !missing.empty()) throw UsageError(missing);
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
@@ -100,6 +100,8 @@ RunResult merge_shards(const std::filesystem::path& folder,
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
       throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
     }
+    if (const std::string missing = missing_shards(folder, run, identity.specs); !missing.empty())
+      throw UsageError(missing);
     Resumption resumption;
     for (ShardContent& content : run.shards) {
       resumption.finished.merge(content.cells);

@@ -1,7 +1,6 @@
 #include "experiments/shards/submission.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -20,13 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Peak memory of this process.
-double peak_bytes() {
-  ::rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
 }  // namespace
@@ -43,9 +36,9 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
     return Control{.stop = [&] { return interrupted() || seconds_since(prepared) > seconds; },
                    .progress = [&](std::uint64_t more) { done += more; }};
   };
-  const auto first_share = [&](const RunIdentity&) {
+  const auto first_share = [&](const RunIdentity& identity) {
     Resumption resumption;
-    resumption.share = plan_shards(config, shards, Backend::cpu).shares.front();
+    resumption.share = plan_shards(*config.experiment, identity.specs, shards, Backend::cpu).shares.front();
     return resumption;
   };
   run_config(config, control_for, first_share);
@@ -55,7 +48,7 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   if (done > 0)
     estimate.work_seconds =
         worked * static_cast<double>(std::max<std::uint64_t>(total, done)) / static_cast<double>(done);
-  estimate.bytes = peak_bytes();
+  estimate.bytes = static_cast<double>(peak_memory());
   return estimate;
 }
 
@@ -64,7 +57,8 @@ std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shar
   std::iota(incomplete.begin(), incomplete.end(), 1);
   if (!any_shards(folder)) return incomplete;
   incomplete.clear();
-  for (const ShardState& state : shard_states(folder, read_shards(folder))) {
+  const ShardedRun run = read_shards(folder);
+  for (const ShardState& state : shard_states(folder, run, cells_of(run.head.config))) {
     if (!state.complete) incomplete.push_back(state.shard);
   }
   return incomplete;

@@ -1,6 +1,7 @@
 #include "experiments/support/machine.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -41,6 +42,13 @@ std::optional<double> available_memory() {
   std::ifstream group_taken("/sys/fs/cgroup/memory.current");
   if (group_limit >> limit && group_taken >> taken) at_most(std::max(limit - taken, 0.0));
   return least;
+}
+
+std::uint64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr std::uint64_t kibibyte = 1024;
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * kibibyte;
 }
 
 ThreadLimit::ThreadLimit(int threads)

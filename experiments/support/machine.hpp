@@ -3,6 +3,7 @@
 
 #include <tbb/global_control.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,9 @@ std::string machine_description();
 /// Bytes that this program can still take: what the system has available, or less where its group is limited.
 /// None where neither is told.
 std::optional<double> available_memory();
+
+/// The most bytes that this process has held so far.
+std::uint64_t peak_memory();
 
 /// While it lives, at most `threads` threads work; 0: as many as there are cores.
 class ThreadLimit {

@@ -17,6 +17,10 @@ namespace {
 
 Config config_of(const std::string& text) { return with_sections(read_config(parse_json(text))); }
 
+ShardPlan planned(const Config& config, int shards, Backend backend) {
+  return plan_shards(*config.experiment, cells_of(config), shards, backend);
+}
+
 Config decoding(const std::string& sweep) {
   return config_of(R"({"title": "t", "simulation": {"trials": 128, "length": 50, "batches": 64},
     "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}, "sweep": )" +
@@ -61,7 +65,7 @@ TEST_CASE("every batch of every cell is run by exactly one shard, at equal cost"
     for (const int shards : {1, 2, 3, 7, 40}) {
       CAPTURE(sweep);
       CAPTURE(shards);
-      const ShardPlan plan = plan_shards(config, shards, Backend::cpu);
+      const ShardPlan plan = planned(config, shards, Backend::cpu);
       check_once(cover_of(plan, cells, 64));
       double total = 0;
       for (const double cost : plan.costs) total += cost;
@@ -75,7 +79,7 @@ TEST_CASE("every batch of every cell is run by exactly one shard, at equal cost"
 
 TEST_CASE("cells that differ in costs alone share their simulations, and stay together") {
   const Config config = decoding(R"({"/cost/c": [0.01, 0.02, 0.05, 0.1], "/gamma": [2, 4]})");
-  const ShardPlan plan = plan_shards(config, 2, Backend::cpu);
+  const ShardPlan plan = planned(config, 2, Backend::cpu);
   const Cover cover = cover_of(plan, 8, 64);
   check_once(cover);
   for (std::size_t cell = 2; cell < 8; ++cell) CHECK(cover.runs[cell] == cover.runs[cell % 2]);
@@ -89,7 +93,7 @@ TEST_CASE("cells stay whole where batches depend on one another, and on a GPU") 
     "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}})");
   for (const auto& [config, backend] :
        {std::pair{few, Backend::cpu}, std::pair{decoding(R"({"/gamma": [5, 6]})"), Backend::cuda}}) {
-    const ShardPlan plan = plan_shards(config, 5, backend);
+    const ShardPlan plan = planned(config, 5, backend);
     for (const int shards : cover_of(plan, expand(config).size(), 64).shards) CHECK(shards == 1);
   }
 }
@@ -97,7 +101,7 @@ TEST_CASE("cells stay whole where batches depend on one another, and on a GPU") 
 TEST_CASE("rounds without memory are cut wherever batches end") {
   const Config config = config_of(
       R"({"title": "t", "experiment": "iid", "alpha": 0.8, "simulation": {"trials": 1, "length": 6400, "batches": 64}})");
-  const Cover cover = cover_of(plan_shards(config, 4, Backend::cpu), 1, 64);
+  const Cover cover = cover_of(planned(config, 4, Backend::cpu), 1, 64);
   check_once(cover);
   CHECK(cover.shards[0] == 4);
 }
