@@ -31,10 +31,13 @@ sources="explorer/engine.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/gamma_choice.cpp analysis/statistics/goodness_of_fit.cpp
-  analysis/statistics/intervals.cpp
+  analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
   analysis/cost/speculation_cost.cpp
-  experiments/plan/acceptance_file.cpp experiments/plan/planning.cpp experiments/plan/device_plan.cpp
+  experiments/plan/acceptance_file.cpp experiments/plan/all_log_formats.cpp experiments/plan/log_format.cpp
+  experiments/plan/log_source.cpp experiments/plan/named_columns.cpp experiments/plan/json_records.cpp
+  experiments/plan/prometheus_page.cpp experiments/plan/log_formats/*.cpp experiments/recording/json_document.cpp
+  experiments/plan/planning.cpp experiments/plan/device_plan.cpp
   experiments/plan/server_settings.cpp
   experiments/config/json_io.cpp experiments/config/config_error.cpp
   experiments/support/csv_reader.cpp experiments/support/printable.cpp

@@ -59,10 +59,11 @@ PlanSettings settings_of(const po::variables_map& values) {
     throw UsageError(fmt::format("--confidence {}: expected a number between 0 and 1", settings.confidence));
   }
   const auto method = values["method"].as<std::string>();
-  if (method != "draft" && method != "ngram") {
-    throw UsageError(fmt::format("--method {}: expected draft or ngram", method));
+  const auto named = draft_method_named(method);
+  if (!named) {
+    throw UsageError(fmt::format("--method {}: expected draft, ngram, eagle, eagle3, mtp or medusa", method));
   }
-  settings.by_lookup = method == "ngram";
+  settings.method = *named;
   settings.target = target_repository(values);
   return settings;
 }
@@ -73,6 +74,31 @@ Acceptance given_acceptance(double alpha, double standard_error, double confiden
     throw UsageError(fmt::format("{}: alpha = {}; expected a number from 0 to 1", where, alpha));
   }
   return {around(alpha, standard_error, confidence), "given"};
+}
+
+/// What was said of the log besides its file.
+LogOptions log_options(const po::variables_map& values) {
+  LogOptions options;
+  options.model = values["model"].as<std::string>();
+  if (values.count("drafted") > 0) {
+    constexpr int most = 1000;
+    options.drafted = ranged_option(values, "drafted", 1, most);
+  }
+  if (values.count("since") > 0) {
+    options.earlier_file = values["since"].as<std::string>();
+    options.earlier = read_log_text(options.earlier_file);
+  }
+  if (values.count("fields") > 0) {
+    for (const std::string& pair : split(values["fields"].as<std::string>(), ',')) {
+      const auto equals = pair.find('=');
+      if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
+        throw UsageError(
+            fmt::format("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair));
+      }
+      options.fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
+    }
+  }
+  return options;
 }
 
 /// "name:alpha:c", where c may be a model's name.
@@ -134,7 +160,7 @@ PlanAnswer plan_of_recording(const po::variables_map& values, const PlanSettings
                                              .cut = values.count("cut") > 0,
                                              .target = settings.target,
                                              .draft = costs.draft,
-                                             .by_lookup = settings.by_lookup});
+                                             .method = settings.method});
   PlanAnswer answer = answer_of(plan, recording_plan_text);
   for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
   return answer;
@@ -219,8 +245,8 @@ Usage plan_usage() {
           R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
 the batch beyond which it stops paying, and settings for five servers.
 
-Acceptance: a number; a server's log (a line "drafted,accepted" or {"drafted": 5, "accepted": 3}
-a round; totals "position,drafted,accepted"; or vLLM's /metrics), of which alpha is estimated by
+Acceptance: a number; a server's log (of vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX or Hugging Face, or a
+line "drafted,accepted" a round; --list-logs shows all formats), of which alpha is estimated by
 maximum likelihood, and whether it is alike at all positions is tested; a recording of a text with
 log-probabilities under target and draft, from which every gamma follows exactly; a config, whose models
 give alpha exactly or are run; or several drafters to compare.
@@ -230,6 +256,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       .examples = R"(  speclab plan --alpha 0.75 --c 0.02
   speclab plan --alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan --log accept.csv --c 0.02
+  speclab plan --log after.prom --since before.prom --model meta-llama/Llama-3.3-70B-Instruct --c 0.02
+  speclab plan --log rounds.jsonl.gz --fields accepted=acc_tokens,drafted=usage.draft --c 0.02
   speclab plan --recording recorded.csv --c 0.05
   speclab plan --recording target.json --draft-recording draft.json --c 0.05
   speclab plan --config configs/austen_words.json
@@ -239,7 +267,15 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
 )"};
   usage.options.add_options()("alpha", po::value<double>(), "acceptance rate, 0 to 1")(
       "alpha-se", po::value<double>()->default_value(0, "0"), "its standard error")(
-      "log", po::value<std::string>(), "acceptance as a server logged it")(
+      "log", po::value<std::string>(),
+      "acceptance as a server logged it, in a format of --list-logs; may be compressed by gzip; - is the "
+      "standard input")("since", po::value<std::string>(),
+                        "an earlier page of the same counters, which is subtracted from --log")(
+      "fields", po::value<std::string>(),
+      "columns or keys of a log, such as accepted=acc_tokens,drafted=usage.draft; also emitted (accepted and "
+      "one "
+      "more a round), rounds, model")("drafted", po::value<int>(),
+                                      "tokens drafted a round, of a log that does not say")(
       "model", po::value<std::string>()->default_value(""),
       "the model_name, of a log of several; with --measure the target, a GGUF file")(
       "measure", "measure models here: those of --config, or the GGUF files of --model and --draft")(
@@ -258,8 +294,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       "batch", po::value<double>()->default_value(1, "1"), "sequences decoded together")(
       "context", po::value<double>()->default_value(1024, "1024"), "tokens before the new ones")(
       "method", po::value<std::string>()->default_value("draft"),
-      "draft (a model) or ngram (copied from the text), for the settings")(
-      "gamma", po::value<double>(), "a gamma to compare with the best")(
+      "for the settings: draft (a model), ngram (copied from the text), eagle, eagle3, mtp (the target's own "
+      "modules) or medusa")("gamma", po::value<double>(), "a gamma to compare with the best")(
       "max-gamma", po::value<double>()->default_value(64, "64"), "largest gamma considered")(
       "max-batch", po::value<double>()->default_value(512, "512"), "largest batch considered")(
       "memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable")(
@@ -268,7 +304,8 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
   add_config_options(usage.options);
   usage.options.add_options()("list-devices", "the devices known, with their sources")(
       "list-models", "the models known, with their sources")(
-      "list-options", "the servers' options that are printed, with their sources")("json", "print JSON");
+      "list-options", "the servers' options that are printed, with their sources")(
+      "list-logs", "the formats of logs that --log reads, with a sample of each")("json", "print JSON");
   return usage;
 }
 
@@ -304,6 +341,11 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
     throw UsageError("--rule goes with --recording; a config has its own");
   }
   const auto model = values["model"].as<std::string>();
+  for (const char* option : {"since", "fields", "drafted"}) {
+    if (values.count(option) > 0 && values.count("log") == 0) {
+      throw UsageError(fmt::format("--{} goes with --log", option));
+    }
+  }
   if (!model.empty() && values.count("log") == 0) throw UsageError("--model goes with --log or --measure");
   if (values.count("config") == 0 && values.count("seed") + values.count("set") > 0) {
     throw UsageError("--seed and --set change a config; there is none");
@@ -325,9 +367,13 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
   const KnownCosts costs = costs_of(values, "", settings.at);
   const Acceptance acceptance =
       values.count("log") > 0
-          ? logged_acceptance(read_acceptance(values["log"].as<std::string>(), model), settings.confidence)
+          ? logged_acceptance(read_acceptance(values["log"].as<std::string>(), log_options(values)),
+                              settings.confidence)
           : given_acceptance(values["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
-  return answer_of(make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings), plan_text);
+  const DrafterPlan plan = make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings);
+  PlanAnswer answer = answer_of(plan, plan_text);
+  answer.warnings = plan.warnings;
+  return answer;
 }
 
 }  // namespace speclab

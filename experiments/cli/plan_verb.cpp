@@ -25,6 +25,10 @@ int plan_main(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
 
+  if (values->count("list-logs") > 0) {
+    json ? print_json(logs_json()) : fmt::print("{}", logs_text());
+    return exit_ok;
+  }
   if (values->count("list-options") > 0) {
     json ? print_json(options_json()) : fmt::print("{}", options_text());
     return exit_ok;

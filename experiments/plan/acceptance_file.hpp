@@ -1,6 +1,9 @@
 // What a server logged about acceptance, from a file.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,23 +11,49 @@
 
 namespace speclab {
 
-struct AcceptanceFile {
-  std::vector<LoggedRound> rounds;  ///< in the file's order; empty when it holds totals
-  PositionCounts counts;
+/// What is known of a log besides its text.
+struct LogOptions {
+  std::string model = {};  ///< whose records are read, of a log of several models; empty for the only one
+  std::optional<int> drafted = {};  ///< tokens drafted a round, for logs that do not say
+  /// The columns or keys of accepted, emitted, drafted, rounds and model, where they have other names.
+  std::map<std::string, std::string> fields = {};
+  std::string earlier = {};  ///< text of an earlier page of the same counters, which is subtracted
+  std::string earlier_file = {};
 };
 
-/// What the text of a file holds, in one of four forms, told apart by the content:
-///   rounds, CSV         "drafted,accepted" a line, with or without that header (columns in any order)
-///   rounds, JSON lines  {"drafted": 5, "accepted": 3} or [5, 3] a line
-///   totals, CSV         header "position,drafted,accepted": how many rounds drafted and kept each position
-///   totals, Prometheus  vLLM's /metrics: vllm:spec_decode_num_drafts and
-///                       vllm:spec_decode_num_accepted_tokens_per_pos, summed over engines,
-///                       of the model_name `model`; UsageError when there are several and none is named
-/// Throws UsageError naming file, line and value for what cannot be so, and for a file without rounds. Totals
-/// must be of rounds of one length: with several, acceptance at a position cannot be told from length.
-AcceptanceFile acceptance_in(const std::string& text, const std::string& file, const std::string& model = "");
+/// Sums over rounds of a log that tells neither rounds nor positions apart.
+struct LoggedMeans {
+  std::uint64_t rounds = 0;  ///< 0 where the log does not count them
+  double drafted = 0;        ///< a round
+  double accepted = 0;       ///< a round
+  /// The same by line, where the rounds are not counted: means of equal weight in what follows.
+  std::vector<double> accepted_by_line = {};
+  std::vector<double> weights = {};
+};
 
-/// The same of a file; ConfigError when it cannot be read.
-AcceptanceFile read_acceptance(const std::string& file, const std::string& model = "");
+struct AcceptanceFile {
+  std::vector<LoggedRound> rounds;  ///< in the file's order; empty when it holds totals
+  PositionCounts counts;            ///< no rounds when only means are known
+  std::optional<LoggedMeans> means = {};
+  std::string format = {};                 ///< a name of log_formats()
+  std::vector<std::string> warnings = {};  ///< sentences
+
+  /// The longest draft of the log.
+  std::size_t longest() const;
+};
+
+/// What the text of a file holds, in one of log_formats(), told apart by the content. Throws UsageError
+/// naming file, line and value for what cannot be so, for a file without rounds, and for one in no format,
+/// with what each format misses. Of several models one must be named. Totals by position must be of rounds of
+/// one length: with several, acceptance at a position cannot be told from length.
+AcceptanceFile acceptance_in(const std::string& text, const std::string& file,
+                             const LogOptions& options = {});
+
+/// The same of a file, which may be compressed by gzip, or of the standard input, "-"; ConfigError when it
+/// cannot be read.
+AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options = {});
+
+/// The text of a log: of "-" the standard input, of a file compressed by gzip what it holds.
+std::string read_log_text(const std::string& file);
 
 }  // namespace speclab

@@ -94,8 +94,8 @@ double checked_c(double c, const std::string& where) {
 
 void add_cost_options(po::options_description& options) {
   options.add_options()("c", po::value<double>(), "time of a draft run / time of a plain target run")(
-      "target", po::value<std::string>(), "target model, a preset")("draft", po::value<std::string>(),
-                                                                    "draft model, a preset")(
+      "target", po::value<std::string>(), "target model, a preset or a config.json")(
+      "draft", po::value<std::string>(), "draft model, a preset or a config.json")(
       "device", po::value<std::string>(), "device, a preset")("devices", po::value<int>()->default_value(1),
                                                               "devices in tensor parallel")(
       "draft-devices", po::value<int>(), "the same for the draft (default: as the target)")(
@@ -124,7 +124,7 @@ double checked_number(const po::variables_map& values, const char* name, double 
 
 std::string target_repository(const po::variables_map& values) {
   if (values.count("target") == 0) return "";
-  const Transformer& model = model_named(values["target"].as<std::string>(), "--target");
+  const Transformer model = model_named(values["target"].as<std::string>(), "--target");
   return model.repository.empty() ? model.name : model.repository;
 }
 
@@ -165,7 +165,7 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     if (!costs.draft.empty()) {
       Machine drafting = machine;
       if (given("draft-devices")) drafting.devices = device_count(values, "draft-devices");
-      const Transformer& model = model_named(costs.draft, option);
+      const Transformer model = model_named(costs.draft, option);
       costs.pair.draft = RooflineCost{drafting, model};
       if (!model.repository.empty()) costs.draft = model.repository;
       return costs;

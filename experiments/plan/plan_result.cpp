@@ -29,7 +29,8 @@ SPECLAB_RESULT(PlanBounds, "bounds", guaranteed_speedup, upper_bound_drafting_fr
                adaptive_gain);
 SPECLAB_RESULT(LogPosition, "position", position, examined, accepted, conditional, unconditional);
 SPECLAB_RESULT(OtherChoice, "other choice", by, gamma, speedup);
-SPECLAB_RESULT(LogFindings, "log", rounds, examined, accepted, alpha_by_stretches, positions_alike,
+SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, lines);
+SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_stretches, positions_alike,
                rounds_independent, iid_rejected, positions, other_choice);
 SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, least_speedup);
 SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, cache_per_sequence, usable,
@@ -40,8 +41,8 @@ SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_
                memory, bytes_per_token, joules_per_token);
 SPECLAB_RESULT(ServerSetting::OlderForm, "older form", versions, lines);
 SPECLAB_RESULT(ServerSetting, "server", server, checked, check, lines, older, notes);
-SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, alpha, costs, best, asked, gammas, bounds, advice, log,
-               batches, batch_limit, device, settings);
+SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, alpha, costs, best, asked, gammas, bounds, advice,
+               warnings, log, means, batches, batch_limit, device, settings);
 SPECLAB_RESULT(DrafterRanking, "ranking", ranking);
 
 }  // namespace speclab

@@ -84,8 +84,18 @@ struct OtherChoice {
   Interval speedup{0, 0, 0};
 };
 
+/// What a log shows that tells neither rounds nor positions.
+struct LogMeans {
+  std::string format;        ///< a name of log_formats()
+  std::uint64_t rounds = 0;  ///< 0 where they are not counted
+  double drafted = 0;        ///< a round
+  double accepted = 0;       ///< a round
+  std::size_t lines = 0;     ///< of means, where rounds are not counted
+};
+
 /// What a log of rounds shows.
 struct LogFindings {
+  std::string format;  ///< a name of log_formats(); empty of a simulation
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
@@ -154,8 +164,10 @@ struct DrafterPlan {
   std::optional<AskedGamma> asked;
   std::vector<GammaRow> gammas;  ///< around the best
   PlanBounds bounds;
-  std::vector<std::string> advice;  ///< sentences
+  std::vector<std::string> advice;    ///< sentences
+  std::vector<std::string> warnings;  ///< sentences
   std::optional<LogFindings> log;
+  std::optional<LogMeans> means;
   std::optional<std::vector<BatchRange>> batches;  ///< none when costs do not depend on the batch
   /// The largest batch at which the best gamma, kept fixed, still pays.
   std::optional<int> batch_limit;

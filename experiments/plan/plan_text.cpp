@@ -69,12 +69,12 @@ std::string test_text(const std::optional<LogTest>& test) {
 }
 
 std::string log_text(const LogFindings& log) {
-  Table table{
-      "positions",
-      fmt::format("\n{} rounds, {} tokens examined, {} accepted", log.rounds, log.examined, log.accepted),
-      {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
-      {},
-      ""};
+  Table table{"positions",
+              fmt::format("\n{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
+                          log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
+              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
+              {},
+              ""};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
                           short_cell(row.conditional.estimate), short_cell(row.conditional.low),
@@ -92,6 +92,18 @@ std::string log_text(const LogFindings& log) {
 speedup through alpha by the formula, or by the delta method from positions. All but those of
 stretches and batches take rounds as independent.
 )";
+}
+
+std::string means_text(const LogMeans& means) {
+  std::string out =
+      "\n" + plan_line("log", fmt::format("{:.4g} of {:.4g} drafted tokens a round accepted ({})",
+                                          means.accepted, means.drafted, means.format));
+  out += plan_line("rounds",
+                   means.rounds > 0
+                       ? fmt::format("{}", means.rounds)
+                       : fmt::format("not counted; {} lines of means, taken as stretches", means.lines));
+  return out +
+         "Without rounds or positions, that acceptance is i.i.d. cannot be tested, and alpha supposes it.\n";
 }
 
 std::string batch_text(const DrafterPlan& plan) {
@@ -198,6 +210,7 @@ std::string plan_text(const DrafterPlan& plan) {
   if (plan.asked) out += asked_text(*plan.asked);
   out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
+  if (plan.means) out += means_text(*plan.means);
   if (plan.device) out += device_text(*plan.device, plan.costs);
   if (plan.batches) {
     out += batch_text(plan);

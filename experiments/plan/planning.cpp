@@ -9,6 +9,7 @@
 #include <span>
 
 #include "analysis/statistics/gamma_choice.hpp"
+#include "analysis/statistics/mean_accepted.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/plan/server_settings.hpp"
@@ -153,6 +154,7 @@ bool rejected(const LogTest& test) { return test.p < fit_level / 2; }
 
 LogFindings log_findings(const AcceptanceFile& log, double confidence) {
   LogFindings found;
+  found.format = log.format;
   found.rounds = log.counts.rounds;
   found.examined = log.counts.total_examined();
   found.accepted = log.counts.total_accepted();
@@ -169,6 +171,44 @@ LogFindings log_findings(const AcceptanceFile& log, double confidence) {
     found.positions.push_back({i + 1, log.counts.examined[i], log.counts.accepted[i], conditional, reached});
   }
   return found;
+}
+
+/// alpha of a log that gives means alone. Lines of means whose rounds are not counted are taken as stretches.
+Interval alpha_of_means(const LoggedMeans& means, double confidence) {
+  if (means.rounds > 0) return alpha_of_mean(means.accepted, means.drafted, means.rounds, confidence);
+  const auto alpha = [&](double mean) { return alpha_of_mean(mean, means.drafted); };
+  std::vector<double> accepted;
+  for (std::size_t i = 0; i < means.weights.size(); ++i) {
+    accepted.push_back(means.weights[i] * means.accepted_by_line[i]);
+  }
+  const auto mean = bounded_ratio_interval(accepted, means.weights, {0, means.drafted}, confidence);
+  if (!mean) return unbounded(alpha(means.accepted));
+  return {alpha(means.accepted), alpha(std::max(mean->low, 0.0)), alpha(mean->high)};
+}
+
+/// What a choice at the edge of a log, or beyond it, rests on; and what to log next.
+void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& known, int gamma,
+                      bool by_positions) {
+  const int longest = known.longest_logged;
+  if (gamma < longest) return;
+  const int next = std::max(gamma, longest + std::max(2, longest / 2));
+  constexpr double examined = 400;  // a standard error of at most 0.025
+  constexpr double most_rounds = 1e6;
+  const double rounds = examined / std::pow(known.alpha.estimate, next - 1);
+  std::string sentence =
+      by_positions || gamma == longest
+          ? fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", gamma)
+          : fmt::format(
+                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance "
+                "after that is what the i.i.d. formula makes of it.",
+                gamma, longest);
+  sentence += rounds <= most_rounds
+                  ? fmt::format(
+                        " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is "
+                        "examined some {:.0f} times.",
+                        std::ceil(rounds / 100) * 100, next, next, examined)
+                  : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
+  warnings.push_back(std::move(sentence));
 }
 
 /// The most that a choice of gamma could gain, in words. By positions it never drafts more than the log did.
@@ -213,7 +253,7 @@ std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettin
   ServedPlan served;
   if (!settings.target.empty()) served.target = settings.target;
   if (!drafter.name.empty()) served.draft = drafter.name;
-  served.by_lookup = settings.by_lookup;
+  served.method = settings.method;
   served.gamma = gamma;
   served.batches = batches;
   return server_settings(served);
@@ -222,9 +262,14 @@ std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettin
 }  // namespace
 
 Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
+  const auto longest = static_cast<int>(log.longest());
+  if (log.means) {
+    const Interval alpha = alpha_of_means(*log.means, confidence);
+    return {alpha, "log (mean accepted tokens a round, i.i.d.)", std::move(log), longest};
+  }
   const Interval alpha =
       *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
-  return {alpha, "log (maximum likelihood)", std::move(log)};
+  return {alpha, "log (maximum likelihood)", std::move(log), longest};
 }
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
@@ -232,7 +277,13 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const bool fixed_costs = constant(drafter.costs);
   const double c = draft_cost(drafter.costs, settings.at);
   DrafterPlan plan;
-  if (known.log) plan.log = log_findings(*known.log, settings.confidence);
+  if (known.log && known.log->means) {
+    const LoggedMeans& means = *known.log->means;
+    plan.means =
+        LogMeans{known.log->format, means.rounds, means.drafted, means.accepted, means.weights.size()};
+  } else if (known.log) {
+    plan.log = log_findings(*known.log, settings.confidence);
+  }
   const SpeedupCurve iid = iid_curve(drafter, settings);
   const bool by_positions = plan.log && rejected(plan.log->positions_alike);
   const SpeedupCurve curve = by_positions ? position_curve(drafter, settings) : iid;
@@ -274,6 +325,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     plan.asked = AskedGamma{gamma, used.at(gamma), used.by, 100 * (1 - used.estimate[at(gamma)] / best),
                             limit_of(used, gamma)};
   }
+  if (known.log) plan.warnings = known.log->warnings;
+  if (known.longest_logged > 0) add_edge_warning(plan.warnings, known, choice.gamma, by_positions);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
   plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, by_positions, plan.log);
   if (plan.log) {

@@ -9,6 +9,7 @@
 #include "analysis/statistics/acceptance_log.hpp"
 #include "experiments/plan/acceptance_file.hpp"
 #include "experiments/plan/plan_result.hpp"
+#include "experiments/plan/server_settings.hpp"
 
 namespace speclab {
 
@@ -17,9 +18,10 @@ struct Acceptance {
   Interval alpha{0, 0, 0};                 ///< low = high when alpha was given without an error
   std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
   std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
+  int longest_logged = 0;                  ///< draft of a server's log; 0 without one
 };
 
-/// By maximum likelihood.
+/// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.
 Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
 struct Drafter {
@@ -37,7 +39,7 @@ struct PlanSettings {
   double memory_share = 0.9;  ///< of the device, for weights and caches
   double confidence = 0.95;
   std::string target;  ///< as servers know it; may be empty
-  bool by_lookup = false;
+  DraftMethod method = DraftMethod::draft;
 };
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);

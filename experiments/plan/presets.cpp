@@ -7,6 +7,8 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/plan/log_format.hpp"
+#include "experiments/plan/model_config.hpp"
 #include "experiments/plan/server_settings.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
@@ -48,7 +50,8 @@ const Device& device_named(const std::string& name, const std::string& option) {
   return named(device_presets(), name, option, "device");
 }
 
-const Transformer& model_named(const std::string& name, const std::string& option) {
+Transformer model_named(const std::string& name, const std::string& option) {
+  if (is_model_config(name)) return model_from_config(name);
   return named(model_presets(), name, option, "model");
 }
 
@@ -74,6 +77,28 @@ Json options_json() {
   Json all;
   write(list(described<ServerOption>()), server_options(), all);
   return all;
+}
+
+Json logs_json() {
+  Json all = Json::array();
+  for (const LogFormat& format : log_formats()) {
+    all.push_back({{"name", format.name},
+                   {"server", format.server},
+                   {"sentence", format.sentence},
+                   {"source", format.source},
+                   {"sample", format.sample}});
+  }
+  return all;
+}
+
+std::string logs_text() {
+  std::string out = "Formats of logs that plan --log reads, in the order in which they are tried.\n";
+  for (const LogFormat& format : log_formats()) {
+    out += fmt::format("\n{} ({})\n  {}\n", format.name, format.server, format.sentence);
+    if (*format.source != '\0') out += fmt::format("  source: {}\n", format.source);
+    for (const TextLine& line : lines_of(format.sample, "")) out += "    " + line.text + "\n";
+  }
+  return out;
 }
 
 std::string options_text() {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/json.hpp"
@@ -31,18 +33,50 @@ int longest_draft(const ServedPlan& plan) {
   return longest;
 }
 
-ServerSetting vllm(const ServedPlan& plan) {
+bool is_eagle(const ServedPlan& plan) {
+  return plan.method == DraftMethod::eagle || plan.method == DraftMethod::eagle3;
+}
+
+/// Whose drafts come from a model of its own, or heads in a file of their own.
+bool has_draft_file(const ServedPlan& plan) {
+  return plan.method != DraftMethod::ngram && plan.method != DraftMethod::mtp;
+}
+
+const char* vllm_name(DraftMethod method) {
+  switch (method) {
+    case DraftMethod::draft:
+      return "draft_model";
+    case DraftMethod::ngram:
+      return "ngram";
+    case DraftMethod::eagle:
+      return "eagle";
+    case DraftMethod::eagle3:
+      return "eagle3";
+    case DraftMethod::mtp:
+      return "mtp";
+    case DraftMethod::medusa:
+      return "medusa";
+  }
+  return "";
+}
+
+using Offered = std::optional<ServerSetting>;
+
+Offered vllm(const ServedPlan& plan) {
   ServerSetting setting{.server = "vLLM",
                         .checked = "v0.25.0",
                         .check =
                             "python -c \"import vllm; print(vllm.__version__)\" and "
                             "vllm serve --help=speculative-config"};
-  std::string config =
-      plan.by_lookup
-          ? fmt::format(R"({{"method": "ngram", "num_speculative_tokens": {}, "prompt_lookup_max": {})",
-                        longest_draft(plan), longest_lookup)
-          : fmt::format(R"({{"method": "draft_model", "model": {}, "num_speculative_tokens": {})",
-                        quoted(plan.draft), longest_draft(plan));
+  std::string config = fmt::format(R"({{"method": "{}")", vllm_name(plan.method));
+  if (has_draft_file(plan)) config += fmt::format(R"(, "model": {})", quoted(plan.draft));
+  config += fmt::format(R"(, "num_speculative_tokens": {})", longest_draft(plan));
+  if (plan.method == DraftMethod::ngram)
+    config += fmt::format(R"(, "prompt_lookup_max": {})", longest_lookup);
+  if (plan.method == DraftMethod::mtp) {
+    setting.notes.emplace_back(
+        "mtp needs a target with modules for it, such as DeepSeek-V3, MiMo or Qwen3-Next.");
+  }
   if (changes(plan)) {
     const std::string fixed = fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
                                           shell_word(config + "}"));
@@ -52,10 +86,14 @@ ServerSetting vllm(const ServedPlan& plan) {
     }
     config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
     setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
-    setting.notes = {
-        "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or may "
-        "not work.",
-        "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout."};
+    if (!is_eagle(plan)) {
+      setting.notes.emplace_back(
+          "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or "
+          "may "
+          "not work.");
+    }
+    setting.notes.emplace_back(
+        "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout.");
   }
   setting.lines = {fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
                                shell_word(config + "}"))};
@@ -63,22 +101,32 @@ ServerSetting vllm(const ServedPlan& plan) {
 }
 
 // A chain of gamma tokens has one branch, gamma steps, and gamma + 1 tokens to verify.
-ServerSetting sglang(const ServedPlan& plan) {
+Offered sglang(const ServedPlan& plan) {
+  if (plan.method == DraftMethod::medusa) return std::nullopt;
   ServerSetting setting{.server = "SGLang",
                         .checked = "docs.sglang.io of 2026",
                         .check = "python -m sglang.launch_server --help"};
   std::string drafter;
-  if (plan.by_lookup) {
+  if (plan.method == DraftMethod::ngram) {
     drafter = fmt::format(
         "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth "
         "1",
         plan.gamma + 1);
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
   } else {
-    drafter = fmt::format(
-        "--speculative-algorithm STANDALONE --speculative-draft-model-path {} --speculative-num-steps {} "
-        "--speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
-        shell_word(plan.draft), plan.gamma, plan.gamma + 1);
+    const char* algorithm = plan.method == DraftMethod::draft    ? "STANDALONE"
+                            : plan.method == DraftMethod::eagle3 ? "EAGLE3"
+                                                                 : "EAGLE";
+    drafter = fmt::format("--speculative-algorithm {} ", algorithm);
+    if (has_draft_file(plan))
+      drafter += fmt::format("--speculative-draft-model-path {} ", shell_word(plan.draft));
+    drafter +=
+        fmt::format("--speculative-num-steps {} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
+                    plan.gamma, plan.gamma + 1);
+    if (is_eagle(plan)) {
+      setting.notes.emplace_back(
+          "An eagle-topk above 1 drafts a tree, of which a plan of chains says nothing.");
+    }
   }
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   setting.lines = {
@@ -86,13 +134,21 @@ ServerSetting sglang(const ServedPlan& plan) {
   return setting;
 }
 
-ServerSetting tensorrt_llm(const ServedPlan& plan) {
+Offered tensorrt_llm(const ServedPlan& plan) {
+  // Its PyTorch backend knows the heads of EAGLE-3 alone, and none of Medusa.
+  if (plan.method == DraftMethod::eagle || plan.method == DraftMethod::medusa) return std::nullopt;
   const auto line = [&](const std::string& schedule) {
-    const std::string config =
-        plan.by_lookup ? fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
-                                     longest_draft(plan), longest_lookup, schedule)
-                       : fmt::format("DraftTargetDecodingConfig(max_draft_len={}, speculative_model={}{})",
-                                     longest_draft(plan), quoted(plan.draft), schedule);
+    std::string config;
+    if (plan.method == DraftMethod::ngram) {
+      config = fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
+                           longest_draft(plan), longest_lookup, schedule);
+    } else if (plan.method == DraftMethod::mtp) {
+      config = fmt::format("MTPDecodingConfig(max_draft_len={}{})", longest_draft(plan), schedule);
+    } else {
+      config = fmt::format("{}DecodingConfig(max_draft_len={}, speculative_model={}{})",
+                           plan.method == DraftMethod::eagle3 ? "Eagle3" : "DraftTarget", longest_draft(plan),
+                           quoted(plan.draft), schedule);
+    }
     return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
   };
   ServerSetting setting{.server = "TensorRT-LLM",
@@ -100,6 +156,12 @@ ServerSetting tensorrt_llm(const ServedPlan& plan) {
                         .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\""};
   if (!changes(plan)) {
     setting.lines = {line("")};
+    if (plan.method == DraftMethod::mtp) {
+      setting.older = {
+          {"before 1.3.0rc24",
+           {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
+                        quoted(plan.target), plan.gamma)}}};
+    }
     return setting;
   }
   // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
@@ -134,14 +196,15 @@ std::string file_of(const std::string& repository) {
 }
 
 // --spec-draft-p-min 0 keeps the draft from stopping early.
-ServerSetting llama_cpp(const ServedPlan& plan) {
+Offered llama_cpp(const ServedPlan& plan) {
+  if (plan.method == DraftMethod::eagle || plan.method == DraftMethod::medusa) return std::nullopt;
   const std::string target = shell_word(file_of(plan.target));
   const std::string draft = shell_word(file_of(plan.draft));
   ServerSetting setting{.server = "llama.cpp",
                         .checked = "pull requests 22397 and 22964 (April and May 2026)",
                         .check = "llama-server --help: an option that was removed says so there"};
   constexpr const char* before = "before pull request 22397";
-  if (plan.by_lookup) {
+  if (plan.method == DraftMethod::ngram) {
     setting.lines = {
         fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-simple-size-n {} "
                     "--spec-ngram-simple-size-m {}",
@@ -150,6 +213,12 @@ ServerSetting llama_cpp(const ServedPlan& plan) {
                       {fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} "
                                    "--spec-ngram-size-m {} --draft-max {}",
                                    target, longest_lookup, plan.gamma, plan.gamma)}}};
+  } else if (plan.method != DraftMethod::draft) {
+    const bool mtp = plan.method == DraftMethod::mtp;
+    setting.checked = mtp ? "pull request 22673 (May 2026)" : "pull request 18039 (June 2026)";
+    setting.lines = {fmt::format(
+        "llama-server -m {}{} --spec-type {} --spec-draft-n-max {} --spec-draft-n-min 0 --spec-draft-p-min 0",
+        target, mtp ? "" : " -md " + draft, mtp ? "draft-mtp" : "draft-eagle3", plan.gamma)};
   } else {
     setting.lines = {
         fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
@@ -164,11 +233,12 @@ ServerSetting llama_cpp(const ServedPlan& plan) {
 }
 
 // A threshold of 0 keeps the assistant from stopping early.
-ServerSetting transformers(const ServedPlan& plan) {
+Offered transformers(const ServedPlan& plan) {
+  if (plan.method != DraftMethod::draft && plan.method != DraftMethod::ngram) return std::nullopt;
   ServerSetting setting{.server = "Hugging Face",
                         .checked = "Transformers 5",
                         .check = "python -c \"import transformers; print(transformers.__version__)\""};
-  if (plan.by_lookup) {
+  if (plan.method == DraftMethod::ngram) {
     setting.lines = {fmt::format("model.generate(**inputs, prompt_lookup_num_tokens={})", plan.gamma)};
   } else {
     setting.lines = {fmt::format("assistant = AutoModelForCausalLM.from_pretrained({})", quoted(plan.draft)),
@@ -182,8 +252,22 @@ ServerSetting transformers(const ServedPlan& plan) {
 
 }  // namespace
 
+std::optional<DraftMethod> draft_method_named(const std::string& name) {
+  static const std::map<std::string, DraftMethod> methods{
+      {"draft", DraftMethod::draft},   {"ngram", DraftMethod::ngram}, {"eagle", DraftMethod::eagle},
+      {"eagle3", DraftMethod::eagle3}, {"mtp", DraftMethod::mtp},     {"medusa", DraftMethod::medusa}};
+  const auto found = methods.find(name);
+  if (found == methods.end()) return std::nullopt;
+  return found->second;
+}
+
 std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
-  return {vllm(plan), sglang(plan), tensorrt_llm(plan), llama_cpp(plan), transformers(plan)};
+  std::vector<ServerSetting> settings;
+  for (Offered& offered :
+       std::array{vllm(plan), sglang(plan), tensorrt_llm(plan), llama_cpp(plan), transformers(plan)}) {
+    if (offered) settings.push_back(std::move(*offered));
+  }
+  return settings;
 }
 
 const std::vector<ServerOption>& server_options() {
@@ -221,6 +305,8 @@ const std::vector<ServerOption>& server_options() {
       {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
+       "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},
       {"TensorRT-LLM", "draft_len_schedule", "since pull request 10860", tensorrt_schedule},
       {"llama.cpp", "-m", "every", llama_page},
       {"llama.cpp", "-md", "every", llama_page},

@@ -1,6 +1,7 @@
 // A plan in the words of the servers that carry it out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,15 +9,22 @@
 
 namespace speclab {
 
+/// What drafts: a model of its own; n-grams copied from the text; an EAGLE head of either kind; the target's
+/// own modules for multi-token prediction; Medusa heads.
+enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa };
+
+/// As --method gives it; none for another word.
+std::optional<DraftMethod> draft_method_named(const std::string& name);
+
 struct ServedPlan {
   std::string target = "TARGET_MODEL";
   std::string draft = "DRAFT_MODEL";
-  bool by_lookup = false;           ///< drafts are copied from the text (n-grams), not made by a model
+  DraftMethod method = DraftMethod::draft;
   int gamma = 1;                    ///< 1 or more
   std::vector<BatchRange> batches;  ///< the best gamma by batch; empty when unknown
 };
 
-/// vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers.
+/// Of vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers, those that have the method.
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
 /// An option that some setting names, and where it was read.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json.hpp"
@@ -60,6 +62,11 @@ inline bool has_logprobs(const Json& response, const char* key) {
            choice["logprobs"].contains(key);
   });
 }
+
+/// The documents of a JSON text: the whole, the elements of its list, or one a line where the first line is a
+/// whole value with others after it. Empty when it is not JSON; then `problem` says why not.
+std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
+                                         std::string& problem);
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }
 

@@ -294,7 +294,7 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
       ServedPlan served;
       if (!settings.target.empty()) served.target = settings.target;
       if (!settings.draft.empty()) served.draft = settings.draft;
-      served.by_lookup = settings.by_lookup;
+      served.method = settings.method;
       served.gamma = *plan.optimal_gamma;
       plan.settings = server_settings(served);
     }

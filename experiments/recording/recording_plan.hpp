@@ -12,6 +12,7 @@
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/config/fields.hpp"
 #include "experiments/plan/plan_result.hpp"
+#include "experiments/plan/server_settings.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "sim/any_rule.hpp"
 
@@ -104,7 +105,7 @@ struct RecordingPlanSettings {
   bool cut = false;  ///< the target's column was cut (top-k, top-p, temperature 0)
   std::string target;
   std::string draft;
-  bool by_lookup = false;
+  DraftMethod method = DraftMethod::draft;
 };
 
 /// A rule whose rounds, or at least whose acceptance rate, follow from a recording.

@@ -46,6 +46,13 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   return lines;
 }
 
+std::string_view first_line_of(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
   std::vector<NumberRow> rows;
   for (const TextLine& line : lines_of(text, file)) {

@@ -26,6 +26,9 @@ struct TextLine {
 /// The lines of a text that are not empty, numbered as they stand in the file of this name.
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
 
+/// The first line that is not blank, trimmed; empty without one.
+std::string_view first_line_of(std::string_view text);
+
 /// A row of numbers.
 struct NumberRow {
   std::string where;

@@ -146,7 +146,10 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
     });
     out.texts("cells", labels);
   } else {
-    log = acceptance_in(text, file, model);
+    log = acceptance_in(text, file, {.model = model});
+    if (log.means) {
+      throw UsageError(file + ": holds means alone; speclab plan --log reads them, this page does not");
+    }
   }
   out.number("is_log", document ? 0 : 1);
   PlanSettings settings;

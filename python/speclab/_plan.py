@@ -22,6 +22,9 @@ def plan(
     alpha_se: float | None = None,
     log: Path | None = None,
     model: str | None = None,
+    since: Path | None = None,
+    fields: Mapping[str, str] | None = None,
+    drafted: int | None = None,
     recording: Path | None = None,
     draft_recording: Path | None = None,
     column: str | None = None,
@@ -53,7 +56,11 @@ def plan(
 
     Args:
         alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:
-        log, model: file of a server's log, and the model_name in a log of several.
+        log, model: file of a server's log, in any format of `speclab plan --list-logs`, and the model in a log of several.
+        since: an earlier page of the same counters, which is subtracted.
+        fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of a log of one's own; also "emitted"
+            (accepted and one more a round), "rounds" and "model".
+        drafted: tokens drafted a round, of a log that does not say.
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md), the
             draft's where files hold one model each, the draft's name in a file of several, the rule, and whether the target's
             rows were cut.
@@ -61,10 +68,10 @@ def plan(
         drafters: {name: (alpha, c)}, c a number or a model's name.
         c: time of a draft run, in target runs. Or a roofline:
         target, draft, device, devices, draft_devices, dtype: names that `speclab plan` lists with --list-models and
-            --list-devices. Or measured times:
+            --list-devices, or paths of a config.json for the models. Or measured times:
         target_times, draft_times: files.
         batch, context: sequences decoded together, tokens before the new ones.
-        method: "draft" or "ngram", for the settings.
+        method: "draft", "ngram", "eagle", "eagle3", "mtp" or "medusa", for the settings.
         gamma: one to compare with the best.
         max_gamma, max_batch, memory_share, confidence: limits, as of the program.
         threads: of configs and recordings; 0 for as many as there are cores.
@@ -79,6 +86,8 @@ def plan(
     9
     """
     given = dict(locals())
+    if fields is not None:
+        given["fields"] = ",".join(f"{name}={column}" for name, column in fields.items())
     words = [_word(name, value) for name, value in given.items() if value is not None and value is not False and name != "drafters"]
     if drafters is not None:
         if not isinstance(drafters, Mapping) or not drafters:
@@ -96,7 +105,7 @@ def _word(name: str, value: Any) -> str:
         return option
     if isinstance(value, (str, os.PathLike)):
         return f"{option}={os.fspath(value)}"
-    if name in ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads"):
+    if name in ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads", "drafted"):
         return f"{option}={integer(value, name, 0, 10**9)}"
     return f"{option}={number(value, name, -1e300, 1e300)!r}"
 

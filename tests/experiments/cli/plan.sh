@@ -59,6 +59,38 @@ expect 0 plan --log metrics --model 'a b' --c 0.02
 says out "0.9 ("
 expect 2 plan --alpha 0.5 --c 0.02 --model c
 says err "--model goes with --log"
+logs=$source_dir/tests/experiments/plan/logs
+expect 0 plan --log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
+says out "600 rounds, "
+expect 0 plan --log - --c 0.1 <"$logs/vllm.log.gz"
+says out "600 rounds, "
+expect 0 plan --log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
+says err "warning: The best gamma, 4, is the longest draft of the log"
+expect 0 plan --log "$logs/sglang.log" --c 0.1 --json
+python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0" out
+expect 2 plan --log "$source_dir/README.md" --c 0.1
+says err "in no known format of logs"
+expect 2 plan --log "$logs/own.csv" --fields accepted --c 0.1
+says err "expected name=column"
+expect 2 plan --log "$logs/spec_bench.jsonl" --c 0.1
+says err "give --drafted N"
+expect 2 plan --log "$logs/spec_bench.jsonl" --drafted 0 --c 0.1
+expect 2 plan --alpha 0.5 --drafted 4 --c 0.1
+says err "--drafted goes with --log"
+expect 0 plan --list-logs --json
+python "assert len({one['name'] for one in data}) == len(data) >= 15" out
+echo '{"model_type": "llama", "num_hidden_layers": 16, "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": true}' >config.json
+expect 0 plan --alpha 0.7 --target llama-3.1-70b --draft config.json --device h100-sxm --devices 4 --json
+cp out by_config
+expect 0 plan --alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --json
+python "import json
+assert json.load(open('by_config'))['costs']['c'] == data['costs']['c']" out
+expect 2 plan --alpha 0.7 --target llama-3.1-70b --draft none.json --device h100-sxm --devices 4
+says err "none.json"
+expect 0 plan --alpha 0.7 --c 0.02 --method medusa
+says out '"method": "medusa"'
+expect 2 plan --alpha 0.7 --c 0.02 --method lookahead
+says err "expected draft, ngram, eagle"
 expect 0 plan --list-options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan

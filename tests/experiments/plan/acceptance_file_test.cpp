@@ -86,14 +86,14 @@ TEST_CASE("counters of several models are never summed") {
   CHECK(error.find("--model 'a{b},c': 1000 rounds, 0.9 of 1000") != std::string::npos);
   CHECK(error.find("--model other: 1000 rounds, 0.2 of 1000") != std::string::npos);
   const TempFile file(page("other"));
-  CHECK(read_acceptance(file.path(), "a{b},c").counts.accepted == std::vector<std::uint64_t>{900});
-  CHECK(read_acceptance(file.path(), "other").counts.accepted == std::vector<std::uint64_t>{200});
-  CHECK_THROWS_WITH_AS(read_acceptance(file.path(), "othr"), doctest::Contains("did you mean \"other\"?"),
-                       UsageError);
+  CHECK(read_acceptance(file.path(), {.model = "a{b},c"}).counts.accepted == std::vector<std::uint64_t>{900});
+  CHECK(read_acceptance(file.path(), {.model = "other"}).counts.accepted == std::vector<std::uint64_t>{200});
+  CHECK_THROWS_WITH_AS(read_acceptance(file.path(), {.model = "othr"}),
+                       doctest::Contains("did you mean \"other\"?"), UsageError);
   // Of one name, it need not be given.
   CHECK(read(page("a{b},c")).counts.accepted == std::vector<std::uint64_t>{1100});
   const TempFile rounds("5,3\n");
-  CHECK_THROWS_AS(read_acceptance(rounds.path(), "other"), UsageError);
+  CHECK_THROWS_AS(read_acceptance(rounds.path(), {.model = "other"}), UsageError);
 }
 
 TEST_CASE("a line nested 100,000 deep is refused as any other that is no round") {

@@ -42,7 +42,7 @@ TEST_CASE("settings name gamma in the words of each server") {
   CHECK(text(3).find("-m big.gguf -md small.gguf --spec-type draft-simple --spec-draft-n-max 5") !=
         std::string::npos);
   CHECK(text(4).find("num_assistant_tokens = 5") != std::string::npos);
-  plan.by_lookup = true;
+  plan.method = DraftMethod::ngram;
   for (const ServerSetting& setting : server_settings(plan)) {
     CAPTURE(setting.server);
     CHECK(setting.lines.back().find("org/small") == std::string::npos);
@@ -69,10 +69,10 @@ TEST_CASE("present builds of llama.cpp get the options they know, older ones the
   // github.com/ggml-org/llama.cpp/pull/22397: each of these ends the server.
   const std::vector<std::string> removed{"--draft-max", "--draft-min", "--spec-ngram-size-n",
                                          "--spec-ngram-size-m"};
-  for (const bool by_lookup : {false, true}) {
+  for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram}) {
     ServedPlan plan;
     plan.gamma = 5;
-    plan.by_lookup = by_lookup;
+    plan.method = method;
     const ServerSetting setting = server_settings(plan)[3];
     REQUIRE(setting.server == "llama.cpp");
     REQUIRE(setting.lines.size() == 1);
@@ -118,11 +118,12 @@ TEST_CASE("every option that is printed has its source") {
   // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
   const std::regex named(R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = )re");
   int found = 0;
-  for (const bool by_lookup : {false, true}) {
+  for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle,
+                                   DraftMethod::eagle3, DraftMethod::mtp, DraftMethod::medusa}) {
     for (const bool ranges : {false, true}) {
       ServedPlan plan;
       plan.gamma = 6;
-      plan.by_lookup = by_lookup;
+      plan.method = method;
       if (ranges) plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
       for (const ServerSetting& setting : server_settings(plan)) {
         std::vector<std::string> lines = setting.lines;
@@ -144,4 +145,27 @@ TEST_CASE("every option that is printed has its source") {
     }
   }
   CHECK(found > 60);
+}
+
+TEST_CASE("heads and modules get settings from the servers that have them") {
+  const auto servers = [](DraftMethod method) {
+    ServedPlan plan;
+    plan.method = method;
+    plan.gamma = 3;
+    plan.draft = "org/heads";
+    std::string names;
+    for (const ServerSetting& setting : server_settings(plan)) {
+      names += setting.server + " ";
+      // A module of the target has no file of its own; of the others the file is named.
+      const bool named = setting.lines[0].find("heads") != std::string::npos;
+      CHECK(named == (method != DraftMethod::mtp));
+      CHECK(setting.lines[0].find('3') != std::string::npos);
+    }
+    return names;
+  };
+  CHECK(servers(DraftMethod::eagle) == "vLLM SGLang ");
+  CHECK(servers(DraftMethod::eagle3) == "vLLM SGLang TensorRT-LLM llama.cpp ");
+  CHECK(servers(DraftMethod::mtp) == "vLLM SGLang TensorRT-LLM llama.cpp ");
+  CHECK(servers(DraftMethod::medusa) == "vLLM ");
+  CHECK_FALSE(draft_method_named("lookahead"));
 }

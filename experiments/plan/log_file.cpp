@@ -1,0 +1,28 @@
+// Logs from files, which may be compressed, and from the standard input.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/plan/acceptance_file.hpp"
+#include "experiments/support/gzip.hpp"
+
+namespace speclab {
+
+std::string read_log_text(const std::string& file) {
+  std::string text = in_file(file, [&] { return read_text(file == "-" ? "/dev/stdin" : file); });
+  if (!is_gzip(text)) return text;
+  try {
+    return gunzip(text);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options) {
+  return acceptance_in(read_log_text(file), file == "-" ? "standard input" : file, options);
+}
+
+}  // namespace speclab

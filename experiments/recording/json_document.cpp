@@ -1,0 +1,43 @@
+#include "experiments/recording/json_document.hpp"
+
+#include "experiments/config/json_io.hpp"
+#include "experiments/support/csv_reader.hpp"
+
+namespace speclab {
+
+std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
+                                         std::string& problem) {
+  std::vector<JsonDocument> documents;
+  const std::string_view line = first_line_of(text);
+  if (line.empty() || (line.front() != '{' && line.front() != '[')) {
+    problem = "is not JSON, which begins with { or [";
+    return documents;
+  }
+  const Json first = json_line(std::string(line));
+  if (!first.is_discarded() && line.size() + 2 < text.size()) {
+    for (const TextLine& one : lines_of(text, name)) {
+      Json value = json_line(one.text);
+      if (value.is_discarded()) {
+        problem = fmt::format("{}: this line is not JSON, but the first is", one.where);
+        return {};
+      }
+      documents.push_back({one.where, std::move(value)});
+    }
+    return documents;
+  }
+  try {
+    Json whole = parse_json(std::string(text));
+    if (!whole.is_array()) {
+      documents.push_back({name, std::move(whole)});
+      return documents;
+    }
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      documents.push_back({fmt::format("{}[{}]", name, i), std::move(whole[i])});
+    }
+  } catch (const ConfigError& error) {
+    problem = error.what();
+  }
+  return documents;
+}
+
+}  // namespace speclab

@@ -1,0 +1,51 @@
+#include "analysis/statistics/mean_accepted.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace speclab;
+
+TEST_CASE("the mean of accepted tokens is the sum of powers, and its inverse returns alpha") {
+  CHECK(mean_accepted(.5, 3) == doctest::Approx(.875));
+  CHECK(mean_accepted(.5, 2.5) == doctest::Approx(.8125));
+  for (const double alpha : {0., .1, .75, .999, 1.}) {
+    CHECK(alpha_of_mean(mean_accepted(alpha, 5), 5) == doctest::Approx(alpha));
+    CHECK(alpha_of_mean(mean_accepted(alpha, 3.4), 3.4) == doctest::Approx(alpha));
+  }
+}
+
+TEST_CASE("intervals at the ends stay within 0 and 1") {
+  const Interval none = alpha_of_mean(0, 5, 100, .95);
+  CHECK(none.low == 0);
+  CHECK(none.estimate == 0);
+  CHECK(none.high > .005);
+  CHECK(none.high < .1);
+  const Interval all = alpha_of_mean(5, 5, 100, .95);
+  CHECK(all.high == 1);
+  CHECK(all.low > .98);
+  CHECK(all.low < 1);
+}
+
+// Null: the interval holds alpha with probability 0.95. Of 2,000 logs the number that it holds is binomial,
+// so that fewer than 1,840 (8.2 standard deviations below 1,900 by the normal approximation of its tail, p <
+// 1e-9) refuse it, and so do more than 1,965 (6.7 above).
+TEST_CASE("the score interval holds alpha in 95% of logs") {
+  std::mt19937_64 random(7);
+  int held = 0;
+  constexpr double alpha = .7;
+  constexpr int gamma = 4;
+  constexpr int rounds = 300;
+  std::uniform_real_distribution<double> uniform;
+  for (int log = 0; log < 2000; ++log) {
+    int sum = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < gamma && uniform(random) < alpha; ++i) ++sum;
+    }
+    const Interval found = alpha_of_mean(sum / double(rounds), gamma, rounds, .95);
+    held += found.low <= alpha && alpha <= found.high;
+  }
+  CHECK(held > 1840);
+  CHECK(held < 1965);
+}
