@@ -12,12 +12,15 @@
 #include "experiments/plan/server_settings.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
+#include "experiments/report/terminal_width.hpp"
 
 namespace speclab {
 
 namespace {
 
 constexpr double giga = 1e9;
+/// Lists to be searched are printed whole.
+constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;
 
 template <class Preset>
@@ -107,7 +110,7 @@ std::string options_text() {
     table.rows.push_back({text_cell(option.server), text_cell(option.option), text_cell(option.version),
                           text_cell(option.source)});
   }
-  return terminal(table);
+  return terminal(table, whole_table);
 }
 
 std::string devices_text() {
@@ -122,7 +125,7 @@ std::string devices_text() {
                           number_cell(device.memory / giga), number_cell(device.link / giga),
                           number_cell(device.power), text_cell(device.source)});
   }
-  return terminal(table);
+  return terminal(table, whole_table);
 }
 
 std::string models_text() {
@@ -140,7 +143,7 @@ std::string models_text() {
                           number_cell(model.vocab), number_cell(cache_bytes(model, 1, {}) / 1024),
                           text_cell(model.source)});
   }
-  return terminal(table);
+  return terminal(table, whole_table);
 }
 
 }  // namespace speclab

@@ -47,16 +47,18 @@ std::string progress_line(std::string_view title, std::uint64_t done, std::uint6
   return line;
 }
 
-Progress::Progress(std::string title, std::uint64_t total, bool quiet)
+Progress::Progress(std::string title, std::uint64_t total, bool quiet, std::chrono::nanoseconds plain_every)
     : title_(std::move(title)),
       total_(total),
-      shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
+      shown_(!quiet),
+      in_place_(::isatty(STDERR_FILENO) == 1),
+      every_(in_place_ ? redraw_nanoseconds : plain_every.count()),
       start_(std::chrono::steady_clock::now()),
-      next_draw_(redraw_nanoseconds) {}
+      next_draw_(every_) {}
 
 Progress::~Progress() {
-  const bool drawn = next_draw_.load() != redraw_nanoseconds;
-  if (shown_ && drawn) std::fputs(clear_line, stderr);
+  const bool drawn = next_draw_.load() != every_;
+  if (shown_ && in_place_ && drawn) std::fputs(clear_line, stderr);
 }
 
 void Progress::advance(std::uint64_t steps) {
@@ -66,9 +68,10 @@ void Progress::advance(std::uint64_t steps) {
   std::int64_t due = next_draw_.load(std::memory_order_relaxed);
   // Whoever moves the due time draws; the other threads go on.
   if (passed.count() < due) return;
-  if (!next_draw_.compare_exchange_strong(due, passed.count() + redraw_nanoseconds)) return;
+  if (!next_draw_.compare_exchange_strong(due, passed.count() + every_)) return;
   const double seconds = std::chrono::duration<double>(passed).count();
-  const std::string line = clear_line + progress_line(title_, done, total_, seconds);
+  const std::string text = progress_line(title_, done, total_, seconds);
+  const std::string line = in_place_ ? clear_line + text : text + "\n";
   const std::lock_guard lock(drawing_);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);

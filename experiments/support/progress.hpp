@@ -10,12 +10,15 @@
 
 namespace speclab {
 
-/// One line on standard error, redrawn in place at most ten times a second and cleared at the end. Silent
-/// when standard error is not a terminal, or on request. Threads may advance it together.
+/// One line on standard error, redrawn in place at most ten times a second and cleared at the end. Where
+/// standard error is not a terminal, a plain line each half minute instead, so that the log of a long run
+/// says how far it has come and a short run says nothing. Silent on request. Threads may advance it together.
 class Progress {
  public:
   /// `total` is the number of steps to come, in any unit.
-  Progress(std::string title, std::uint64_t total, bool quiet = false);
+  /// `plain_every`: between the lines outside a terminal.
+  Progress(std::string title, std::uint64_t total, bool quiet = false,
+           std::chrono::nanoseconds plain_every = std::chrono::seconds(30));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,6 +30,8 @@ class Progress {
   std::string title_;
   std::uint64_t total_;
   bool shown_;
+  bool in_place_;
+  std::int64_t every_;  ///< nanoseconds between lines
   std::chrono::steady_clock::time_point start_;
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::int64_t> next_draw_;  ///< in nanoseconds after start_

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -47,8 +48,8 @@ std::string available(int source) {
 }
 
 // Four threads count, long enough to be drawn several times.
-void count_for_a_while(bool quiet) {
-  Progress progress("decoding", 4000, quiet);
+void count_for_a_while(bool quiet, std::chrono::nanoseconds plain_every = std::chrono::seconds(30)) {
+  Progress progress("decoding", 4000, quiet, plain_every);
   const auto work = [&progress] {
     for (int i = 0; i < 100; ++i) {
       progress.advance(10);
@@ -92,14 +93,27 @@ TEST_CASE("the line says how far, how fast and how long") {
   CHECK(progress_line("nothing to do", 0, 0, 1.0) == "nothing to do  100%");
 }
 
-TEST_CASE("nothing is written into a pipe") {
+TEST_CASE("a pipe gets nothing of a short run, and plain lines of a long one") {
   std::array<int, 2> ends = {};
   REQUIRE(::pipe(ends.data()) == 0);
   {
     const StderrTo pipe(ends[1]);
     count_for_a_while(false);
+    count_for_a_while(true, std::chrono::milliseconds(50));
   }
   CHECK(available(ends[0]).empty());
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const StderrTo pipe(ends[1]);
+    count_for_a_while(false, std::chrono::milliseconds(100));
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const std::string seen = available(ends[0]);
+  const auto lines = std::count(seen.begin(), seen.end(), '\n');
+  CHECK(lines >= 2);
+  CHECK(static_cast<double>(lines) <= passed.count() / .1 + 1);
+  CHECK(seen.starts_with("decoding  "));
+  CHECK(seen.find('\x1b') == std::string::npos);
   ::close(ends[0]);
   ::close(ends[1]);
 }
