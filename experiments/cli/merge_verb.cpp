@@ -43,11 +43,12 @@ run it (exit code 2). The shards stay; remove FOLDER/shards when they are no lon
   const FolderLock lock(folder);
   TerminalWatch watch("merge", quiet || as_json);
   const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (run.result.partial) return exit_interrupted;
   write_and_print(run, {.folder = folder,
                         .command = fmt::format("speclab merge {}", shell_word(folder.string())),
                         .as_json = as_json,
                         .quiet = quiet});
-  return run.result.partial ? exit_interrupted : exit_ok;
+  return exit_ok;
 }
 
 }  // namespace

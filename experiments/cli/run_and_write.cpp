@@ -49,7 +49,10 @@ std::filesystem::path run_folder(const boost::program_options::variables_map& va
 void write_and_print(const RunResult& run, const RunOutput& output) {
   const std::filesystem::path& folder = output.folder;
   write_data(folder, run);
-  const Section section = result_section(run.result, run.timings, "result", output.command);
+  Section section;
+  with_cells(run, [&](const CellSource& cells) {
+    section = result_section(run.result, cells, run.timings, "result", output.command);
+  });
   write_figures(folder, section);
   Page page{section.title, "", report_facts(output.command, output.backend), {section}};
   add_input_facts(run.result.inputs, page.facts);
@@ -57,7 +60,9 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
   if (!run.result.partial) remove_journal(folder);
 
   if (output.as_json) {
-    write_text(run.result, [](const std::string& piece) { fmt::print("{}", piece); });
+    with_cells(run, [&](const CellSource& cells) {
+      write_text(run.result, cells, [](const std::string& piece) { fmt::print("{}", piece); });
+    });
   } else if (!output.quiet) {
     print_section(section);
     for (const char* written : {"report.html", "result.json", "results.csv"})

@@ -69,7 +69,8 @@ while the shards run.
   const std::filesystem::path folder = (*values)["folder"].as<std::string>();
   const ShardedRun run = read_shards(folder);
   ShardStatus status{static_cast<int>(run.shards.size()), 0, {}};
-  for (const ShardState& state : shard_states(folder, run, cells_of(run.head.config))) {
+  const ShardPlan plan = plan_of(run, CellGrid(run.head.config));
+  for (const ShardState& state : shard_states(folder, run, plan)) {
     status.complete += state.complete ? 1 : 0;
     StatusRow row{state.shard,        state.cells, state.finished, state.complete,
                   state.seconds_left, {},          state.damaged};

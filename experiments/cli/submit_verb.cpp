@@ -110,6 +110,7 @@ int submit_main(const std::vector<std::string>& arguments) {
   const FolderLock lock(folder);
   TerminalWatch watch("merge", quiet);
   const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (run.result.partial) return exit_interrupted;
   write_and_print(run, {.folder = folder,
                         .command = shell_line(submission.command),
                         .as_json = values.count("json") > 0,

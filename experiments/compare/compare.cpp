@@ -225,24 +225,23 @@ class Compare final : public Experiment {
 
   std::vector<std::string> sections() const override { return {"compare"}; }
 
-  std::vector<CellSpec> cells(std::vector<CellSpec> grid) const override {
+  bool cuts_cells() const override { return true; }
+  std::vector<CellSpec> parts(CellSpec whole) const override {
+    const CompareSection& section = section_of(whole.config);
+    if (section.tasks.empty()) {
+      throw ConfigError("/compare", "missing; compare needs \"tasks\" and \"drafters\"");
+    }
+    check_distinct_names(section.tasks, "/compare/tasks");
+    check_distinct_names(section.drafters, "/compare/drafters");
+    check_distinct_names(section.policies, "/compare/policies");
     std::vector<CellSpec> cut;
-    for (const CellSpec& spec : grid) {
-      const CompareSection& section = section_of(spec.config);
-      if (section.tasks.empty()) {
-        throw ConfigError("/compare", "missing; compare needs \"tasks\" and \"drafters\"");
-      }
-      check_distinct_names(section.tasks, "/compare/tasks");
-      check_distinct_names(section.drafters, "/compare/drafters");
-      check_distinct_names(section.policies, "/compare/policies");
-      for (const TaskConfig& task : section.tasks) {
-        for (const DrafterConfig& drafter : section.drafters) {
-          CellSpec& cell = cut.emplace_back(spec);
-          cell.set.emplace_back("task", std::make_shared<const Json>(task.name));
-          cell.set.emplace_back("drafter", std::make_shared<const Json>(label_of(drafter)));
-          cell.label = fmt::format("{}{}{}: {}", spec.label, spec.label.empty() ? "" : ", ", task.name,
-                                   label_of(drafter));
-        }
+    for (const TaskConfig& task : section.tasks) {
+      for (const DrafterConfig& drafter : section.drafters) {
+        CellSpec& cell = cut.emplace_back(whole);
+        cell.set.emplace_back("task", std::make_shared<const Json>(task.name));
+        cell.set.emplace_back("drafter", std::make_shared<const Json>(label_of(drafter)));
+        cell.label = fmt::format("{}{}{}: {}", whole.label, whole.label.empty() ? "" : ", ", task.name,
+                                 label_of(drafter));
       }
     }
     return cut;
@@ -272,6 +271,7 @@ class Compare final : public Experiment {
   std::vector<Figure> figures(const Result& result, const Timings&) const override {
     return compare_figures(result);
   }
+  bool needs_all_cells() const override { return true; }
   std::string csv(const Result& result, const Timings&) const override { return compare_csv(result); }
 };
 

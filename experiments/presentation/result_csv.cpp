@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "experiments/presentation/metric_tables.hpp"
 #include "experiments/run/csv_values.hpp"
@@ -12,38 +13,44 @@ namespace speclab {
 
 namespace {
 
-std::vector<Metric> metrics_with(const std::vector<CellResult>& cells,
-                                 bool (*has)(const CellResult& cell, Metric metric)) {
-  std::vector<Metric> found;
-  for (const MetricInfo& info : metric_infos()) {
-    if (std::any_of(cells.begin(), cells.end(), [&](const auto& cell) { return has(cell, info.metric); }))
-      found.push_back(info.metric);
-  }
-  return found;
+/// What some cell has: paths in the order of first use, metrics in their own.
+struct CsvColumns {
+  std::vector<std::string> sets;
+  std::set<Metric> printed, formulas, simulated;
+};
+
+CsvColumns columns_of(const CellSource& cells) {
+  CsvColumns columns;
+  cells.each([&](const CellResult& cell) {
+    for (const auto& [path, value] : cell.set) {
+      if (std::find(columns.sets.begin(), columns.sets.end(), path) == columns.sets.end())
+        columns.sets.push_back(path);
+    }
+    for (const auto& [name, value] : cell.printed) {
+      if (const auto metric = metric_named(name)) columns.printed.insert(*metric);
+    }
+    for (const auto& [metric, value] : cell.formula) columns.formulas.insert(metric);
+    for (const auto& [metric, value] : cell.simulated) columns.simulated.insert(metric);
+  });
+  return columns;
 }
 
 }  // namespace
 
-std::string result_csv(const Result& result) {
-  const std::vector<CellResult>& cells = result.cells;
-  const std::vector<std::string> sets = set_paths(cells);
-  const auto printed = metrics_with(
-      cells, [](const CellResult& cell, Metric metric) { return printed_value(cell, metric) != nullptr; });
-  const auto formulas = metrics_with(
-      cells, [](const CellResult& cell, Metric metric) { return find(cell.formula, metric) != nullptr; });
-  const auto simulated = metrics_with(
-      cells, [](const CellResult& cell, Metric metric) { return find(cell.simulated, metric) != nullptr; });
-
-  std::vector<std::string> columns{"label"};
-  columns.insert(columns.end(), sets.begin(), sets.end());
-  for (const Metric metric : printed) columns.push_back(fmt::format("printed_{}", metric_name(metric)));
-  for (const Metric metric : formulas) columns.push_back(fmt::format("formula_{}", metric_name(metric)));
+void write_csv(const Result& result, const CellSource& cells,
+               const std::function<void(const std::string& piece)>& out) {
+  const auto [sets, printed, formulas, simulated] = columns_of(cells);
+  std::vector<std::string> names{"label"};
+  names.insert(names.end(), sets.begin(), sets.end());
+  for (const Metric metric : printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
+  for (const Metric metric : formulas) names.push_back(fmt::format("formula_{}", metric_name(metric)));
   for (const Metric metric : simulated)
-    add_interval_columns(columns, fmt::format("simulated_{}", metric_name(metric)));
-  columns.emplace_back("verdict");
+    add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
+  names.emplace_back("verdict");
+  out(csv(names, {}));
 
-  std::vector<std::vector<CsvValue>> rows;
-  for (const CellResult& cell : cells) {
+  cells.each([&, &sets = sets, &printed = printed, &formulas = formulas,
+              &simulated = simulated](const CellResult& cell) {
     std::vector<CsvValue> row{cell.label};
     add_set_values(row, cell, sets);
     for (const Metric metric : printed) {
@@ -53,9 +60,8 @@ std::string result_csv(const Result& result) {
     for (const Metric metric : formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
     for (const Metric metric : simulated) add_interval(row, value_of(cell.simulated, metric));
     row.emplace_back(verdict_cell(result, cell).text);
-    rows.push_back(std::move(row));
-  }
-  return csv(columns, rows);
+    out(csv_line(row));
+  });
 }
 
 }  // namespace speclab

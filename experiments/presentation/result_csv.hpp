@@ -1,14 +1,16 @@
 // results.csv of experiments whose cells are metrics.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "experiments/run/result.hpp"
 
 namespace speclab {
 
-/// One row a cell, every number in full: label, what the cell sets, printed, formula and simulated values of
-/// every metric with intervals, the verdict.
-std::string result_csv(const Result& result);
+/// One row a cell of `cells`, every number in full: label, what the cell sets, printed, formula and simulated
+/// values of every metric with intervals, the verdict. Handed over in pieces; goes through the cells twice.
+void write_csv(const Result& result, const CellSource& cells,
+               const std::function<void(const std::string& piece)>& out);
 
 }  // namespace speclab

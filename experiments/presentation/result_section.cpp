@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <utility>
+
+#include "experiments/presentation/overview.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -28,6 +33,22 @@ Section result_section(const Result& result, const Timings& timings, const std::
   for (const CellResult& cell : result.cells) {
     if (!cell.note.empty()) section.notes.push_back(cell.label + ": " + cell.note);
   }
+  return section;
+}
+
+Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
+                       const std::string& id, const std::string& command) {
+  if (cells.size() <= most_cells_on_page) return result_section(result, timings, id, command);
+  Overview overview = overview_of(result, cells, id);
+  Section section = result_section(overview.sample, timings, id, command);
+  for (Table& table : section.tables) {
+    table.folded = true;
+    table.caption +=
+        fmt::format(": {} of the {} cells", grouped(overview.sample.cells.size()), grouped(cells.size()));
+  }
+  section.tables.insert(section.tables.begin(), std::make_move_iterator(overview.tables.begin()),
+                        std::make_move_iterator(overview.tables.end()));
+  section.notes.push_back(std::move(overview.note));
   return section;
 }
 

@@ -10,8 +10,11 @@
 namespace speclab {
 
 /// Introduction, tables, figures and passages, as the result's experiment presents them. `command` redraws
-/// it.
+/// it. Of a result of more cells than a page can show, given by `cells`, summaries of all and a part of the
+/// cells (overview_of).
 Section result_section(const Result& result, const Timings& timings, const std::string& id,
                        const std::string& command);
+Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
+                       const std::string& id, const std::string& command);
 
 }  // namespace speclab

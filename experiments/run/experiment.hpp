@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/config/config.hpp"
@@ -73,8 +74,9 @@ class Experiment {
 
   /// Keys of the sections that it reads; results carry them with their defaults.
   virtual std::vector<std::string> sections() const { return {}; }
-  /// The cells of a config; an experiment may cut each into several.
-  virtual std::vector<CellSpec> cells(std::vector<CellSpec> grid) const { return grid; }
+  /// Whether it cuts the cells of a config into several each, and into which.
+  virtual bool cuts_cells() const { return false; }
+  virtual std::vector<CellSpec> parts(CellSpec cell) const { return {std::move(cell)}; }
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
   virtual std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const = 0;
   /// Intervals of one cell that hold together when "simultaneous" is set. Of the metrics that are compared
@@ -109,9 +111,12 @@ class Experiment {
                                     const std::string& id) const;
   virtual std::vector<Figure> figures(const Result& result, const Timings& timings) const;
   virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
+  /// Unless overridden: a row of metrics a cell.
   virtual std::string csv(const Result& result, const Timings& timings) const;
   /// Further files of the result's folder: name and content.
   virtual std::vector<std::pair<std::string, std::string>> files(const Result& result) const;
+  /// True when `csv` or `files` is overridden: then all cells are held in memory at once.
+  virtual bool needs_all_cells() const { return false; }
   /// What the summary of `reproduce` says of results without verdicts: "measured here".
   virtual std::string outcome() const { return "measured here"; }
 

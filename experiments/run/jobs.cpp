@@ -124,6 +124,13 @@ Job& JobList::independent_acceptances(const Config& config, double alpha) {
                                 .engine = EngineUsed::iid});
 }
 
+void JobList::clear() {
+  setups_.clear();
+  by_key_.clear();
+  prepared_.clear();
+  jobs_.clear();
+}
+
 std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) total += job.done ? 0 : job.simulation.total_to_run();

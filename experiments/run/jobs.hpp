@@ -67,6 +67,9 @@ class JobList {
   /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
   Job& independent_acceptances(const Config& config, double alpha);
 
+  /// Forgets the jobs and their set-ups, but not what the factory made.
+  void clear();
+
   /// Corpora and models of all cells.
   ModelFactory& factory() { return factory_; }
 

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/run/run_config.hpp"
@@ -48,6 +50,34 @@ struct JournalContent {
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
 /// None when there is no such file.
 std::optional<JournalContent> read_journal(const std::filesystem::path& file);
+
+/// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
+/// its JSON.
+using UseOfCell = std::function<void(std::size_t cell, std::uint64_t offset, std::string_view json)>;
+/// The same as read_journal, of a journal that memory does not have to hold: `cells` and `sound` stay empty.
+/// `begin` is told of the first line when it is sound, before the cells.
+std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
+                                           const std::function<void(const JournalHead& head)>& begin,
+                                           const UseOfCell& use);
+
+/// Reads finished cells at their places in a file.
+class JournalReader {
+ public:
+  /// Throws std::runtime_error for a file that cannot be opened.
+  explicit JournalReader(std::filesystem::path file);
+  ~JournalReader();
+  JournalReader(const JournalReader&) = delete;
+  JournalReader& operator=(const JournalReader&) = delete;
+
+  /// The cell as JSON text, until the next call. Throws std::runtime_error for a file that was changed.
+  std::string_view cell(std::uint64_t offset);
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  std::uint64_t begin_ = 0;  ///< of the buffer in the file
+};
 
 /// Appends to a journal, from any thread; a file that does not exist begins with `head`. Every function
 /// throws std::runtime_error when it cannot be written.

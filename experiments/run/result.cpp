@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/replace.hpp>
+#include <fstream>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/run/experiment.hpp"
 
@@ -68,7 +72,7 @@ std::vector<ResultField<CellResult>> cell_fields() {
 }
 
 /// Cells of an experiment: what all cells have, and the experiment's own part.
-Typed<CellResult> cell_type(const Experiment& experiment) {
+Typed<CellResult> make_cell_type(const Experiment& experiment) {
   std::vector<ResultField<CellResult>> fields = cell_fields();
   if (const TypePtr own = experiment.own_result()) {
     Field field{.name = experiment.own_key(), .type = own};
@@ -79,6 +83,16 @@ Typed<CellResult> cell_type(const Experiment& experiment) {
     fields.push_back(std::move(field));
   }
   return result_object<CellResult>("cell", std::move(fields));
+}
+
+/// Made once for each experiment: for a small cell making it takes longer than reading.
+Typed<CellResult> cell_type(const Experiment& experiment) {
+  static std::mutex mutex;
+  static std::map<const Experiment*, Typed<CellResult>> known;
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(&experiment);
+  return found != known.end() ? found->second
+                              : known.emplace(&experiment, make_cell_type(experiment)).first->second;
 }
 
 Typed<Result> result_type(const Experiment& experiment) {
@@ -139,7 +153,16 @@ Json result_json(const Result& result) {
   return json;
 }
 
-void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
+void HeldCells::each(const std::function<void(const CellResult& cell)>& use) const {
+  for (const CellResult& cell : cells_) use(cell);
+}
+
+void HeldCells::each_json(const std::function<void(const Json& cell)>& use) const {
+  for (const CellResult& cell : cells_) use(cell_json(experiment_, cell));
+}
+
+void write_text(const Result& result, const CellSource& cells,
+                const std::function<void(const std::string& piece)>& out) {
   const auto type = result_type(*result.config.experiment);
   const Result head{.version = result.version,
                     .title = result.title,
@@ -154,15 +177,29 @@ void write_text(const Result& result, const std::function<void(const std::string
   constexpr std::string_view no_cells = "[]\n}";
   text.resize(text.size() - no_cells.size());  // "cells" is the last key
   out(text + "[");
-  const auto cells = cell_type(*result.config.experiment);
-  for (const CellResult& cell : result.cells) {
-    Json one;
-    write(cells, cell, one);
-    text = (&cell == &result.cells.front() ? "\n" : ",\n") + one.dump(1);
+  bool first = true;
+  cells.each_json([&](const Json& cell) {
+    text = (first ? "\n" : ",\n") + cell.dump(1);
     boost::algorithm::replace_all(text, "\n", "\n  ");
     out(text);
+    first = false;
+  });
+  out(first ? "]\n}\n" : "\n ]\n}\n");
+}
+
+void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
+  write_text(result, HeldCells(*result.config.experiment, result.cells), out);
+}
+
+Config config_of_result(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string head;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(" \"cells\": [")) return read_result(parse_json(head + " \"cells\": []}")).config;
+    head += line + "\n";
+    if (!line.starts_with(head.size() > line.size() + 1 ? " " : "{")) break;  // laid out by another program
   }
-  out(result.cells.empty() ? "]\n}\n" : "\n ]\n}\n");
+  return read_result(parse_json(read_text(file))).config;
 }
 
 Result read_result(const Json& json) {

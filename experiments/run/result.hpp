@@ -2,7 +2,9 @@
 // are made from them alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -86,14 +88,49 @@ struct Result {
   std::vector<CellResult> cells;
 };
 
+/// The cells of a result in order, which may be more than memory holds.
+class CellSource {
+ public:
+  CellSource() = default;
+  CellSource(const CellSource&) = delete;
+  CellSource& operator=(const CellSource&) = delete;
+  virtual ~CellSource() = default;
+
+  virtual std::size_t size() const = 0;
+  /// Hands over one after another, from the first each time.
+  virtual void each(const std::function<void(const CellResult& cell)>& use) const = 0;
+  /// The same as they stand in result.json.
+  virtual void each_json(const std::function<void(const Json& cell)>& use) const = 0;
+};
+
+/// Cells in memory, which outlive it.
+class HeldCells final : public CellSource {
+ public:
+  HeldCells(const Experiment& experiment, const std::vector<CellResult>& cells)
+      : experiment_(experiment), cells_(cells) {}
+  std::size_t size() const override { return cells_.size(); }
+  void each(const std::function<void(const CellResult& cell)>& use) const override;
+  void each_json(const std::function<void(const Json& cell)>& use) const override;
+
+ private:
+  const Experiment& experiment_;
+  const std::vector<CellResult>& cells_;
+};
+
 /// One cell of an experiment, as it stands in result.json and in the journal.
 Json cell_json(const Experiment& experiment, const CellResult& cell);
 /// Throws ConfigError for what is not such a cell.
 CellResult read_cell(const Experiment& experiment, const Json& json);
 
 Json result_json(const Result& result);
-/// The text of result.json, in pieces: as JSON values a million cells take several times the memory.
+/// The text of result.json, in pieces: as JSON values a million cells take several times the memory. The
+/// cells are those of `cells`, in place of the result's own.
+void write_text(const Result& result, const CellSource& cells,
+                const std::function<void(const std::string& piece)>& out);
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
+/// The config of a result.json, from its head alone where it was written by write_text. Throws ConfigError
+/// for what is not a result.
+Config config_of_result(const std::filesystem::path& file);
 /// Throws ConfigError for what is not a result.
 Result read_result(const Json& json);
 

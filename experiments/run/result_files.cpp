@@ -9,6 +9,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/presentation/result_csv.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/machine.hpp"
@@ -24,7 +25,7 @@ std::optional<Config> result_config(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "result.json";
   if (!std::filesystem::exists(file)) return std::nullopt;
   try {
-    return in_file(file.string(), [&] { return read_result(parse_json(read_text(file))).config; });
+    return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
     throw UsageError(
         fmt::format("{} is no result of this version ({}); choose another --out, or --force to "
@@ -48,8 +49,14 @@ void write_data(const std::filesystem::path& folder, const RunResult& run) {
   const Experiment& experiment = *run.result.config.experiment;
   Json timings;
   write(timings_type(), run.timings, timings);
-  write_file_atomically(folder / "result.json", [&](const auto& out) { write_text(run.result, out); });
-  write_file_atomically(folder / "results.csv", experiment.csv(run.result, run.timings));
+  with_cells(run, [&](const CellSource& cells) {
+    write_file_atomically(folder / "result.json",
+                          [&](const auto& out) { write_text(run.result, cells, out); });
+    write_file_atomically(folder / "results.csv", [&](const auto& out) {
+      experiment.needs_all_cells() ? out(experiment.csv(run.result, run.timings))
+                                   : write_csv(run.result, cells, out);
+    });
+  });
   write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");
   for (const auto& [name, content] : experiment.files(run.result))
     write_file_atomically(folder / name, content);

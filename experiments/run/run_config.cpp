@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -21,91 +23,90 @@ namespace {
 
 /// A cell of the grid, ready to run or taken from an earlier run.
 struct RunCell {
-  const CellSpec* spec;
-  std::unique_ptr<PreparedCell> work;  ///< null for a cell that is finished, or of another share
-  CellResult result;
-  std::size_t waiting = 0;  ///< jobs that have not run
-  bool divided = false;     ///< its jobs run in part, itself not at all
+  std::size_t place = 0;  ///< in the grid
+  CellResult result = {};
+  std::unique_ptr<const CellSpec> spec = {};  ///< as long as there is work
+  std::unique_ptr<PreparedCell> work = {};    ///< null for a cell that is finished
+  std::size_t waiting = 0;                    ///< jobs that have not run
+  bool divided = false;                       ///< its jobs run in part, itself not at all
 };
 
-struct Grid {
-  Config config;
-  std::vector<CellSpec> specs;
-  JobList jobs;
-  std::vector<RunCell> cells;
+/// Cells that are run together.
+using Block = std::deque<RunCell>;
 
-  std::uint64_t steps() const {
-    std::uint64_t total = jobs.total();
-    for (const RunCell& cell : cells) total += cell.work ? cell.work->workload() : 0;
-    return total;
-  }
-
-  /// Intervals that hold together when they are to be simultaneous.
-  int intervals() const {
-    int total = 0;
-    for (const CellSpec& spec : specs) total += config.experiment->intervals(spec.config);
-    return total;
-  }
-};
-
-void expand(Grid& grid, const Config& config) {
-  grid.config = with_sections(config);
-  grid.specs = cells_of(grid.config);
+std::uint64_t steps_of(const Block& block, const JobList& jobs) {
+  std::uint64_t total = jobs.total();
+  for (const RunCell& cell : block) total += cell.work ? cell.work->workload() : 0;
+  return total;
 }
 
-/// The content of every file that the cells name. Those that do not exist are left to the models, which say
-/// what is missing.
-std::vector<InputFile> inputs_of(const std::vector<CellSpec>& specs) {
-  std::vector<std::string> named;
+/// What all cells say together.
+struct Survey {
+  std::vector<InputFile>
+      inputs;         ///< files that do not exist are left to the models, which say what is missing
+  int intervals = 0;  ///< that hold together when they are to be simultaneous
+};
+
+Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
+  Survey survey;
   std::set<std::string> seen;
-  std::vector<InputFile> inputs;
-  for (const CellSpec& spec : specs) {
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const Config config = grid[i].config;
+    survey.intervals += experiment.intervals(config);
     named.clear();
-    config_type().type->add_input_files(&spec.config, named);
+    config_type().type->add_input_files(&config, named);
     for (const std::string& file : named) {
-      if (seen.insert(file).second && std::filesystem::exists(file)) inputs.push_back(input_file_of(file));
+      if (seen.insert(file).second && std::filesystem::exists(file))
+        survey.inputs.push_back(input_file_of(file));
     }
   }
-  return inputs;
+  return survey;
 }
 
-/// `grid` stays where it is: cells refer to its specs and jobs.
-void prepare(Grid& grid, Resumption& resumption) {
-  const std::optional<Share>& share = resumption.share;
-  for (std::size_t i = 0; i < grid.specs.size(); ++i) {
-    RunCell& cell = grid.cells.emplace_back(RunCell{&grid.specs[i], nullptr, {}});
-    if (const auto found = resumption.finished.find(i); found != resumption.finished.end()) {
+std::vector<std::size_t> all_places(const CellGrid& grid) {
+  std::vector<std::size_t> places(grid.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+/// `block` stays where it is: cells refer to their specs and to the jobs.
+void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>& places,
+             const Experiment& experiment, JobList& jobs, Resumption& resumption) {
+  for (const std::size_t place : places) {
+    RunCell& cell = block.emplace_back(RunCell{.place = place});
+    if (const auto found = resumption.finished.find(place); found != resumption.finished.end()) {
       cell.result = std::move(found->second);
       continue;
     }
-    static_cast<CaseConfig&>(cell.result) = grid.specs[i];
-    if (share && !share->cells[i]) continue;
-    cell.work = grid.config.experiment->prepare(grid.specs[i], grid.jobs);
-    if (!share || !share->divided.contains(i)) continue;
+    cell.spec = std::make_unique<const CellSpec>(grid[place]);
+    static_cast<CaseConfig&>(cell.result) = *cell.spec;
+    cell.work = experiment.prepare(*cell.spec, jobs);
+    if (!resumption.share || !resumption.share->divided.contains(place)) continue;
     cell.divided = true;
-    for (Job* job : cell.work->jobs) job->simulation.only = share->divided.at(i);
+    for (Job* job : cell.work->jobs) job->simulation.only = resumption.share->divided.at(place);
   }
 }
 
 /// A job by the first cell that uses it, and its place there.
 using JobName = std::pair<std::size_t, std::size_t>;
 
-std::map<const Job*, JobName> job_names(const std::vector<RunCell>& cells) {
+std::map<const Job*, JobName> job_names(const Block& block) {
   std::map<const Job*, JobName> names;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (!cells[i].work) continue;
-    const std::vector<Job*>& jobs = cells[i].work->jobs;
-    for (std::size_t k = 0; k < jobs.size(); ++k) names.try_emplace(jobs[k], i, k);
+  for (const RunCell& cell : block) {
+    if (!cell.work) continue;
+    const std::vector<Job*>& jobs = cell.work->jobs;
+    for (std::size_t k = 0; k < jobs.size(); ++k) names.try_emplace(jobs[k], cell.place, k);
   }
   return names;
 }
 
 /// Gives jobs their parts; those that have all of their batches then are done.
-void add_parts(const std::vector<RunCell>& cells, const std::map<const Job*, JobName>& names,
-               const std::vector<JobPart>& parts) {
+void add_parts(const Block& block, const std::vector<JobPart>& parts) {
+  const std::map<const Job*, JobName> names = job_names(block);
   std::map<JobName, std::vector<const JobPart*>> by_name;
   for (const JobPart& part : parts) by_name[{part.cell, part.job}].push_back(&part);
-  for (const RunCell& cell : cells) {
+  for (const RunCell& cell : block) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
       const auto found = by_name.find(names.at(job));
@@ -145,14 +146,14 @@ JobPart part_of(const Job& job, const JobName& name) {
 }
 
 /// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
-void require_gpu_form(const Grid& grid) {
-  if (!grid.config.experiment->runs_on_gpu()) {
+void require_gpu_form(const Block& block, const Experiment& experiment) {
+  if (!experiment.runs_on_gpu()) {
     throw ConfigError("/experiment",
                       fmt::format("\"{}\" does not run on the GPU; --backend cuda runs iid, decode and "
                                   "optimal_gamma, --backend cpu everything",
-                                  grid.config.experiment->name()));
+                                  experiment.name()));
   }
-  for (const RunCell& cell : grid.cells) {
+  for (const RunCell& cell : block) {
     if (!cell.work) continue;
     for (const Job* job : cell.work->jobs) require_gpu_form(*job);
   }
@@ -176,10 +177,10 @@ bool empty(const PreparedCell& work) {
 /// Runs cells, some as soon as their jobs have run, and lets go of what no further cell needs.
 class CellRunner {
  public:
-  CellRunner(Grid& grid, const Resumption& resumption, const RunContext& context)
-      : grid_(grid), resumption_(resumption), context_(context) {
-    if (resumption.share) names_ = job_names(grid.cells);
-    for (RunCell& cell : grid.cells) {
+  CellRunner(Block& block, const Resumption& resumption, const RunContext& context)
+      : block_(block), resumption_(resumption), context_(context) {
+    if (resumption.share) names_ = job_names(block);
+    for (RunCell& cell : block) {
       if (!cell.work) continue;
       for (Job* job : cell.work->jobs) {
         cell.waiting += job->done ? 0 : 1;
@@ -207,7 +208,7 @@ class CellRunner {
 
   /// Every cell that is left, in order.
   void rest() {
-    for (RunCell& cell : grid_.cells) {
+    for (RunCell& cell : block_) {
       if (cell.work) run(cell);
     }
   }
@@ -224,16 +225,18 @@ class CellRunner {
     if (!stopped && !empty(*cell.work)) cell.work->run(cell.result, context_);
     if (cell.result.partial) return;
     const bool costs = !cell.work->jobs.empty() || cell.work->works() || resumption_.share;
-    if (costs) resumption_.keep(static_cast<std::size_t>(&cell - grid_.cells.data()), cell.result);
+    if (costs) resumption_.keep(cell.place, cell.result);
     for (Job* job : cell.work->jobs) {
       std::vector<RunCell*>& users = users_.at(job);
       users.erase(std::find(users.begin(), users.end(), &cell));
       if (users.empty()) job->outcome = {};
     }
     cell.work.reset();
+    cell.spec.reset();
+    if (resumption_.share) cell.result = {};
   }
 
-  Grid& grid_;
+  Block& block_;
   const Resumption& resumption_;
   const RunContext& context_;
   std::map<const Job*, std::vector<RunCell*>> users_;  ///< cells that have not run, by what they wait for
@@ -248,44 +251,68 @@ Config with_sections(Config config) {
   return config;
 }
 
-std::vector<CellSpec> cells_of(const Config& config) { return config.experiment->cells(expand(config)); }
-
 Workload measure_workload(const Config& config) {
-  Grid grid;
-  expand(grid, config);
+  const CellGrid grid(with_sections(config));
+  require_memory_of_cells(grid.size());
+  JobList jobs;
+  Block block;
   Resumption everything;
-  prepare(grid, everything);
-  return {grid.cells.size(), grid.steps()};
+  prepare(block, grid, all_places(grid), *config.experiment, jobs, everything);
+  return {grid.size(), steps_of(block, jobs)};
 }
 
-RunResult run_config(const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
+RunResult run_config(const Config& given, const std::function<Control(std::uint64_t total)>& control_for,
                      const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
-  Grid grid;
-  expand(grid, config);
-  const RunIdentity identity{grid.config, grid.specs.size(), inputs_of(grid.specs), backend, grid.specs};
-  Resumption resumption = resume(identity);
-  prepare(grid, resumption);
-  if (!resumption.parts.empty()) add_parts(grid.cells, job_names(grid.cells), resumption.parts);
-  if (backend != Backend::cpu) require_gpu_form(grid);
+  const Config config = with_sections(given);
+  const Experiment& experiment = *config.experiment;
+  const CellGrid grid(config);
+  const Survey survey = survey_of(grid, experiment);
+  Resumption resumption = resume({config, grid.size(), survey.inputs, backend, &grid});
+  std::vector<std::vector<std::size_t>> blocks;
+  if (resumption.share) {
+    blocks = resumption.share->blocks;
+  } else {
+    require_memory_of_cells(grid.size());
+    blocks.push_back(all_places(grid));
+  }
 
   RunResult run;
   Result& result = run.result;
   result.version = version_string();
-  result.title = grid.config.title;
-  result.config = grid.config;
-  result.inputs = identity.inputs;
-  result.interval_confidence = grid.config.simultaneous
-                                   ? family_confidence(grid.config.confidence, grid.intervals())
-                                   : grid.config.confidence;
+  result.title = config.title;
+  result.config = config;
+  result.inputs = survey.inputs;
+  result.interval_confidence =
+      config.simultaneous ? family_confidence(config.confidence, survey.intervals) : config.confidence;
   run.timings.device = device_timings(backend);
-  const Control control = control_for(grid.steps());
-  const RunContext context{result.interval_confidence, control, run.timings};
-  CellRunner runner(grid, resumption, context);
-  grid.jobs.run(control, backend, [&](const Job& job) { runner.after(job); });
-  runner.rest();
-  for (RunCell& cell : grid.cells) {
-    result.partial = result.partial || cell.result.partial;
-    result.cells.push_back(std::move(cell.result));
+  std::optional<Control> control;
+  JobList jobs;
+  for (const std::vector<std::size_t>& places : blocks) {
+    if (control && control->stop()) {
+      result.partial = true;
+      break;
+    }
+    jobs.clear();
+    Block block;
+    prepare(block, grid, places, experiment, jobs, resumption);
+    if (!resumption.parts.empty()) add_parts(block, resumption.parts);
+    if (backend != Backend::cpu) require_gpu_form(block, experiment);
+    if (!control) {
+      const std::uint64_t steps = steps_of(block, jobs);
+      const double whole = resumption.share ? static_cast<double>(resumption.share->cells()) : 0;
+      control =
+          control_for(blocks.size() == 1 ? steps
+                                         : static_cast<std::uint64_t>(static_cast<double>(steps) * whole /
+                                                                      static_cast<double>(places.size())));
+    }
+    const RunContext context{result.interval_confidence, *control, run.timings};
+    CellRunner runner(block, resumption, context);
+    jobs.run(*control, backend, [&](const Job& job) { runner.after(job); });
+    runner.rest();
+    for (RunCell& cell : block) {
+      result.partial = result.partial || cell.result.partial;
+      if (!resumption.share) result.cells.push_back(std::move(cell.result));
+    }
   }
   return run;
 }

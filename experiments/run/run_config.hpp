@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "experiments/run/backend.hpp"
+#include "experiments/run/cells.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/job_part.hpp"
 
@@ -19,7 +20,14 @@ namespace speclab {
 struct RunResult {
   Result result;
   Timings timings;
+  std::shared_ptr<const CellSource> all =
+      nullptr;  ///< the cells, where `result` has none because of their number
 };
+
+/// The cells of a run, wherever they are.
+inline void with_cells(const RunResult& run, const std::function<void(const CellSource& cells)>& use) {
+  run.all ? use(*run.all) : use(HeldCells(*run.result.config.experiment, run.result.cells));
+}
 
 /// How much a config would run.
 struct Workload {
@@ -34,7 +42,7 @@ struct RunIdentity {
   std::size_t cells = 0;
   std::vector<InputFile> inputs;  ///< every file that the cells name, in the order of first mention
   Backend backend = Backend::cpu;
-  std::span<const CellSpec> specs = {};  ///< of the cells, while the run asks
+  const CellGrid* grid = nullptr;  ///< while the run asks
 };
 
 /// Whole cells by their place in the result.
@@ -42,13 +50,21 @@ using FinishedCells = std::map<std::size_t, CellResult>;
 
 /// What one process runs of a run that several share.
 struct Share {
-  std::vector<bool> cells;                   ///< by place: those that it runs, whole or in part
+  /// The places of the cells that it runs, whole or in part. Blocks are run one after another, so that a
+  /// million cells take little memory; cells that share simulations are in one.
+  std::vector<std::vector<std::size_t>> blocks;
   std::map<std::size_t, BatchSpan> divided;  ///< of those: the batches of all jobs of a cell that it runs
+
+  std::size_t cells() const {
+    std::size_t count = 0;
+    for (const auto& block : blocks) count += block.size();
+    return count;
+  }
 };
 
 /// How a run is gone on with, and what keeps its cells.
 struct Resumption {
-  FinishedCells finished;      ///< not run again
+  FinishedCells finished;      ///< not run again; of a run without a share
   std::vector<JobPart> parts;  ///< nor these; parts of one job do not overlap
   std::optional<Share> share;  ///< none: everything
   /// Told of every other cell when it is finished, by one thread at a time. Cells that cost no work are left
@@ -62,17 +78,14 @@ struct Resumption {
 /// Builds everything that the config names. Throws ConfigError for a config that cannot be run.
 Workload measure_workload(const Config& config);
 
-/// The cells of a config that has the sections of its experiment.
-std::vector<CellSpec> cells_of(const Config& config);
-
 /// The config with the sections of its experiment written out, as results carry it.
 Config with_sections(Config config);
 
 /// Runs the config. `control_for(total)` is asked once the amount of work, in steps, is known; `resume`
-/// before that, with what the run depends on. Of a run that is shared, the result has the cells of the share
-/// that are not divided, the others are empty, and `partial` is about the share. Throws ConfigError for a
-/// config that cannot be run, or not on this backend. The result is the same on all of them; timings name the
-/// device.
+/// before that, with what the run depends on. Of a run that is shared, the result has no cells, and `partial`
+/// is about the share, whose amount of work is an estimate when it is of several blocks. Throws ConfigError
+/// for a config that cannot be run, or not on this backend. The result is the same on all of them; timings
+/// name the device.
 RunResult run_config(
     const Config& config, const std::function<Control(std::uint64_t total)>& control_for,
     const std::function<Resumption(const RunIdentity& identity)>& resume =

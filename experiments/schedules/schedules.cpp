@@ -309,6 +309,7 @@ class Schedules final : public Experiment {
   std::vector<Figure> figures(const Result& result, const Timings&) const override {
     return schedules_figures(result);
   }
+  bool needs_all_cells() const override { return true; }
   std::string csv(const Result& result, const Timings&) const override { return schedules_csv(result); }
   std::vector<std::pair<std::string, std::string>> files(const Result& result) const override {
     return schedules_files(result);

@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* merge_name = "merge";
+
 /// The shard that a journal is of, by the name of its file; none for other files.
 std::optional<Shard> shard_of(const fs::path& file) {
   const std::string name = file.filename().string();
@@ -62,16 +64,26 @@ bool overlap(const JobPart& a, const JobPart& b) {
          b.first < a.first + a.tallies.size();
 }
 
-/// Adds what a journal has. What another process finished, too, must be the same.
-void add(const fs::path& file, JournalContent&& from, ShardContent& content) {
-  const Experiment& experiment = *from.head->config.experiment;
+/// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
+/// process finished, too, must be the same.
+void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& run,
+         const std::function<void(const JournalHead& head)>& accept) {
+  const auto begin = [&](const JournalHead& head) {
+    accept(head);
+    run->cells.add_file(file);
+  };
+  const auto use = [&](std::size_t cell, std::uint64_t offset, std::string_view json) {
+    if (!run->cells.contains(cell)) {
+      run->cells.add(cell, offset);
+    } else if (run->cells.json(cell) != json) {
+      refuse_different(fmt::format("cell {}", cell), file, run->cells.file(cell).string());
+    }
+  };
+  std::optional<JournalContent> from = scan_journal(file, begin, use);
+  if (!from || !from->head) return;
+  ShardContent& content = run->shards.at(static_cast<std::size_t>(shard.index - 1));
   const std::string others = content.files.empty() ? "" : content.files.front();
-  for (auto& [cell, result] : from.cells) {
-    const auto [known, fresh] = content.cells.try_emplace(cell, result);
-    if (!fresh && cell_json(experiment, known->second) != cell_json(experiment, result))
-      refuse_different(fmt::format("cell {}", cell), file, others);
-  }
-  for (JobPart& part : from.parts) {
+  for (JobPart& part : from->parts) {
     const auto known = std::find_if(content.parts.begin(), content.parts.end(),
                                     [&](const JobPart& one) { return overlap(one, part); });
     if (known == content.parts.end()) {
@@ -80,27 +92,48 @@ void add(const fs::path& file, JournalContent&& from, ShardContent& content) {
       refuse_different(fmt::format("a part of cell {}", part.cell), file, others);
     }
   }
-  content.said_complete = content.said_complete || from.complete;
-  content.damaged += from.damaged;
+  content.said_complete = content.said_complete || from->complete;
+  content.damaged += from->damaged;
   content.files.push_back(file.string());
   const auto last = std::chrono::file_clock::to_sys(fs::last_write_time(file)).time_since_epoch();
   content.working_seconds += std::max(
-      std::chrono::duration<double>(last).count() - static_cast<double>(from.head->started.value_or(0)), 0.0);
+      std::chrono::duration<double>(last).count() - static_cast<double>(from->head->started.value_or(0)),
+      0.0);
 }
 
 }  // namespace
 
 fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
 
-fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
+namespace {
+
+/// FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl, another each time.
+fs::path new_journal(const fs::path& folder, const std::string& name) {
   static std::atomic<int> journals{0};
   std::string host(256, '\0');
   if (::gethostname(host.data(), host.size() - 1) != 0) host = "host";
   host.resize(std::char_traits<char>::length(host.c_str()));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return shards_folder(folder) /
-         fmt::format("{}.{}-{}-{}-{}.jsonl", name_of(shard), host, ::getpid(),
+         fmt::format("{}.{}-{}-{}-{}.jsonl", name, host, ::getpid(),
                      std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), ++journals);
+}
+
+}  // namespace
+
+fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
+  return new_journal(folder, name_of(shard));
+}
+
+fs::path new_merge_journal(const fs::path& folder) { return new_journal(folder, merge_name); }
+
+void remove_merge_journals(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(shards_folder(folder), error)) {
+    if (entry.path().filename().string().starts_with(merge_name)) left.push_back(entry.path());
+  }
+  for (const fs::path& file : left) fs::remove(file, error);
 }
 
 fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
@@ -118,35 +151,37 @@ bool any_shards(const fs::path& folder) {
                      [](const auto& one) { return read_journal_head(one.first).has_value(); });
 }
 
-ShardContent read_shard(const fs::path& folder, const Shard& shard, const JournalHead& head) {
-  ShardContent content;
+ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalHead& head) {
+  std::optional<ShardedRun> run = ShardedRun{
+      head, std::vector<ShardContent>(static_cast<std::size_t>(shard.count)), JournaledCells(head.cells)};
   for (const auto& [file, of] : journals_in(folder)) {
     if (of.index != shard.index && of.count == shard.count) continue;
-    std::optional<JournalContent> journal = read_journal(file);
-    if (!journal || !journal->head) continue;
-    if (const std::string reason = difference(*journal->head, head); !reason.empty()) {
+    const auto accept = [&, &file = file](const JournalHead& found) {
+      const std::string reason = difference(found, head);
+      if (reason.empty()) return;
       throw UsageError(fmt::format("{}: {}; remove {}, or choose another --out", file.string(), reason,
                                    shards_folder(folder).string()));
-    }
-    add(file, *std::move(journal), content);
+    };
+    add(file, shard, run, accept);
   }
-  return content;
+  return *std::move(run);
 }
 
 ShardedRun read_shards(const fs::path& folder) {
   std::optional<ShardedRun> run;
   fs::path first;
   for (const auto& [file, shard] : journals_in(folder)) {
-    std::optional<JournalContent> journal = read_journal(file);
-    if (!journal || !journal->head) continue;
-    if (!run) {
-      run = ShardedRun{*journal->head, std::vector<ShardContent>(static_cast<std::size_t>(shard.count))};
-      first = file;
-    } else if (const std::string reason = difference(*journal->head, run->head); !reason.empty()) {
-      throw UsageError(fmt::format("{} and {} are of different runs: {}; keep those of one", file.string(),
-                                   first.string(), reason));
-    }
-    add(file, *std::move(journal), run->shards.at(static_cast<std::size_t>(shard.index - 1)));
+    const auto accept = [&, &file = file, &shard = shard](const JournalHead& found) {
+      if (!run) {
+        run = ShardedRun{found, std::vector<ShardContent>(static_cast<std::size_t>(shard.count)),
+                         JournaledCells(found.cells)};
+        first = file;
+      } else if (const std::string reason = difference(found, run->head); !reason.empty()) {
+        throw UsageError(fmt::format("{} and {} are of different runs: {}; keep those of one", file.string(),
+                                     first.string(), reason));
+      }
+    };
+    add(file, shard, run, accept);
   }
   if (run && run->head.input) {
     run->head.config = with_sections(read_config(*run->head.input));
@@ -157,42 +192,51 @@ ShardedRun read_shards(const fs::path& folder) {
       shards_folder(folder).string(), shell_word(folder.string())));
 }
 
-std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run,
-                                     std::span<const CellSpec> cells) {
+ShardPlan plan_of(const ShardedRun& run, const CellGrid& grid) {
+  return {*run.head.config.experiment, grid, static_cast<int>(run.shards.size()),
+          run.head.backend == "cpu" ? Backend::cpu : Backend::cuda};
+}
+
+std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
-  const ShardPlan plan = plan_shards(*run.head.config.experiment, cells, count,
-                                     run.head.backend == "cpu" ? Backend::cpu : Backend::cuda);
   // The jobs of divided cells, by the cell that names them: those that any shard has a part of.
   std::map<std::size_t, std::set<std::size_t>> jobs;
-  for (const ShardContent& content : run.shards) {
-    for (const JobPart& part : content.parts) jobs[part.cell].insert(part.job);
+  std::vector<std::map<std::size_t, std::size_t>> parts(run.shards.size());  // of each shard, by cell
+  for (std::size_t at = 0; at < run.shards.size(); ++at) {
+    for (const JobPart& part : run.shards[at].parts) {
+      jobs[part.cell].insert(part.job);
+      ++parts[at][part.cell];
+    }
   }
-  std::vector<ShardState> states;
-  for (int index = 1; index <= count; ++index) {
-    const auto at = static_cast<std::size_t>(index - 1);
-    const Share& share = plan.shares[at];
-    const ShardContent& content = run.shards[at];
-    std::map<std::size_t, std::size_t> parts;
-    for (const JobPart& part : content.parts) ++parts[part.cell];
-    ShardState state{.shard = index, .damaged = content.damaged};
-    for (std::size_t cell = 0; cell < share.cells.size(); ++cell) {
-      if (!share.cells[cell]) continue;
-      ++state.cells;
+  std::vector<ShardState> states(run.shards.size());
+  std::vector<bool> has_divided(run.shards.size());
+  for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
+    const auto [first, last] = plan.shards_of(cell);
+    for (int shard = first; shard <= last; ++shard) {
+      if (!plan.runs(cell, shard)) continue;
+      const auto at = static_cast<std::size_t>(shard - 1);
       const auto named = jobs.find(cell);
       // A divided cell without a job of its name has those of a cell before it.
-      const bool finished = !share.divided.contains(cell) ? content.cells.contains(cell)
-                            : named == jobs.end()         ? content.said_complete
-                                                          : parts[cell] == named->second.size();
-      state.finished += finished ? 1 : 0;
+      const bool finished = !plan.divided(cell)   ? run.cells.contains(cell)
+                            : named == jobs.end() ? run.shards[at].said_complete
+                                                  : parts[at][cell] == named->second.size();
+      ++states[at].cells;
+      states[at].finished += finished ? 1 : 0;
+      has_divided[at] = has_divided[at] || plan.divided(cell);
     }
+  }
+  for (std::size_t at = 0; at < states.size(); ++at) {
+    ShardState& state = states[at];
+    const ShardContent& content = run.shards[at];
+    state.shard = static_cast<int>(at) + 1;
+    state.damaged = content.damaged;
     // Before its end a shard may lack jobs that none has begun.
-    state.complete = state.finished == state.cells && (content.said_complete || share.divided.empty());
+    state.complete = state.finished == state.cells && (content.said_complete || !has_divided[at]);
     if (!state.complete && state.finished > 0) {
       const auto left = static_cast<double>(state.cells - state.finished);
       state.seconds_left = content.working_seconds * left / static_cast<double>(state.finished);
     }
-    if (!state.complete) state.error = shard_error(folder, {index, count});
-    states.push_back(std::move(state));
+    if (!state.complete) state.error = shard_error(folder, {state.shard, count});
   }
   return states;
 }

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "experiments/run/journal_file.hpp"
+#include "experiments/shards/journaled_cells.hpp"
 #include "experiments/shards/shard_plan.hpp"
 
 namespace speclab {
@@ -19,15 +19,18 @@ namespace speclab {
 std::filesystem::path shards_folder(const std::filesystem::path& folder);
 /// The journal of this process for a shard. Each call names another file.
 std::filesystem::path new_shard_journal(const std::filesystem::path& folder, const Shard& shard);
+/// What a merge of this process puts down, beside the shards.
+std::filesystem::path new_merge_journal(const std::filesystem::path& folder);
+/// Removes what merges left that were killed.
+void remove_merge_journals(const std::filesystem::path& folder);
 /// Where a process that ends in an error leaves the sentence.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
 /// Its sentence; empty when there was none.
 std::string shard_error(const std::filesystem::path& folder, const Shard& shard);
 
-/// What is finished of one shard, by all processes that ran it.
+/// What is finished of one shard besides whole cells, by all processes that ran it.
 struct ShardContent {
-  FinishedCells cells;
   std::vector<JobPart> parts;
   bool said_complete = false;      ///< by a process that ran it to its end
   std::vector<std::string> files;  ///< the journals read
@@ -39,6 +42,7 @@ struct ShardContent {
 struct ShardedRun {
   JournalHead head;                  ///< what they all ran
   std::vector<ShardContent> shards;  ///< index 0 for shard 1
+  JournaledCells cells;              ///< of all shards
 };
 
 /// Whether a folder has journals of shards that can be read.
@@ -48,7 +52,7 @@ bool any_shards(const std::filesystem::path& folder);
 /// damaged counts as not there.
 ShardedRun read_shards(const std::filesystem::path& folder);
 /// The same for one shard of a run with this head. Journals of other runs are an error.
-ShardContent read_shard(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head);
+ShardedRun read_shard(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head);
 
 /// How far a shard is.
 struct ShardState {
@@ -61,9 +65,10 @@ struct ShardState {
   std::string error = {};   ///< of the process that ran it last; empty when there was none
   std::size_t damaged = 0;  ///< lines of its journals that are not as they were written
 };
-/// `cells` are those of the run's config.
+/// `plan` is that of the run, by plan_of.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
-                                     std::span<const CellSpec> cells);
+                                     const ShardPlan& plan);
+ShardPlan plan_of(const ShardedRun& run, const CellGrid& grid);
 
 /// The command that runs a shard again.
 std::string shard_command(const ShardedRun& run, int shard);

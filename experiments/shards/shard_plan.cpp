@@ -14,31 +14,11 @@ namespace speclab {
 
 namespace {
 
-/// Cells that are run together.
-struct Group {
-  std::vector<std::size_t> cells;
-  std::uint32_t batches = 1;
-  double cost = 0;
-};
+/// So many cells are held at a time, with what they need to run: about 10 MB.
+constexpr std::size_t cells_in_block = 4096;
 
 double cost_of(const Config& cell) {
   return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
-}
-
-std::vector<Group> groups_of(const Experiment& experiment, std::span<const CellSpec> cells) {
-  std::vector<Group> groups;
-  std::unordered_map<std::string, std::size_t> by_jobs;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Division division = experiment.division(cells[i].config);
-    const auto known = division.jobs.empty() ? by_jobs.end() : by_jobs.find(division.jobs);
-    if (known != by_jobs.end()) {
-      groups[known->second].cells.push_back(i);
-      continue;
-    }
-    if (!division.jobs.empty()) by_jobs.emplace(division.jobs, groups.size());
-    groups.push_back({{i}, division.batches, cost_of(cells[i].config)});
-  }
-  return groups;
 }
 
 }  // namespace
@@ -58,45 +38,96 @@ Shard shard_named(const std::string& words) {
       fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, most_shards));
 }
 
-ShardPlan plan_shards(const Experiment& experiment, std::span<const CellSpec> cells, int shards,
-                      Backend backend) {
-  const std::vector<Group> groups = groups_of(experiment, cells);
+ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend)
+    : shards_(shards) {
+  std::unordered_map<std::string, std::uint32_t> by_jobs;
   double total = 0;
-  for (const Group& group : groups) total += group.cost;
-  const double each = total / shards;
-
-  const auto count = static_cast<std::size_t>(shards);
-  ShardPlan plan{std::vector<Share>(count, {std::vector<bool>(cells.size()), {}}),
-                 std::vector<double>(count)};
-  double begin = 0;
-  for (const Group& group : groups) {
-    const double end = begin + group.cost;
-    const auto shard_at = [&](double cost) {
-      return std::clamp<std::size_t>(each > 0 ? static_cast<std::size_t>(cost / each) : 0, 0, count - 1);
-    };
-    const bool divides = backend == Backend::cpu && group.batches > 1 && group.cost > each / 4;
-    // The batch at which shard k's part of the group begins.
-    const auto batch_at = [&](std::size_t k) {
-      const double share = (each * static_cast<double>(k) - begin) / group.cost;
-      return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * group.batches));
-    };
-    const std::size_t first = divides ? shard_at(begin) : shard_at((begin + end) / 2);
-    const std::size_t last = divides ? shard_at(end) : first;
-    for (std::size_t k = first; k <= last; ++k) {
-      const BatchSpan range =
-          divides ? BatchSpan{k == first ? 0 : batch_at(k), k == last ? group.batches : batch_at(k + 1)}
-                  : BatchSpan{0, group.batches};
-      if (range.first == range.last) continue;
-      const bool whole = range.first == 0 && range.last == group.batches;
-      plan.costs[k] += group.cost * (range.last - range.first) / group.batches;
-      for (const std::size_t cell : group.cells) {
-        plan.shares[k].cells[cell] = true;
-        if (!whole) plan.shares[k].divided.emplace(cell, range);
-      }
-    }
-    begin = end;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Config cell = cells[i].config;
+    Division division = experiment.division(cell);
+    auto group = static_cast<std::uint32_t>(groups_.size());
+    if (!division.jobs.empty()) group = by_jobs.try_emplace(std::move(division.jobs), group).first->second;
+    group_of_.push_back(group);
+    if (group < groups_.size()) continue;
+    const std::uint32_t batches = backend == Backend::cpu ? division.batches : 1;
+    groups_.push_back({.begin = total, .cost = cost_of(cell), .batches = batches});
+    total += groups_.back().cost;
   }
-  return plan;
+  each_ = total / shards;
+  const auto shard_at = [&](double cost) {
+    return each_ > 0 ? static_cast<std::int32_t>(std::clamp(cost / each_, 0.0, shards - 1.0)) : 0;
+  };
+  for (Group& group : groups_) {
+    const double end = group.begin + group.cost;
+    group.first = group.last = shard_at((group.begin + end) / 2);
+    if (group.batches == 1 || group.cost <= each_ / 4) continue;
+    group.first = shard_at(group.begin);
+    group.last = shard_at(end);
+    // A shard at either end may be left without a batch.
+    while (group.first < group.last && batch_at(group, group.first + 1) == 0) ++group.first;
+    while (group.first < group.last && batch_at(group, group.last) == group.batches) --group.last;
+  }
+}
+
+/// The batch at which a shard's part of the group begins.
+std::uint32_t ShardPlan::batch_at(const Group& group, int shard) const {
+  const double share = (each_ * shard - group.begin) / group.cost;
+  return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * group.batches));
+}
+
+BatchSpan ShardPlan::range_of(const Group& group, int shard) const {
+  return {shard == group.first ? 0 : batch_at(group, shard),
+          shard == group.last ? group.batches : batch_at(group, shard + 1)};
+}
+
+std::vector<std::vector<std::size_t>> ShardPlan::blocks_of(
+    const std::function<bool(std::size_t cell)>& wanted) const {
+  std::vector<std::size_t> cells;
+  for (std::size_t cell = 0; cell < group_of_.size(); ++cell) {
+    if (wanted(cell)) cells.push_back(cell);
+  }
+  std::stable_sort(cells.begin(), cells.end(),
+                   [&](std::size_t a, std::size_t b) { return group_of_[a] < group_of_[b]; });
+  std::vector<std::vector<std::size_t>> blocks;
+  for (const std::size_t cell : cells) {
+    const bool full = blocks.empty() || (blocks.back().size() >= cells_in_block &&
+                                         group_of_[blocks.back().back()] != group_of_[cell]);
+    if (full) blocks.emplace_back();
+    blocks.back().push_back(cell);
+  }
+  return blocks;
+}
+
+Share ShardPlan::share(int shard, const std::function<bool(std::size_t cell)>& wanted) const {
+  Share share;
+  share.blocks = blocks_of([&](std::size_t cell) {
+    if (!runs(cell, shard) || !wanted(cell)) return false;
+    if (divided(cell)) share.divided.emplace(cell, range_of(group_at(cell), shard - 1));
+    return true;
+  });
+  return share;
+}
+
+std::vector<double> ShardPlan::costs() const {
+  std::vector<double> costs(static_cast<std::size_t>(shards_));
+  for (const Group& group : groups_) {
+    for (std::int32_t shard = group.first; shard <= group.last; ++shard) {
+      const BatchSpan range = range_of(group, shard);
+      costs[static_cast<std::size_t>(shard)] += group.cost * (range.last - range.first) / group.batches;
+    }
+  }
+  return costs;
+}
+
+bool ShardPlan::runs(std::size_t cell, int shard) const {
+  const Group& group = group_at(cell);
+  if (shard - 1 < group.first || shard - 1 > group.last) return false;
+  const BatchSpan range = range_of(group, shard - 1);
+  return range.first < range.last;
+}
+
+std::pair<int, int> ShardPlan::shards_of(std::size_t cell) const {
+  return {group_at(cell).first + 1, group_at(cell).last + 1};
 }
 
 }  // namespace speclab

@@ -20,7 +20,9 @@ void refuse_indivisible(const Config& config) {
 }
 
 void remove_journals(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head) {
-  for (const std::string& file : read_shard(folder, shard, head).files) std::filesystem::remove(file);
+  const ShardedRun run = read_shard(folder, shard, head);
+  for (const std::string& file : run.shards[static_cast<std::size_t>(shard.index - 1)].files)
+    std::filesystem::remove(file);
 }
 
 bool run(const Config& config, const ShardOptions& options) {
@@ -35,14 +37,13 @@ bool run(const Config& config, const ShardOptions& options) {
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
             .count();
     if (options.anew) remove_journals(options.folder, options.shard, *head);
-    ShardContent earlier = read_shard(options.folder, options.shard, *head);
+    ShardedRun earlier = read_shard(options.folder, options.shard, *head);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
+    const ShardPlan plan(*config.experiment, *identity.grid, options.shard.count, options.backend);
     Resumption resumption;
-    const auto at = static_cast<std::size_t>(options.shard.index - 1);
     resumption.share =
-        plan_shards(*config.experiment, identity.specs, options.shard.count, options.backend).shares[at];
-    resumption.finished = std::move(earlier.cells);
-    resumption.parts = std::move(earlier.parts);
+        plan.share(options.shard.index, [&](std::size_t cell) { return !earlier.cells.contains(cell); });
+    resumption.parts = std::move(earlier.shards[static_cast<std::size_t>(options.shard.index - 1)].parts);
     resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     resumption.keep_part = [&](const JobPart& part) { journal->add(part); };
     return resumption;
@@ -55,11 +56,11 @@ bool run(const Config& config, const ShardOptions& options) {
 
 /// What is missing, shard by shard, with the commands that mend it.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
-                           std::span<const CellSpec> cells) {
+                           const ShardPlan& plan) {
   constexpr int most_listed = 20;
   std::string text;
   int missing = 0;
-  for (const ShardState& state : shard_states(folder, run, cells)) {
+  for (const ShardState& state : shard_states(folder, run, plan)) {
     if (state.complete || ++missing > most_listed) continue;
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
@@ -93,6 +94,11 @@ bool run_shard(const Config& config, const ShardOptions& options) {
 RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
+  const Experiment& experiment = *run.head.config.experiment;
+  // What divided cells gave, for the time of the merge.
+  remove_merge_journals(folder);
+  const std::filesystem::path scratch = new_merge_journal(folder);
+  std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
@@ -100,16 +106,31 @@ RunResult merge_shards(const std::filesystem::path& folder,
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
       throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
     }
-    if (const std::string missing = missing_shards(folder, run, identity.specs); !missing.empty())
+    const ShardPlan plan = plan_of(run, *identity.grid);
+    if (const std::string missing = missing_shards(folder, run, plan); !missing.empty())
       throw UsageError(missing);
     Resumption resumption;
-    for (ShardContent& content : run.shards) {
-      resumption.finished.merge(content.cells);
+    resumption.share = Share{plan.blocks_of([&](std::size_t cell) { return plan.divided(cell); }), {}};
+    for (ShardContent& content : run.shards)
       std::move(content.parts.begin(), content.parts.end(), std::back_inserter(resumption.parts));
-    }
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
     return resumption;
   };
-  return run_config(run.head.config, control_for, resume);
+  RunResult merged = run_config(run.head.config, control_for, resume);
+  writer.reset();
+  if (std::filesystem::exists(scratch)) {
+    scan_journal(
+        scratch, [&](const JournalHead&) { run.cells.add_file(scratch); },
+        [&](std::size_t cell, std::uint64_t offset, std::string_view) { run.cells.add(cell, offset); });
+  }
+  const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells), scratch);
+  if (merged.result.partial) return merged;
+  if (cells->size() > most_cells_held && !experiment.needs_all_cells()) {
+    merged.all = cells;
+  } else {
+    cells->each([&](const CellResult& cell) { merged.result.cells.push_back(cell); });
+  }
+  return merged;
 }
 
 }  // namespace speclab

@@ -27,7 +27,12 @@ struct ShardOptions {
 /// of another run. The sentence of an error is left in the folder, too.
 bool run_shard(const Config& config, const ShardOptions& options);
 
-/// The result of all shards in a folder: that of one process, byte for byte. Throws UsageError for shards
+/// So many cells are held in memory when shards are put together; more are read from the journals as they
+/// are needed (RunResult::all).
+inline constexpr std::size_t most_cells_held = 20'000;
+
+/// The result of all shards in a folder: that of one process, byte for byte; nothing but `partial` after an
+/// interrupt. Throws UsageError for shards
 /// that are missing or not complete, with the commands that run them.
 RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for);

@@ -38,7 +38,7 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   };
   const auto first_share = [&](const RunIdentity& identity) {
     Resumption resumption;
-    resumption.share = plan_shards(*config.experiment, identity.specs, shards, Backend::cpu).shares.front();
+    resumption.share = ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).share(1);
     return resumption;
   };
   run_config(config, control_for, first_share);
@@ -58,7 +58,8 @@ std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shar
   if (!any_shards(folder)) return incomplete;
   incomplete.clear();
   const ShardedRun run = read_shards(folder);
-  for (const ShardState& state : shard_states(folder, run, cells_of(run.head.config))) {
+  const ShardPlan plan = plan_of(run, CellGrid(run.head.config));
+  for (const ShardState& state : shard_states(folder, run, plan)) {
     if (!state.complete) incomplete.push_back(state.shard);
   }
   return incomplete;

@@ -41,6 +41,12 @@ void append_line(std::string& out, const Values& values) {
 
 }  // namespace
 
+std::string csv_line(const std::vector<CsvValue>& row) {
+  std::string out;
+  append_line(out, row);
+  return out;
+}
+
 std::string csv(const std::vector<std::string>& columns, const std::vector<std::vector<CsvValue>>& rows) {
   std::string out;
   append_line(out, columns);

@@ -89,10 +89,14 @@ RunResult merge(const std::string& folder) {
   RunResult run = unlocked(
       [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
   watch.finish();
+  if (run.all) run.all->each([&](const CellResult& cell) { run.result.cells.push_back(cell); });
+  run.all.reset();
   return run;
 }
 
-RunResult read_back(const std::string& text) { return {read_result(parse_json(text)), {}}; }
+RunResult read_back(const std::string& text) {
+  return {.result = read_result(parse_json(text)), .timings = {}};
+}
 
 nb::bytes json_bytes(const RunResult& run) {
   std::string text;
@@ -107,7 +111,10 @@ std::string command_of(const std::string& title) { return "speclab.run(...)  # "
 std::string report(const RunResult& run) {
   return unlocked([&] {
     const std::string command = command_of(run.result.title);
-    const Section section = result_section(run.result, run.timings, "result", command);
+    Section section;
+    with_cells(run, [&](const CellSource& cells) {
+      section = result_section(run.result, cells, run.timings, "result", command);
+    });
     Page page{section.title, "", report_facts(command), {section}};
     add_input_facts(run.result.inputs, page.facts);
     return html(page);

@@ -29,6 +29,36 @@ std::string set_values(const CellSpec& cell) {
 
 }  // namespace
 
+TEST_CASE("each cell is what its whole config reads as") {
+  // Values of plain keys, below keys that the config has and has not, of kinds, and whole objects.
+  const std::string base = R"("title": "t", "simulation": {"trials": 8, "length": 5},
+    "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}})";
+  const std::vector<std::string> varied{
+      R"("sweep": {"/gamma": [1, 4], "/seed": [3, 4], "/cost/c": [0.1, 0.2], "/models/draft/alpha": [0.5, 0.6]})",
+      R"("sweep": {"/models/target/kind": ["zipf", "uniform"], "/models/target/vocab": [20]})",
+      R"("sweep": {"/models/draft": [{"kind": "uniform"}, {"kind": "zipf", "vocab": 20}], "/sampling/temperature": [0.5, 2]})",
+      R"("sweep": {"/simulation/prompt/0": [1]}, "cases": [{"set": {"/simulation/prompt": [2]}}])",
+      R"("cases": [{"label": "a", "set": {"/rule/kind": "block", "/alpha": 0.5}}, {"set": {"/engine": "fast"}}, {"label": "as it is"}])"};
+  for (const std::string& more : varied) {
+    CAPTURE(more);
+    const Json input = parse_json("{" + base + ", " + more + "}");
+    const CellGrid grid(read_config(input));
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+      const CellSpec cell = grid[i];
+      Json whole = input;
+      whole.erase("sweep");
+      whole.erase("cases");
+      for (const auto& [path, value] : cell.set) whole[Json::json_pointer(path)] = *value;
+      CHECK(config_json(cell.config) == config_json(read_config(whole)));
+    }
+  }
+  const auto error = [&](const std::string& more) {
+    return config_error_of([&] { CellGrid(read_config(parse_json("{" + base + ", " + more + "}")))[0]; });
+  };
+  CHECK(error(R"("sweep": {"/gamma": [65]})").find("(in the cell gamma = 65)") != std::string::npos);
+  CHECK(error(R"("sweep": {"/cost/c_hta": [1]})").find("did you mean \"c_hat\"") != std::string::npos);
+}
+
 TEST_CASE("a range has both ends and no decimal noise") {
   CHECK(values(R"({"from": 0.1, "to": 0.5, "step": 0.1})") == "[0.1,0.2,0.3,0.4,0.5]");
   CHECK(values(R"({"from": 0, "to": 1, "count": 5})") == "[0,0.25,0.5,0.75,1]");

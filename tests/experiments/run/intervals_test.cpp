@@ -46,7 +46,8 @@ TEST_CASE("few sequences of dependent rounds: estimates without bounds, and a se
     CHECK(cell.agreement.empty());
     CHECK(interval_note(result).find("± ?") != std::string::npos);
     CHECK(verdict_cell(result, cell).text.find("too few independent sequences") != std::string::npos);
-    CHECK(result_csv(result).find("too few independent sequences") != std::string::npos);
+    CHECK(result.config.experiment->csv(result, {}).find("too few independent sequences") !=
+          std::string::npos);
     // Also once it has been through a file.
     CHECK(has_unknown_error(read_result(result_json(result)).cells.front()));
   }

@@ -18,7 +18,7 @@ namespace {
 Config config_of(const std::string& text) { return with_sections(read_config(parse_json(text))); }
 
 ShardPlan planned(const Config& config, int shards, Backend backend) {
-  return plan_shards(*config.experiment, cells_of(config), shards, backend);
+  return {*config.experiment, CellGrid(config), shards, backend};
 }
 
 Config decoding(const std::string& sweep) {
@@ -35,13 +35,16 @@ struct Cover {
 
 Cover cover_of(const ShardPlan& plan, std::size_t cells, std::uint32_t batches) {
   Cover cover{std::vector(cells, std::vector<int>(batches)), std::vector<int>(cells)};
-  for (const Share& share : plan.shares) {
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-      if (!share.cells[cell]) continue;
-      ++cover.shards[cell];
-      const auto part = share.divided.find(cell);
-      const BatchSpan range = part == share.divided.end() ? BatchSpan{0, batches} : part->second;
-      for (std::uint32_t batch = range.first; batch < range.last; ++batch) ++cover.runs[cell][batch];
+  for (int shard = 1; shard <= plan.shards(); ++shard) {
+    const Share share = plan.share(shard);
+    for (const auto& block : share.blocks) {
+      for (const std::size_t cell : block) {
+        ++cover.shards[cell];
+        CHECK(plan.runs(cell, shard));
+        const auto part = share.divided.find(cell);
+        const BatchSpan range = part == share.divided.end() ? BatchSpan{0, batches} : part->second;
+        for (std::uint32_t batch = range.first; batch < range.last; ++batch) ++cover.runs[cell][batch];
+      }
     }
   }
   return cover;
@@ -68,10 +71,11 @@ TEST_CASE("every batch of every cell is run by exactly one shard, at equal cost"
       const ShardPlan plan = planned(config, shards, Backend::cpu);
       check_once(cover_of(plan, cells, 64));
       double total = 0;
-      for (const double cost : plan.costs) total += cost;
+      const std::vector<double> costs = plan.costs();
+      for (const double cost : costs) total += cost;
       // A cell below a quarter of a shard stays whole, which moves either end of a shard by half of it; a
       // batch that is cut in the middle moves an end by half a batch.
-      const double most = *std::max_element(plan.costs.begin(), plan.costs.end());
+      const double most = *std::max_element(costs.begin(), costs.end());
       CHECK(most <= total / shards * 1.25 + 64 * 128 * 50 / 64.0);
     }
   }
@@ -84,7 +88,7 @@ TEST_CASE("cells that differ in costs alone share their simulations, and stay to
   check_once(cover);
   for (std::size_t cell = 2; cell < 8; ++cell) CHECK(cover.runs[cell] == cover.runs[cell % 2]);
   double total = 0;
-  for (const double cost : plan.costs) total += cost;
+  for (const double cost : plan.costs()) total += cost;
   CHECK(total == doctest::Approx(128 * 50 * (3 + 5)));  // two simulations, not eight
 }
 
@@ -104,6 +108,23 @@ TEST_CASE("rounds without memory are cut wherever batches end") {
   const Cover cover = cover_of(planned(config, 4, Backend::cpu), 1, 64);
   check_once(cover);
   CHECK(cover.shards[0] == 4);
+}
+
+TEST_CASE("a large share is run in blocks, of which each has all cells of a simulation that it has any of") {
+  // The axis that costs vary along is the first, so that cells of one simulation stand far apart.
+  const Config config = decoding(
+      R"({"/cost/c": {"from": 0.01, "to": 0.2, "count": 3}, "/seed": {"from": 1, "to": 5000, "step": 1}})");
+  const ShardPlan plan = planned(config, 2, Backend::cuda);
+  check_once(cover_of(plan, 15000, 64));
+  const Share share = plan.share(1);
+  CHECK(share.blocks.size() > 1);
+  for (const auto& block : share.blocks) {
+    CHECK(block.size() < 4096 + 3);
+    for (const std::size_t cell : block) {
+      for (const std::size_t same : {cell % 5000, cell % 5000 + 5000, cell % 5000 + 10000})
+        CHECK(std::find(block.begin(), block.end(), same) != block.end());
+    }
+  }
 }
 
 TEST_CASE("a shard is I/N") {

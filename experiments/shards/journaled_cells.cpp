@@ -1,0 +1,44 @@
+#include "experiments/shards/journaled_cells.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_open = 16;
+
+}  // namespace
+
+void JournaledCells::add_file(const std::filesystem::path& file) { files_.push_back(file); }
+
+std::string_view JournaledCells::json(std::size_t cell) const {
+  const Place& place = places_.at(cell);
+  const auto known =
+      std::find_if(open_.begin(), open_.end(), [&](const OpenFile& one) { return one.file == place.file; });
+  if (known != open_.end()) {
+    std::rotate(known, known + 1, open_.end());
+  } else {
+    if (open_.size() == most_open) open_.erase(open_.begin());
+    open_.push_back({place.file, std::make_unique<JournalReader>(files_.at(place.file))});
+  }
+  return open_.back().reader->cell(place.offset);
+}
+
+JournaledResult::~JournaledResult() {
+  std::error_code error;
+  if (!scratch_.empty()) std::filesystem::remove(scratch_, error);
+}
+
+void JournaledResult::each_json(const std::function<void(const Json& cell)>& use) const {
+  // Checked against their SHA-256 when they were found.
+  for (std::size_t cell = 0; cell < size(); ++cell) use(Json::parse(cells_.json(cell)));
+}
+
+void JournaledResult::each(const std::function<void(const CellResult& cell)>& use) const {
+  each_json([&](const Json& json) { use(read_cell(experiment_, json)); });
+}
+
+}  // namespace speclab

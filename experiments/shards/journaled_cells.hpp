@@ -1,0 +1,66 @@
+// The finished cells of a run where they stand: in journals, of which one line at a time is held.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "experiments/run/journal_file.hpp"
+
+namespace speclab {
+
+/// Knows where each cell is: 16 bytes a cell. One thread at a time uses it.
+class JournaledCells {
+ public:
+  explicit JournaledCells(std::size_t cells) : places_(cells) {}
+
+  std::size_t size() const { return places_.size(); }
+  bool contains(std::size_t cell) const { return places_[cell].file != nowhere; }
+  /// The file that a cell is in.
+  const std::filesystem::path& file(std::size_t cell) const { return files_[places_[cell].file]; }
+  /// Its JSON, until the next call. Throws std::runtime_error when the journal cannot be read.
+  std::string_view json(std::size_t cell) const;
+
+  /// Further cells are in `file`.
+  void add_file(const std::filesystem::path& file);
+  void add(std::size_t cell, std::uint64_t offset) {
+    places_[cell] = {offset, static_cast<std::uint32_t>(files_.size() - 1)};
+  }
+
+ private:
+  static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint32_t file = nowhere;
+  };
+  struct OpenFile {
+    std::uint32_t file;
+    std::unique_ptr<JournalReader> reader;
+  };
+
+  std::vector<Place> places_;
+  std::vector<std::filesystem::path> files_;
+  mutable std::vector<OpenFile> open_;  ///< the one used last at the end
+};
+
+/// All cells of a run as its result has them. `scratch`, when it is not empty, is removed with it.
+class JournaledResult final : public CellSource {
+ public:
+  JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)
+      : experiment_(experiment), cells_(std::move(cells)), scratch_(std::move(scratch)) {}
+  ~JournaledResult() override;
+
+  std::size_t size() const override { return cells_.size(); }
+  void each(const std::function<void(const CellResult& cell)>& use) const override;
+  void each_json(const std::function<void(const Json& cell)>& use) const override;
+
+ private:
+  const Experiment& experiment_;
+  JournaledCells cells_;
+  std::filesystem::path scratch_;
+};
+
+}  // namespace speclab
