@@ -3,7 +3,8 @@
 usage: failures.py SPECLAB_BINARY SOURCE_DIR [--shards N]
 
 First 30 kills at random times, over shards and the merge: nothing that was finished is lost or computed again. Then N shards of ten cells
-each as processes of their own, of which some crash, some are started twice, some lose their journal, and some are copied or damaged.
+each as processes of their own, of which some crash, some are started twice, some lose their journal, and some are copied or damaged. Last,
+one cell of 10^9 rounds over 8 shards.
 """
 
 import argparse
@@ -136,6 +137,18 @@ def check_failures(speclab: str, folder: pathlib.Path, rng: random.Random, shard
           f"merge {time.monotonic() - start:.1f} s; the bytes of one process")
 
 
+def check_one_cell(speclab: str, folder: pathlib.Path) -> None:
+    shards = 8
+    run = Run(speclab, {"title": "One cell", "experiment": "iid", "alpha": 0.8, "gamma": 5, "simulation": {"trials": 64, "length": 15625000}},
+              folder, shards)
+    start = time.monotonic()
+    for shard in range(1, shards + 1):
+        assert run.start(shard).wait() == 0
+    run.call("merge", run.out)
+    run.check_same()
+    print(f"one cell of 10^9 rounds: {run.seconds:.2f} s by one process, {time.monotonic() - start:.2f} s by {shards} one after another, and merged")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("speclab")
@@ -144,10 +157,11 @@ def main() -> None:
     options = parser.parse_args()
     rng = random.Random(21)
     with tempfile.TemporaryDirectory() as name:
-        for part in ("kills", "failures"):
+        for part in ("kills", "failures", "one_cell"):
             (pathlib.Path(name) / part).mkdir()
         check_kills(options.speclab, pathlib.Path(name) / "kills", rng)
         check_failures(options.speclab, pathlib.Path(name) / "failures", rng, options.shards)
+        check_one_cell(options.speclab, pathlib.Path(name) / "one_cell")
 
 
 main()
