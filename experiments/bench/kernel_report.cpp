@@ -17,15 +17,13 @@ namespace speclab {
 
 namespace {
 
-constexpr double mebi = 1048576;
 constexpr double gibi = 1073741824;
 /// Longer tables are closed at first, below the figures.
 constexpr std::size_t most_open_rows = 30;
 
 using Cells = std::vector<Cell>;
 
-Cell text(std::string words) { return text_cell(std::move(words)); }
-Cell number(const std::optional<double>& value) { return measured_cell(value, 3); }
+Cell three_digits(const std::optional<double>& value) { return measured_cell(value, 3); }
 Cell whole(std::int64_t value) { return count_cell(static_cast<std::uint64_t>(value)); }
 
 Cells joined(Cells cells, Cells more) {
@@ -34,10 +32,12 @@ Cells joined(Cells cells, Cells more) {
 }
 
 Cells shape_cells(const BenchShape& shape) {
-  return {whole(shape.requests), whole(shape.gamma), whole(shape.vocab), text(dtype_name(shape.dtype))};
+  return {whole(shape.requests), whole(shape.gamma), whole(shape.vocab), text_cell(dtype_name(shape.dtype))};
 }
 
-Cells point_cells(const KernelPoint& point) { return joined(shape_cells(point), {number(point.alpha)}); }
+Cells point_cells(const KernelPoint& point) {
+  return joined(shape_cells(point), {three_digits(point.alpha)});
+}
 
 /// Tables with rows, of at most `most_rows` rows.
 std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
@@ -55,8 +55,9 @@ std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
 }
 
 Cells measured_cells(const VerificationRow& row) {
-  return joined(point_cells(row), {text(words(row.cache)), text(row.method), number(row.median_us),
-                                   number(row.p99_us), number(row.bytes / 1e6), number(row.gb_per_s)});
+  return joined(point_cells(row),
+                {text_cell(words(row.cache)), text_cell(row.method), three_digits(row.median_us),
+                 three_digits(row.p99_us), three_digits(row.bytes / 1e6), three_digits(row.gb_per_s)});
 }
 
 Table verification_table(const std::vector<VerificationRow>& rows) {
@@ -66,10 +67,10 @@ Table verification_table(const std::vector<VerificationRow>& rows) {
                "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
   for (const VerificationRow& row : rows) {
     if (row.kind == MethodKind::ceiling) continue;
-    table.rows.push_back(
-        joined(measured_cells(row),
-               {number(100 * row.of_copy), number(row.times_baseline), number(row.times_wagner_exact),
-                number(row.times_wagner_sigmoid), number(row.total_variation)}));
+    table.rows.push_back(joined(measured_cells(row),
+                                {three_digits(100 * row.of_copy), three_digits(row.times_baseline),
+                                 three_digits(row.times_wagner_exact), three_digits(row.times_wagner_sigmoid),
+                                 three_digits(row.total_variation)}));
   }
   return table;
 }
@@ -86,20 +87,21 @@ Table ceilings_table(const std::vector<VerificationRow>& rows) {
 
 Table left_out_table(const std::vector<LeftOut>& rows) {
   Table table{"left-out", "Left out", {"size", "method", "why"}};
-  for (const LeftOut& row : rows) table.rows.push_back({text(row.size), text(row.method), text(row.why)});
+  for (const LeftOut& row : rows)
+    table.rows.push_back({text_cell(row.size), text_cell(row.method), text_cell(row.why)});
   return table;
 }
 
 Cells layout_cells(const MethodLayout& method) {
-  if (method.left_out) return joined(Cells(5, text("-")), {text("left out: " + *method.left_out)});
+  if (method.left_out) return joined(Cells(5, text_cell("-")), {text_cell("left out: " + *method.left_out)});
   std::int64_t most = 0;
   for (const LaunchRow& launch : method.launches) most = std::max(most, launch.blocks);
   return {whole(static_cast<std::int64_t>(method.launches.size())),
           whole(most),
-          number(static_cast<double>(method.workspace_bytes) / mebi),
-          number((method.bytes_read + method.bytes_written) / 1e6),
-          number(method.bound_us),
-          text(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
+          three_digits(static_cast<double>(method.workspace_bytes) / mebi),
+          three_digits((method.bytes_read + method.bytes_written) / 1e6),
+          three_digits(method.bound_us),
+          text_cell(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
 }
 
 Table layout_table(const std::vector<DryPoint>& points) {
@@ -109,7 +111,8 @@ Table layout_table(const std::vector<DryPoint>& points) {
                "MB moved", "bound us", "problems"}};
   for (const DryPoint& point : points) {
     for (const MethodLayout& method : point.methods) {
-      table.rows.push_back(joined(joined(point_cells(point), {text(method.method)}), layout_cells(method)));
+      table.rows.push_back(
+          joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
     }
   }
   return table;
@@ -121,7 +124,7 @@ Table unfit_table(const std::vector<DryPoint>& points) {
   for (const DryPoint& point : points) {
     if (point.fits) continue;
     table.rows.push_back(
-        joined(point_cells(point), {number(static_cast<double>(point.device_bytes) / gibi)}));
+        joined(point_cells(point), {three_digits(static_cast<double>(point.device_bytes) / gibi)}));
   }
   return table;
 }
@@ -133,15 +136,15 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
                "bytes counted", "loaded/counted"}};
   for (const EmulatedRow& row : rows) {
     const Cells counts = row.left_out
-                             ? Cells(6, text("-"))
-                             : Cells{number(row.agreed),
-                                     number(row.within_band),
-                                     number(row.different),
-                                     number(static_cast<double>(row.loaded_bytes)),
-                                     number(row.counted_bytes),
-                                     number(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
+                             ? Cells(6, text_cell("-"))
+                             : Cells{three_digits(row.agreed),
+                                     three_digits(row.within_band),
+                                     three_digits(row.different),
+                                     three_digits(static_cast<double>(row.loaded_bytes)),
+                                     three_digits(row.counted_bytes),
+                                     three_digits(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
     const std::string name = row.method + (row.left_out ? ": left out: " + *row.left_out : "");
-    table.rows.push_back(joined(joined({text(name)}, shape_cells(row)), counts));
+    table.rows.push_back(joined(joined({text_cell(name)}, shape_cells(row)), counts));
   }
   return table;
 }

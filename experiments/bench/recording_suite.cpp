@@ -136,7 +136,6 @@ std::string recording_report_text(const RecordingReport& report) {
               {"what", "GB", "seconds", "spread", "GB/s"},
               {},
               ""};
-  constexpr double giga = 1e9;
   for (const RecordingSpeed& one : report.speeds) {
     table.rows.push_back({text_cell(one.what), measured_cell(one.bytes / giga, 3),
                           measured_cell(one.seconds, 3), measured_cell(one.spread, 2),

@@ -12,21 +12,15 @@ namespace speclab {
 
 namespace {
 
-constexpr double mebi = 1048576;
-constexpr int four_digits = 4;
+Cell four_digits(const std::optional<double>& value) { return measured_cell(value, 4); }
+Cell four_digits(std::size_t value, double unit) { return four_digits(static_cast<double>(value) / unit); }
 
-Cell text(std::string words) { return text_cell(std::move(words)); }
-Cell number(const std::optional<double>& value) { return measured_cell(value, four_digits); }
-Cell number(std::size_t value, double unit) { return number(static_cast<double>(value) / unit); }
-
-std::string mebibytes(std::size_t bytes) {
-  return digits_text(static_cast<double>(bytes) / mebi, four_digits);
-}
+std::string mebibytes(std::size_t bytes) { return digits_text(static_cast<double>(bytes) / mebi, 4); }
 
 Table limits_table(const MachineLimits& limits) {
   Table table{"limits", "What the machine allows, one thread", {"limit", "value", "unit"}};
   const auto add = [&](std::string name, double value, const char* unit) {
-    table.rows.push_back({text(std::move(name)), number(value), text(unit)});
+    table.rows.push_back({text_cell(std::move(name)), four_digits(value), text_cell(unit)});
   };
   for (const auto& [ns, name] : {std::pair{limits.block_ns, "Philox blocks by " + limits.instruction_set},
                                  std::pair{limits.scalar_block_ns, std::string("Philox blocks, scalar")}}) {
@@ -49,9 +43,9 @@ Table speed_table(const std::vector<WorkloadRow>& rows) {
   Table table{
       "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"}};
   for (const WorkloadRow& row : rows) {
-    table.rows.push_back({text(row.name), number(row.tokens_per_second / 1e6),
-                          number(row.rounds_per_second / 1e6), number(row.ns_per_token),
-                          number(100 * row.spread)});
+    table.rows.push_back({text_cell(row.name), four_digits(row.tokens_per_second / 1e6),
+                          four_digits(row.rounds_per_second / 1e6), four_digits(row.ns_per_token),
+                          four_digits(100 * row.spread)});
   }
   return table;
 }
@@ -62,10 +56,11 @@ Table work_table(const std::vector<WorkloadRow>& rows) {
               {"workload", "numbers", "reads", "passes", "cache misses", "tables MiB", "bytes/context"}};
   for (const WorkloadRow& row : rows) {
     if (!row.per_token) continue;
-    table.rows.push_back({text(row.name), number(row.per_token->random_numbers), number(row.per_token->reads),
-                          number(row.per_token->passes), number(row.cache_misses_per_token),
-                          row.tables ? number(row.tables->table_bytes, mebi) : number({}),
-                          row.tables ? number(row.tables->bytes_per_context) : number({})});
+    table.rows.push_back({text_cell(row.name), four_digits(row.per_token->random_numbers),
+                          four_digits(row.per_token->reads), four_digits(row.per_token->passes),
+                          four_digits(row.cache_misses_per_token),
+                          row.tables ? four_digits(row.tables->table_bytes, mebi) : four_digits({}),
+                          row.tables ? four_digits(row.tables->bytes_per_context) : four_digits({})});
   }
   return table;
 }
@@ -77,20 +72,21 @@ Table bound_table(const std::vector<WorkloadRow>& rows) {
   for (const WorkloadRow& row : rows) {
     if (!row.bound) continue;
     const TimeBound& bound = *row.bound;
-    table.rows.push_back({text(row.name), number(row.ns_per_token), number(bound.random_ns_per_token),
-                          number(bound.reads_ns_per_token), number(bound.sum_ns_per_token),
-                          number(bound.ratio_to_sum), number(bound.larger_ns_per_token),
-                          number(bound.ratio_to_larger)});
+    table.rows.push_back({text_cell(row.name), four_digits(row.ns_per_token),
+                          four_digits(bound.random_ns_per_token), four_digits(bound.reads_ns_per_token),
+                          four_digits(bound.sum_ns_per_token), four_digits(bound.ratio_to_sum),
+                          four_digits(bound.larger_ns_per_token), four_digits(bound.ratio_to_larger)});
   }
   return table;
 }
 
 Table comparisons_table(const SimReport& report) {
   Table table{"ratios", "Ratios of tokens/s", {"what", "ratio"}};
-  for (const RatioRow& row : report.comparisons) table.rows.push_back({text(row.name), number(row.ratio)});
+  for (const RatioRow& row : report.comparisons)
+    table.rows.push_back({text_cell(row.name), four_digits(row.ratio)});
   if (report.numpy && report.numpy->measured && report.numpy->measured->fast_over_numpy) {
-    table.rows.push_back({text(report.numpy->name + ": fast engine over NumPy"),
-                          number(*report.numpy->measured->fast_over_numpy)});
+    table.rows.push_back({text_cell(report.numpy->name + ": fast engine over NumPy"),
+                          four_digits(*report.numpy->measured->fast_over_numpy)});
   }
   return table;
 }
@@ -100,8 +96,8 @@ Table drafting_table(const std::vector<DraftingRow>& rows) {
               "Drafting without a model, rows of 32,000 tokens",
               {"drafter", "reading, ns a settled token", "proposing, ns a drafted token", "tokens a round"}};
   for (const DraftingRow& row : rows) {
-    table.rows.push_back({text(row.name), number(row.read_ns_per_token), number(row.propose_ns_per_token),
-                          number(row.mean_length)});
+    table.rows.push_back({text_cell(row.name), four_digits(row.read_ns_per_token),
+                          four_digits(row.propose_ns_per_token), four_digits(row.mean_length)});
   }
   return table;
 }
@@ -113,11 +109,12 @@ Table preparation_table(const std::vector<PreparationRow>& rows) {
                "tables MiB"}};
   for (const PreparationRow& row : rows) {
     const bool trained = row.text_bytes > 0;
-    const auto of_text = [&](double value) { return trained ? number(value) : number({}); };
-    table.rows.push_back({text(row.name), of_text(static_cast<double>(row.tokens) / 1e6),
+    const auto of_text = [&](double value) { return trained ? four_digits(value) : four_digits({}); };
+    table.rows.push_back({text_cell(row.name), of_text(static_cast<double>(row.tokens) / 1e6),
                           of_text(row.corpus_seconds), of_text(row.training_seconds),
-                          of_text(row.text_bytes_per_second.value_or(0) / 1e6), number(row.preparing_seconds),
-                          number(row.contexts, 1), number(row.table_bytes, mebi)});
+                          of_text(row.text_bytes_per_second.value_or(0) / 1e6),
+                          four_digits(row.preparing_seconds), four_digits(row.contexts, 1),
+                          four_digits(row.table_bytes, mebi)});
   }
   return table;
 }
@@ -128,10 +125,11 @@ Table lengths_table(const std::vector<LengthRow>& rows) {
       "Time and memory by the length of the run",
       {"run", "tokens", "ns/token", "best", "best over the first's", "peak memory MiB", "repetitions"}};
   for (const LengthRow& row : rows) {
-    table.rows.push_back({text(row.name), number(row.tokens, 1), number(row.ns_per_token),
-                          number(row.best_ns_per_token),
-                          number(row.best_ns_per_token / rows.front().best_ns_per_token),
-                          number(row.peak_bytes, mebi), number(static_cast<double>(row.repetitions))});
+    table.rows.push_back({text_cell(row.name), four_digits(row.tokens, 1), four_digits(row.ns_per_token),
+                          four_digits(row.best_ns_per_token),
+                          four_digits(row.best_ns_per_token / rows.front().best_ns_per_token),
+                          four_digits(row.peak_bytes, mebi),
+                          four_digits(static_cast<double>(row.repetitions))});
   }
   return table;
 }
@@ -142,10 +140,11 @@ Table numpy_table(const std::optional<NumpyRow>& numpy) {
               {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"}};
   if (!numpy || !numpy->measured) return table;
   const NumpyMeasurement& measured = *numpy->measured;
-  table.rows.push_back({text(numpy->name), number(measured.output.rounds, 1),
-                        number(measured.output.emitted, 1), number(measured.output.seconds),
-                        number(measured.tokens_per_second), number(measured.test.pearson),
-                        number(static_cast<double>(measured.test.degrees)), number(measured.test.p)});
+  table.rows.push_back({text_cell(numpy->name), four_digits(measured.output.rounds, 1),
+                        four_digits(measured.output.emitted, 1), four_digits(measured.output.seconds),
+                        four_digits(measured.tokens_per_second), four_digits(measured.test.pearson),
+                        four_digits(static_cast<double>(measured.test.degrees)),
+                        four_digits(measured.test.p)});
   return table;
 }
 
@@ -199,7 +198,7 @@ std::vector<std::string> notes_of(const SimReport& report) {
   notes.push_back(
       fmt::format("n-grams are Kneser-Ney models of the two halves of {} MB of made text; stored rows are "
                   "Dirichlet(0.3), the draft 0.7 of the target and 0.3 of others.",
-                  digits_text(static_cast<double>(report.text_bytes) / 1e6, four_digits)));
+                  digits_text(static_cast<double>(report.text_bytes) / 1e6, 4)));
   if (!report.numpy) return notes;
   notes.push_back(report.numpy->skipped
                       ? fmt::format("{}: skipped: {}.", report.numpy->name, *report.numpy->skipped)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -117,9 +118,14 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Bounds that are not finite have been through a file as NaN, which compares as false.
-bool above_zero(const std::optional<Interval>& interval) { return interval && interval->low > 0; }
-bool below_zero(const std::optional<Interval>& interval) { return interval && interval->high < 0; }
+/// Bounds that are not finite have been through a file as NaN, which compares as false. A difference that was
+/// the same in all sequences has an interval without width beyond rounding, which says nothing of other
+/// sequences.
+bool decides(const std::optional<Interval>& interval) {
+  return interval && interval->high - interval->low > 1e-12 * std::abs(interval->high + interval->low);
+}
+bool above_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->low > 0; }
+bool below_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->high < 0; }
 
 const char* mark_of(const std::optional<Interval>& gain) {
   return above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : "";
@@ -185,7 +191,8 @@ Table policies_table(const Result& result, const std::string& id) {
       "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
       "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
       "favour. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
-      "others; with drafting free, not even for those.";
+      "others; with drafting free, not even for those. A difference that was the same in all sequences has "
+      "no mark: its interval has no width.";
   add_drafting_free(table, result);
   return table;
 }

@@ -37,12 +37,15 @@ std::string reason(const std::string& what) {
 
 /// Far beyond what a config needs, and few enough to walk a document recursively: to copy, print or end one.
 constexpr int deepest = 100;
+/// Keys of one object: Json looks through all of them for each, so that 100,000 would take minutes.
+constexpr std::size_t most_keys = 10000;
 
 /// Reads without building, and stops where a document is nested too deep. (nlohmann's parser with a callback
 /// would do both at once, but looks through the whole list at the end of each of its objects.)
 class Watcher final : public nlohmann::json_sax<Json> {
  public:
   bool too_deep() const { return too_deep_; }
+  bool too_wide() const { return too_wide_; }
   const std::optional<std::string>& repeated() const { return repeated_; }
 
   bool null() override { return true; }
@@ -58,7 +61,8 @@ class Watcher final : public nlohmann::json_sax<Json> {
   }
   bool key(string_t& name) override {
     if (!open_.back().insert(name).second && !repeated_) repeated_ = name;
-    return true;
+    too_wide_ = open_.back().size() > most_keys;
+    return !too_wide_;
   }
   bool end_object() override {
     open_.pop_back();
@@ -83,7 +87,7 @@ class Watcher final : public nlohmann::json_sax<Json> {
   std::vector<std::set<std::string>> open_;
   std::optional<std::string> repeated_;
   int depth_ = 0;
-  bool too_deep_ = false;
+  bool too_deep_ = false, too_wide_ = false;
 };
 
 /// nlohmann would fill a list with nulls up to any index, and makes one where a number stands below nothing.
@@ -106,6 +110,7 @@ Json parse_json(const std::string& text) {
   Watcher watcher;
   Json::sax_parse(text, &watcher);
   if (watcher.too_deep()) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
+  if (watcher.too_wide()) throw ConfigError("/", fmt::format("an object has more than {} keys", most_keys));
   Json document;
   try {
     document = Json::parse(text);

@@ -16,8 +16,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double giga = 1e9;
-
 std::string ranged(const Interval& interval) {
   return speclab::ranged(interval, ": stretches resemble their neighbours");
 }

@@ -18,7 +18,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double giga = 1e9;
 /// Lists to be searched are printed whole.
 constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;

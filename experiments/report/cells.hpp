@@ -10,6 +10,9 @@
 
 namespace speclab {
 
+/// What a column's unit stands for: MiB, GB.
+inline constexpr double mebi = 1048576, giga = 1e9;
+
 /// Four significant digits, in powers of ten below 0.001 and from a million on; "–" when not finite.
 std::string number_text(double value);
 /// "1.716 ± 0.012": as many digits as the half-width gives a meaning to. Of unlike sides the wider one; "?"

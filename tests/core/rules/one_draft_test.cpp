@@ -7,19 +7,9 @@
 
 #include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/golden_pair.hpp"
 
 using namespace speclab;
-
-namespace {
-
-const std::vector<double> golden_target{0.5, 0.3, 0.2};
-const std::vector<double> golden_draft{0.1, 0.3, 0.6};
-
-Row row(const std::vector<double>& probabilities) {
-  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
-}
-
-}  // namespace
 
 TEST_CASE("golden acceptance rates") {
   const Row p = row(golden_target);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "tests/core/rules/golden_pair.hpp"
+
 using namespace speclab;
 
 namespace {
@@ -17,10 +19,6 @@ struct Given {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double just_below_one = 1 - 0x1p-53;
 
-Row row(const std::vector<double>& probabilities) {
-  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
-}
-
 /// Verifies one drafted token with the same uniform for every draw; the bonus comes from the same target row.
 template <class Rule>
 Verdict verify_one(const Rule& rule, const std::vector<double>& target, const std::vector<double>& draft,
@@ -30,9 +28,6 @@ Verdict verify_one(const Rule& rule, const std::vector<double>& target, const st
       rule, [&](std::int32_t) { return row(target); }, [&](std::int32_t) { return row(draft); }, &token, 1,
       random);
 }
-
-const std::vector<double> golden_target{0.5, 0.3, 0.2};
-const std::vector<double> golden_draft{0.1, 0.3, 0.6};
 
 }  // namespace
 

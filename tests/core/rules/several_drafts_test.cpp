@@ -8,6 +8,7 @@
 
 #include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/golden_pair.hpp"
 
 using namespace speclab;
 
@@ -19,12 +20,8 @@ struct Constant {
   Row next(std::span<const Token>, std::vector<double>&) const { return {row.data(), vocab()}; }
 };
 
-const Constant golden_target{{0.5, 0.3, 0.2}};
-const Constant golden_draft{{0.1, 0.3, 0.6}};
-
-Row row(const std::vector<double>& probabilities) {
-  return {probabilities.data(), static_cast<std::int32_t>(probabilities.size())};
-}
+const Constant target_model{golden_target};
+const Constant draft_model{golden_draft};
 
 /// Rounds of the golden pair with one drafted position: how often a token was accepted, and the first token's
 /// counts. Null of the comparisons: acceptance and first token have the stated distribution; seven sigmas.
@@ -38,7 +35,7 @@ void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
     std::vector<Token> context;
     auto random = sampled_random_source(test_seed(11), trial, 0);
     const Round round =
-        speculative_round(golden_target, golden_draft, rule, 1, context, random, scratch, NoWatch{});
+        speculative_round(target_model, draft_model, rule, 1, context, random, scratch, NoWatch{});
     CHECK(round.drafted <= drafted);
     CHECK(round.draft_runs == 1);
     REQUIRE(context.size() == static_cast<std::size_t>(round.accepted) + 1);
@@ -46,7 +43,7 @@ void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
     first[static_cast<std::size_t>(context.front())] += 1;
   }
   CHECK(count_agrees(kept, rounds, acceptance));
-  for (std::size_t id = 0; id < 3; ++id) CHECK(count_agrees(first[id], rounds, golden_target.row[id]));
+  for (std::size_t id = 0; id < 3; ++id) CHECK(count_agrees(first[id], rounds, target_model.row[id]));
 }
 
 }  // namespace
@@ -58,7 +55,7 @@ TEST_CASE("sampled: golden acceptances, and the first token has the target's dis
   check_sampled(TreeRule(branching_tree({2})), 0.70, 2);
   check_sampled(TraversalRule(branching_tree({2})), 0.70, 2);
   check_sampled(GrownTreeRule(2, 2), 0.5, 2);
-  check_sampled(KSeqRule(2), KSeqRule::accepted_probability(row(golden_target.row), row(golden_draft.row), 2),
+  check_sampled(KSeqRule(2), KSeqRule::accepted_probability(row(target_model.row), row(draft_model.row), 2),
                 2);
 }
 
@@ -69,7 +66,7 @@ TEST_CASE("a fault that the same comparison finds: siblings compared with the wh
   for (std::uint32_t trial = 0; trial < rounds; ++trial) {
     std::vector<Token> context;
     auto random = sampled_random_source(test_seed(11), trial, 0);
-    speculative_round(golden_target, golden_draft, StaleSiblingsFault(2), 1, context, random, scratch,
+    speculative_round(target_model, draft_model, StaleSiblingsFault(2), 1, context, random, scratch,
                       NoWatch{});
     if (context.front() == 0) zeros += 1;
   }
@@ -77,8 +74,8 @@ TEST_CASE("a fault that the same comparison finds: siblings compared with the wh
 }
 
 TEST_CASE("the optimal transport bound: golden values, the overlap for one draft, 1 when supports allow it") {
-  const Row p = row(golden_target.row);
-  const Row q = row(golden_draft.row);
+  const Row p = row(target_model.row);
+  const Row q = row(draft_model.row);
   CHECK(optimal_transport_acceptance(p, q, 1) == doctest::Approx(0.6));
   CHECK(optimal_transport_acceptance(p, q, 2) == doctest::Approx(0.69));
   CHECK(optimal_transport_acceptance(p, q, 3) == doctest::Approx(0.771));
@@ -87,8 +84,8 @@ TEST_CASE("the optimal transport bound: golden values, the overlap for one draft
 }
 
 TEST_CASE("K-SEQ: rho* solves 1 - (1 - beta)^k = rho beta, and one draft is token verification") {
-  const Row p = row(golden_target.row);
-  const Row q = row(golden_draft.row);
+  const Row p = row(target_model.row);
+  const Row q = row(draft_model.row);
   for (const std::size_t drafts : {2U, 3U, 5U}) {
     const double rho = KSeqRule::scale(p, q, drafts);
     const double beta = lenient_overlap(p, q, rho);
@@ -104,8 +101,8 @@ TEST_CASE("K-SEQ: rho* solves 1 - (1 - beta)^k = rho beta, and one draft is toke
 
 TEST_CASE(
     "importance weights: q_I sums to 1, reaches the bound on the golden vector, and is q for one draft") {
-  const Row p = row(golden_target.row);
-  const Row q = row(golden_draft.row);
+  const Row p = row(target_model.row);
+  const Row q = row(draft_model.row);
   const auto accepted = [](Row target, Row draft, std::size_t drafts) {
     const ImportanceWeights<double> weights(target, draft, drafts);
     CHECK(total_probability(weights.distribution().view()) == doctest::Approx(1));
@@ -161,8 +158,8 @@ TEST_CASE("gamma limits the depth of a tree, and 0 is plain decoding") {
   for (std::int32_t gamma = 0; gamma <= 2; ++gamma) {
     std::vector<Token> context;
     auto random = sampled_random_source(3, 0, 0);
-    const Round round = speculative_round(golden_target, golden_target, TreeRule(branching_tree({2, 2})),
-                                          gamma, context, random, scratch, NoWatch{});
+    const Round round = speculative_round(target_model, target_model, TreeRule(branching_tree({2, 2})), gamma,
+                                          context, random, scratch, NoWatch{});
     CHECK(round.draft_runs == gamma);
     CHECK(round.accepted == gamma);
     CHECK(round.drafted == (gamma == 0 ? 0 : gamma == 1 ? 2 : 6));
@@ -173,7 +170,7 @@ TEST_CASE("a grown tree keeps the likeliest nodes of all depths") {
   // Paths: 2 (.6), 22 (.36), 222 (.216), 1 (.3), 21 and 12 (.18): four nodes are 2, 1, 22, 222.
   RoundScratch<double> scratch;
   std::vector<Token> context;
-  const auto grown = grow_tree(golden_draft, 3, 2, 4, context, scratch);
+  const auto grown = grow_tree(draft_model, 3, 2, 4, context, scratch);
   CHECK(grown.count == 4);
   CHECK(grown.draft_runs == 3);
   CHECK(grown.tokens == std::vector<Token>{2, 1, 2, 2});
@@ -192,7 +189,7 @@ TEST_CASE("the watch sees the contexts that tokens were emitted from, with the d
       if (draft_row != nullptr) ++with_draft;
     };
     const Round round =
-        speculative_round(golden_target, golden_draft, RecursiveRule(3), 2, context, random, scratch, watch);
+        speculative_round(target_model, draft_model, RecursiveRule(3), 2, context, random, scratch, watch);
     REQUIRE(lengths.size() == static_cast<std::size_t>(round.accepted) + 1);
     for (std::size_t i = 0; i < lengths.size(); ++i) CHECK(lengths[i] == 1 + i);
     CHECK(with_draft == static_cast<std::size_t>(round.examined));
@@ -204,7 +201,7 @@ TEST_CASE("an invalid row never becomes an id") {
   const Constant invalid{{0.5, bad, 0.5}};
   RoundScratch<double> scratch;
   const auto check = [&](const auto& rule) {
-    for (const auto& [target, draft] : {std::pair{&invalid, &golden_draft}, {&golden_target, &invalid}}) {
+    for (const auto& [target, draft] : {std::pair{&invalid, &draft_model}, {&target_model, &invalid}}) {
       bool refused = false;
       for (std::uint32_t trial = 0; trial < 30; ++trial) {
         std::vector<Token> context;

@@ -137,6 +137,32 @@ TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper 
   }
 }
 
+TEST_CASE("a difference that was the same in all sequences is no verdict") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["policies"] = parse_json(R"([{"kind": "fixed", "name": "one", "gamma": 1}])");
+  const Result result = run(config);
+  // All is accepted, so that every sequence loses the same by γ = 1; with the bigram as draft they differ.
+  const PolicyResult& same = policy_of(cell_of(result, "model: itself"), "one");
+  CHECK(same.gain->high < 0);
+  CHECK(same.gain->high - same.gain->low < 1e-12);
+  const auto tables = compare_tables(result, "id");
+  const auto policies = std::find_if(tables.begin(), tables.end(), [](const Table& table) {
+    return table.caption == "Speedup by γ policy";
+  });
+  REQUIRE(policies != tables.end());
+  const auto marked = [&](const std::string& drafter) {
+    for (const auto& row : policies->rows) {
+      if (row[0].text == "model" && row[1].text == drafter) return row[3].text.find("▼") != std::string::npos;
+    }
+    FAIL("no row ", drafter);
+    return false;
+  };
+  CHECK_FALSE(marked("itself"));
+  const std::optional<Interval>& differing = policy_of(cell_of(result, "model: bigram"), "one").gain;
+  CHECK(marked("bigram") == (differing->high < 0));
+}
+
 TEST_CASE("a text is no model: what needs one says so, and its alpha is the share of tokens foretold") {
   const TempFile text(made_documents());
   const Result result = run(config_on(text));
