@@ -162,7 +162,8 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
   distribution.target = decided.target;
   distribution.draft = decided.draft;
   distribution.log_scale = log_residual_scale(batch.rule);
-  if (batch.certain_drafts()) distribution.certain = batch.drafted[request * batch.gamma + position];
+  distribution.certain = batch.certain_drafts();
+  distribution.drafted = batch.drafted[request * batch.gamma + position];
   return distribution;
 }
 

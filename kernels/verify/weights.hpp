@@ -19,7 +19,8 @@ struct NextDistribution {
   Weighing weighing = Weighing::target;
   LogSum target;
   LogSum draft;
-  Token certain = no_token;  ///< the drafted token, where the draft was certain of it
+  bool certain = false;  ///< the draft was certain of a token, and has no row
+  Token drafted = no_token;  ///< that token, which need not be in the vocabulary
   float log_prefix = 0;      ///< log2 of block verification's p_i; 0 otherwise
   float log_scale = 0;       ///< log2 of what multiplies the draft
 };
@@ -72,12 +73,12 @@ SPECLAB_DEVICE void weigh_tile(const Rows& rows, const NextDistribution& distrib
     residual.weight[i] =
         residual_weight(log_target + distribution.log_prefix, log_draft + distribution.log_scale);
   };
-  if (distribution.certain != no_token) {
+  if (distribution.certain) {
     using Shape = TileShape<T>;
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
       const std::int32_t id = Shape::first(tile, i / Shape::width, simt::thread_index()) + i % Shape::width;
-      weigh(i, id == distribution.certain ? 0.0F : -INFINITY);
+      weigh(i, id == distribution.drafted ? 0.0F : -INFINITY);
     }
     return;
   }

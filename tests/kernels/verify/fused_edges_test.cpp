@@ -188,3 +188,23 @@ TEST_CASE("offsets beyond 2^31 elements") {
   CHECK(near.accepted == accepted);
   CHECK(near.next == next);
 }
+
+TEST_CASE("certain drafts with ids that are none are rejected, and the target is sampled") {
+  // Serving engines pad rejected drafts with -1, which is also how "no token" is written.
+  constexpr std::int32_t vocab = 30;
+  for (const Implementation implementation : {Implementation::fused, Implementation::cluster}) {
+    for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {
+      for (const Token outside : {-1, vocab, vocab + 5}) {
+        LogitBatch logits({.requests = 4, .gamma = 2, .vocab = vocab}, 6);
+        logits.batch.rule = {method, 0.8};
+        logits.batch.draft = {};
+        if (unsupported_reason(implementation, logits.batch)) continue;
+        std::fill(logits.drafted.begin(), logits.drafted.end(), outside);
+        run_emulated(implementation, logits.batch);
+        CHECK(compare(logits, verify_reference(logits.batch), band).different == 0);
+        CHECK(logits.accepted == std::vector<std::int32_t>(4, 0));
+        CHECK(logits.flags == std::vector<std::uint32_t>(4, flag_token_out_of_range));
+      }
+    }
+  }
+}
