@@ -24,7 +24,15 @@ template <class T>
 SPECLAB_DEVICE T shuffle_up(T value, int by) {
   return __shfl_up_sync(whole_warp, value, static_cast<unsigned>(by));
 }
+template <class T>
+SPECLAB_DEVICE T shuffle(T value, int lane) {
+  return __shfl_sync(whole_warp, value, lane);
+}
 SPECLAB_DEVICE inline std::uint32_t ballot(bool condition) { return __ballot_sync(whole_warp, condition); }
+
+/// -1 of no bits.
+SPECLAB_DEVICE inline int lowest_bit(std::uint32_t bits) { return __ffs(static_cast<int>(bits)) - 1; }
+SPECLAB_DEVICE inline int highest_bit(std::uint32_t bits) { return 31 - __clz(static_cast<int>(bits)); }
 
 template <class S>
 SPECLAB_DEVICE S& shared() {
@@ -44,6 +52,10 @@ SPECLAB_DEVICE T load(const T* address) {
 SPECLAB_DEVICE inline Vector16 load(const Vector16* address) {
   const uint4 words = __ldcg(reinterpret_cast<const uint4*>(address));
   return {{words.x, words.y, words.z, words.w}};
+}
+template <class T>
+SPECLAB_DEVICE T load_cached(const T* address) {
+  return __ldg(address);
 }
 template <class T>
 SPECLAB_DEVICE T load_fresh(const T* address) {

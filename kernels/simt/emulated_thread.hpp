@@ -2,6 +2,7 @@
 // that atomics and fences need nothing.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -84,11 +85,19 @@ template <class T>
 T shuffle_up(T value, int by) {
   return emulated::exchange(value, [by](int lane) { return lane < by ? lane : lane - by; });
 }
+template <class T>
+T shuffle(T value, int lane) {
+  return emulated::exchange(value, [lane](int) { return lane; });
+}
 inline std::uint32_t ballot(bool condition) {
   std::uint32_t bits = condition ? 1U << static_cast<unsigned>(thread_index() % warp_size) : 0U;
   for (int mask = 1; mask < warp_size; mask *= 2) bits |= shuffle_xor(bits, mask);
   return bits;
 }
+
+/// -1 of no bits.
+inline int lowest_bit(std::uint32_t bits) { return bits == 0 ? -1 : std::countr_zero(bits); }
+inline int highest_bit(std::uint32_t bits) { return 31 - std::countl_zero(bits); }
 
 template <class S>
 S& shared() {
@@ -101,6 +110,10 @@ T load(const T* address) {
   assert(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0);
   emulated::count_load(sizeof(T));
   return *address;
+}
+template <class T>
+T load_cached(const T* address) {
+  return load(address);
 }
 template <class T>
 T load_fresh(const T* address) {

@@ -1,11 +1,14 @@
 // What a thread of a kernel can ask for, on the GPU or in the emulator:
 //     thread_index() block_index()
 //     sync()                               all threads of the block
-//     shuffle_xor(value, mask)  shuffle_up(value, by)  ballot(condition)     within a warp; values of 4 or 8
-//                                          bytes; shuffle_up gives a lane below `by` its own value
+//     shuffle_xor(value, mask)  shuffle_up(value, by)  shuffle(value, lane)  ballot(condition)     within a
+//                                          warp; values of 4 or 8 bytes; shuffle_up gives a lane below `by`
+//                                          its own value
+//     lowest_bit(bits)  highest_bit(bits)  of what ballot gives
 //     shared<S>()                          one S of the block, not initialised
 //     dynamic_shared()                     Launch::dynamic_shared bytes of the block, aligned to 16
 //     load(pointer)                        of data that no thread writes meanwhile: past the first cache
+//     load_cached(pointer)                 the same through the first cache, for neighbours that are read soon
 //     load_fresh(pointer)                  of data that another block wrote before a fence and a fetch_add
 //     fence()  fetch_add(address, value)   on global memory; returns what was there
 //     wait_for_previous()  let_next_start()     around a launch that is `early`

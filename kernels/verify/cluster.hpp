@@ -23,33 +23,35 @@ struct Args {
   bool keeps;  ///< whether shared memory holds a block's tiles of a row pair
 };
 
-/// A block's copy of its tiles, and the rows they are from. Each thread reads back what it wrote itself.
+/// A row, and a block's copy of its tiles as they are when complete. Each thread reads back what it wrote
+/// itself.
 template <class T>
-struct RetainedTiles {
-  const RowPair<T> rows;
-  simt::Vector16* place;  ///< null: nothing is stored, and rows are read again
-  int blocks;             ///< of the cluster: tile t is number t / blocks of its block
+struct RetainedRow : LogitRow<T> {
+  simt::Vector16* place = nullptr;  ///< null: nothing is stored, and the row is read again
+  int blocks = 1;                   ///< of the cluster: tile t is number t / blocks of its block
 
-  SPECLAB_DEVICE RowScale scale(bool of_target) const { return rows.scale(of_target); }
-  SPECLAB_DEVICE HeldLogits logits(bool of_target, std::int32_t tile) const {
-    if (place == nullptr) return rows.logits(of_target, tile);
-    HeldLogits mine;
+  SPECLAB_DEVICE HeldTile<T> begin(std::int32_t tile) const {
+    if (place == nullptr) return LogitRow<T>::begin(tile);
+    HeldTile<T> mine;
     SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) unpack<T>(*at(of_target, tile, s), &mine.logit[s * Shape::width]);
+    for (int s = 0; s < Shape::steps; ++s) mine.vectors[s] = *at(tile, s);
     return mine;
   }
-  SPECLAB_DEVICE void keep(bool of_target, std::int32_t tile, const HeldLogits& mine) const {
+  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<T>& mine) const {
+    if (place == nullptr) LogitRow<T>::complete(tile, mine);
+  }
+  SPECLAB_DEVICE void keep(std::int32_t tile, const HeldTile<T>& mine) const {
     if (place == nullptr) return;
     SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) *at(of_target, tile, s) = pack<T>(&mine.logit[s * Shape::width]);
+    for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
   }
 
  private:
   using Shape = TileShape<T>;
 
-  SPECLAB_DEVICE simt::Vector16* at(bool of_target, std::int32_t tile, int step) const {
-    const int side = of_target ? 0 : 1;
-    return place + ((tile / blocks * 2 + side) * Shape::steps + step) * tile_threads + simt::thread_index();
+  /// Target and draft take turns.
+  SPECLAB_DEVICE simt::Vector16* at(std::int32_t tile, int step) const {
+    return place + (tile / blocks * 2 * Shape::steps + step) * tile_threads + simt::thread_index();
   }
 };
 
@@ -60,11 +62,10 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
   struct Shared {
     /// Of the draft and the target, of two positions in turn, so that one barrier a position is enough.
     PartialSum parts[2][2][most_tiles];
-    TileWeightSums weight_sums[most_tiles];
+    TileWeightSum weight_sums[most_tiles];
     PositionDecision decided;
     PartialSumScratch partial_sum_scratch[2];
-    WeightScratch scratch;
-    TileChoice choice;
+    fused::FinishScratch<T> finish;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -77,24 +78,29 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     if (refuses_length(batch, request, rank == 0 && thread == 0)) return;
     const std::int32_t length = batch.length(request);
     auto& shared = simt::shared<Shared>();
-    auto* const place = args.keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
+    auto* place = args.keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
     const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
     const auto tell = [&](auto& slot, const auto& value) {
       if (thread < blocks) *simt::cluster_shared(&slot, thread) = value;
+    };
+    const auto retained = [&](const LogitRow<T>& row, bool of_target) {
+      constexpr int side = TileShape<T>::steps * tile_threads;
+      simt::Vector16* const of_side = place == nullptr || of_target ? place : place + side;
+      return RetainedRow<T>{row, of_side, blocks};
     };
     // Nobody writes to a block that has not started.
     simt::cluster_sync();
 
     fused::Decision decision{length, 0, false, fused::distribution_of_bonus(length)};
     for (std::int32_t i = 0; i < length; ++i) {
-      const RetainedTiles<T> rows{{batch, request, i}, place, blocks};
       const int turn = i % 2;
       const auto sum_tile = [&](bool of_target, std::int32_t tile) {
-        const HeldLogits mine = rows.rows.logits(of_target, tile);
-        rows.keep(of_target, tile, mine);
+        const LogitRow<T> row = logit_row<T>(batch, of_target, request, i);
+        const HeldTile<T> mine = whole_tile(row, tile);
+        retained(row, of_target).keep(tile, mine);
         tell(shared.parts[of_target][turn][tile],
-             tile_partial_sum(mine, rows.scale(of_target).scale, shared.partial_sum_scratch[of_target]));
+             tile_partial_sum(mine, row.scale.scale, shared.partial_sum_scratch[of_target]));
       };
       for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
         if (!target_known) sum_tile(true, tile);
@@ -121,21 +127,34 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
 
     const bool bonus = decision.accepted == length;
     // A row whose sum was given has not been read, and so is not stored.
-    const bool retained = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
-    const RetainedTiles<T> rows{
-        {batch, request, decision.distribution.position}, retained ? place : nullptr, blocks};
-    for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
-      tell(shared.weight_sums[tile], tile_weight_sums<T>(rows, decision.distribution, tile, shared.scratch));
+    const bool stored = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
+    if (!stored) place = nullptr;
+    const auto pair = row_pair<T>(batch, request, decision.distribution);
+    const RowPair<RetainedRow<T>> rows{retained(pair.target, true), retained(pair.draft, false),
+                                       pair.draft_sum_given};
+    const auto weigh_and_choose = [&] {
+      int turn = 0;
+      for (std::int32_t tile = rank; tile < args.tiles; tile += blocks, turn ^= 1) {
+        tell(shared.weight_sums[tile],
+             tile_weight_sum(rows, decision.distribution, tile, shared.finish.weights[turn]));
+      }
+      simt::cluster_sync();
+      if (thread < simt::warp_size) {
+        choose_tile(
+            batch, request, args.tiles, decision.distribution, bonus,
+            [&](std::int32_t t) { return shared.weight_sums[t]; }, shared.finish.choice);
+      }
+      simt::sync();
+    };
+    weigh_and_choose();
+    if (shared.finish.choice.zero_residual && !decision.invalid) {
+      fused::sample_target(decision);
+      // Nobody writes to a block that still chooses.
+      simt::cluster_sync();
+      weigh_and_choose();
     }
-    simt::cluster_sync();
-    if (thread < simt::warp_size) {
-      choose_tile(
-          batch, request, args.tiles, decision.distribution, bonus,
-          [&](std::int32_t t) { return shared.weight_sums[t]; }, shared.choice);
-    }
-    simt::sync();
-    if (shared.choice.tile % blocks != rank) return;
-    fused::finish<T>(batch, request, rows, decision, shared.choice, shared.scratch);
+    if (shared.finish.choice.tile % blocks != rank) return;
+    fused::finish<T>(batch, request, rows, decision, shared.finish);
   }
 };
 

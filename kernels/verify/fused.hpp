@@ -1,23 +1,24 @@
-// Exact verification without softmaxed rows and without V-sized scratch.
+// Exact verification in two launches, without softmaxed rows and without V-sized scratch.
 //
-// `Statistics` reads each row whose log-sum-exp is not given once, one block a tile, and leaves (maximum,
-// sum) per tile; the last block of a request to finish makes its acceptance draws. `Next` reads the one row
-// pair that the next token is drawn from, by several blocks a request, and leaves sums of weights per tile;
-// the last block of a request chooses a tile, weighs it again and draws the id. The bonus row is read by
-// `Next` alone. Where all sums are known, `DecidePositions` makes the acceptance draws instead.
+// `Statistics` reads each row whose log-sum-exp is not given once, and leaves (maximum, sum) per tile. Each
+// block of `Next` makes its request's acceptance draws from those for itself, a warp a position, then weighs
+// tiles of the one row pair that the next token is drawn from, and leaves their sums; the last block of a
+// request chooses a tile, weighs it again and draws the id. The bonus row is read by `Next` alone. Where all
+// sums are known there are no statistics, and `Clear` prepares the counters instead.
 //
-// What should make it fast: logits are read as they are, in 16-byte loads, (s_t + s_d) gamma bytes an id and
-// one row (pair) more; with both sums known only that row. One request's acceptance draws are made while the
-// rows of others are read, and `Next` finds them ready. Each launch starts as the one before ends
-// (programmatic dependent launch), and nothing waits for the host.
+// What should make it fast: logits are read as they are, in 16-byte loads that are all on their way before
+// one is used, (s_t + s_d) gamma bytes an id and one row (pair) more; with both sums known only that row.
+// Nothing waits for another block while rows are read: draws are made again by each block of `Next`, from a
+// kilobyte that the second cache holds, and it counts blocks, a few a request. `Next` starts as `Statistics`
+// ends (programmatic dependent launch), and nothing waits for the host.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/simt/launch.hpp"
+#include "kernels/verify/draw.hpp"
 #include "kernels/verify/position_decision.hpp"
-#include "kernels/verify/weights.hpp"
 
 namespace speclab::fused {
 
@@ -26,12 +27,11 @@ struct Args {
   std::int32_t tiles;
   std::int32_t target_rows;  ///< whose statistics are taken of a request, from its first position on
   std::int32_t draft_rows;
-  std::int32_t next_blocks;     ///< of `Next` for each request (and position, of block verification)
-  std::uint32_t* read;          ///< [requests] blocks of `Statistics` that are done
-  std::uint32_t* weighed;       ///< [requests] blocks of `Next` that are done
-  PositionDecision* decided;    ///< [requests, gamma]
-  PartialSum* parts;            ///< [requests, target_rows + draft_rows, tiles]
-  TileWeightSums* weight_sums;  ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
+  std::int32_t statistics_tiles;  ///< that a block of `Statistics` takes of a row, one after the other
+  std::int32_t next_blocks;       ///< of `Next` for each request (and position, of block verification)
+  std::uint32_t* weighed;         ///< [requests] blocks of `Next` that are done
+  PartialSum* parts;              ///< [requests, target_rows + draft_rows, tiles]
+  TileWeightSum* weight_sums;     ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
 };
 
 /// The parts of one row.
@@ -41,39 +41,6 @@ SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, b
   return args.parts + (request * (args.target_rows + args.draft_rows) + row) * args.tiles;
 }
 
-/// A row's sum, where all its parts are there. By one warp.
-SPECLAB_DEVICE inline LogSum row_sum(const Args& args, std::int64_t request, bool of_target,
-                                     std::int32_t position) {
-  const PartialSum* const parts = parts_of(args, request, of_target, position);
-  return sum_of_row(args.batch, request, of_target, position, args.tiles, [parts](std::int32_t t) {
-    return PartialSum{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
-  });
-}
-
-/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
-/// threads of the block.
-SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& scratch) {
-  if (simt::thread_index() == 0) {
-    simt::fence();
-    scratch = simt::fetch_add(finished, 1U) == blocks - 1;
-    simt::fence();
-  }
-  simt::sync();
-  return scratch;
-}
-
-/// All acceptance draws of a request, a warp for each position. All threads of one block.
-template <class T>
-SPECLAB_DEVICE void decide_positions(const Args& args, std::int64_t request, std::int32_t length) {
-  const int thread = simt::thread_index();
-  for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
-    const PositionDecision decided = decide_position<T>(
-        args.batch, request, i,
-        [&](bool of_target, std::int32_t position) { return row_sum(args, request, of_target, position); });
-    if (thread % simt::warp_size == 0) args.decided[request * args.batch.gamma + i] = decided;
-  }
-}
-
 /// Sets the counters to zero.
 struct Clear : simt::KernelOf<fused::Args, tile_threads, 4> {
   static constexpr const char* name = "clear";
@@ -81,67 +48,61 @@ struct Clear : simt::KernelOf<fused::Args, tile_threads, 4> {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
     const std::int64_t request = simt::block_index() * threads + simt::thread_index();
-    if (request < args.batch.requests) args.read[request] = args.weighed[request] = 0;
+    if (request < args.batch.requests) args.weighed[request] = 0;
   }
 };
 
+/// Neither this kernel nor `Clear` is launched early: whatever used the workspace before has ended when they
+/// write to it.
 template <class T>
-struct Statistics : simt::KernelOf<fused::Args, tile_threads, 4> {
+struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 4> {
   static constexpr const char* name = "statistics";
 
   struct Shared {
-    PartialSumScratch scratch;
-    bool last;
+    PartialSumScratch scratch[2];  ///< in turn, so that one barrier a tile is enough
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     simt::let_next_start();
     const VerifyBatch& batch = args.batch;
-    const BlockPlace place = block_place(args.target_rows + args.draft_rows, args.tiles);
+    const std::int32_t groups = (args.tiles + args.statistics_tiles - 1) / args.statistics_tiles;
+    const BlockPlace place = block_place(args.target_rows + args.draft_rows, groups);
     const std::int64_t request = place.request;
+    if (place.position == 0 && place.tile == 0 && simt::thread_index() == 0) args.weighed[request] = 0;
     const bool of_target = place.position < args.target_rows;
     const std::int32_t position = of_target ? place.position : place.position - args.target_rows;
-    const std::int32_t length = batch.length(request);
-    // Rows past a shorter request's end. Whoever ends says that the counters are clear.
-    if (position >= length) {
-      simt::wait_for_previous();
-      return;
-    }
+    // Rows past a shorter request's end.
+    if (position >= batch.length(request)) return;
 
-    const RowPair<T> rows{batch, request, position};
+    const LogitRow<T> row = logit_row<T>(batch, of_target, request, position);
     auto& shared = simt::shared<Shared>();
-    const PartialSum partial =
-        tile_partial_sum(rows.logits(of_target, place.tile), rows.scale(of_target).scale, shared.scratch);
-    if (simt::thread_index() == 0) parts_of(args, request, of_target, position)[place.tile] = partial;
-    simt::wait_for_previous();
-    const std::int32_t sides = (args.target_rows > 0 ? 1 : 0) + (args.draft_rows > 0 ? 1 : 0);
-    const auto blocks = static_cast<std::uint32_t>(args.tiles * length * sides);
-    if (length > batch.gamma || !last_to_finish(args.read + request, blocks, shared.last)) return;
-    decide_positions<T>(args, request, length);
+    PartialSum* const parts = parts_of(args, request, of_target, position);
+    const std::int32_t first = place.tile * args.statistics_tiles;
+    const std::int32_t end =
+        first + args.statistics_tiles < args.tiles ? first + args.statistics_tiles : args.tiles;
+    HeldTile<T> mine = row.begin(first);
+    for (std::int32_t tile = first; tile < end; ++tile) {
+      // The following tile is on its way while this one is summed.
+      HeldTile<T> following{};
+      if (tile + 1 < end) following = row.begin(tile + 1);
+      row.complete(tile, mine);
+      const PartialSum partial = tile_partial_sum(mine, row.scale.scale, shared.scratch[tile % 2]);
+      if (simt::thread_index() == 0) parts[tile] = partial;
+      mine = following;
+    }
   }
 };
 
-/// The acceptance draws where no row has to be read for them: one block a request. Clears the counters as
-/// well.
+/// The decision about one position, from its rows' parts. By one warp.
 template <class T>
-struct DecidePositions : simt::KernelOf<fused::Args, tile_threads, 2> {
-  static constexpr const char* name = "judge";
-
-  SPECLAB_DEVICE void operator()(const Args& args) const {
-    simt::let_next_start();
-    const std::int64_t request = simt::block_index();
-    if (simt::thread_index() == 0) args.weighed[request] = 0;
-    const std::int32_t length = args.batch.length(request);
-    if (length <= args.batch.gamma) decide_positions<T>(args, request, length);
-  }
-};
-
-/// The outcome of a request's acceptance draws, as its blocks read it. All threads of a block; `sync`
-/// afterwards.
-SPECLAB_DEVICE inline void load_verdicts(const Args& args, std::int64_t request, std::int32_t length,
-                                         PositionDecision (&verdicts)[most_drafted]) {
-  const int thread = simt::thread_index();
-  if (thread < length) verdicts[thread] = args.decided[request * args.batch.gamma + thread];
+SPECLAB_DEVICE PositionDecision decide_from_parts(const Args& args, std::int64_t request,
+                                                  std::int32_t position) {
+  return decide_position<T>(args.batch, request, position, [&](bool of_target, std::int32_t i) {
+    const PartialSum* const parts = parts_of(args, request, of_target, i);
+    return sum_of_row(args.batch, request, of_target, i, args.tiles, [parts](std::int32_t t) {
+      return PartialSum{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
+    });
+  });
 }
 
 /// Where the acceptance draws end, and the distribution of the next token. Thread by thread the same.
@@ -171,7 +132,6 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
 SPECLAB_DEVICE inline NextDistribution distribution_of_bonus(std::int32_t length) {
   NextDistribution distribution;
   distribution.position = length;
-  distribution.weighing = Weighing::relative;
   return distribution;
 }
 
@@ -181,71 +141,116 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-SPECLAB_DEVICE inline Decision decide(const VerifyBatch& batch, std::int64_t request, std::int32_t length,
-                                      const PositionDecision* decided) {
-  std::int32_t accepted = 0;
-  while (accepted < length && decided[accepted].accepted) ++accepted;
-  if (accepted == length) return {length, 0, false, distribution_of_bonus(length)};
-  return rejection_at(batch, request, accepted, decided[accepted]);
+/// A request's acceptance draws up to the first rejection, a warp for each position. All threads of a block.
+template <class T>
+SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int32_t length,
+                               PositionDecision (&of_warp)[tile_warps]) {
+  const int thread = simt::thread_index();
+  const int warp = thread / simt::warp_size;
+  for (std::int32_t first = 0; first < length; first += tile_warps) {
+    if (first + warp < length) {
+      const PositionDecision decided = decide_from_parts<T>(args, request, first + warp);
+      if (thread % simt::warp_size == 0) of_warp[warp] = decided;
+    }
+    simt::sync();
+    for (std::int32_t i = first; i < length && i < first + tile_warps; ++i) {
+      if (!of_warp[i - first].accepted) return rejection_at(args.batch, request, i, of_warp[i - first]);
+    }
+    simt::sync();
+  }
+  return {length, 0, false, distribution_of_bonus(length)};
+}
+
+/// What a block chooses and draws with.
+template <class T>
+struct FinishScratch {
+  WeightScratch weights[2];  ///< in turn, so that one barrier a tile is enough
+  CellSums<T> draw;
+  TileChoice choice;
+};
+
+/// Weighs every `step`-th tile from `first` on. All threads of the block; `sync` before its scratch is used
+/// again.
+template <class Row>
+SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution& distribution,
+                                std::int32_t first, std::int32_t step, std::int32_t tiles,
+                                TileWeightSum* weight_sums, WeightScratch (&scratch)[2]) {
+  int turn = 0;
+  for (std::int32_t tile = first; tile < tiles; tile += step, turn ^= 1) {
+    const TileWeightSum mine = tile_weight_sum(rows, distribution, tile, scratch[turn]);
+    if (simt::thread_index() == 0) weight_sums[tile] = mine;
+  }
+}
+
+/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
+/// threads of the block.
+SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& scratch) {
+  if (simt::thread_index() == 0) {
+    simt::fence();
+    scratch = simt::fetch_add(finished, 1U) == blocks - 1;
+    simt::fence();
+  }
+  simt::sync();
+  return scratch;
 }
 
 /// Draws the next token from the chosen tile and writes the result. All threads of one block.
-template <class T, class Rows>
-SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const Rows& rows,
-                           Decision decision, const TileChoice& choice, WeightScratch& scratch) {
+template <class T, class Row>
+SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const RowPair<Row>& rows,
+                           const Decision& decision, FinishScratch<T>& shared) {
+  const TileChoice& choice = shared.choice;
   if (decision.invalid || choice.invalid) {
     if (simt::thread_index() == 0) {
       write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_invalid_row);
     }
     return;
   }
-  if (choice.zero_residual) {
-    decision.distribution.weighing = Weighing::target;
-    decision.flags |= flag_zero_residual;
-  }
-  const HeldWeights weights = tile_weights<T>(rows, decision.distribution, choice.tile, choice.reference);
-  const Token next = draw_in_tile<T>(weights, choice.tile, choice.goal, scratch);
-  if (simt::thread_index() == 0) write_result(batch, request, decision.accepted, next, decision.flags);
+  const HeldWeights weights = tile_weights(rows, decision.distribution, choice.tile, choice.reference);
+  draw_in_tile<T>(weights, choice.tile, choice.goal, shared.draw,
+                  [&](Token next) { write_result(batch, request, decision.accepted, next, decision.flags); });
+}
+
+/// After a rejection that leaves no residual, a matter of rounding, the target is sampled.
+SPECLAB_DEVICE inline void sample_target(Decision& decision) {
+  decision.distribution.weighing = Weighing::target;
+  decision.flags |= flag_zero_residual;
 }
 
 /// In the last block of a request: chooses, draws and writes.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                const Decision& decision, bool bonus, const TileWeightSums* weight_sums,
-                                TileChoice& choice_scratch, WeightScratch& scratch) {
-  if (simt::thread_index() < simt::warp_size) {
-    const auto fresh = [weight_sums](std::int32_t t) {
-      return TileWeightSums{simt::load_fresh(&weight_sums[t].residual),
-                            simt::load_fresh(&weight_sums[t].target),
-                            simt::load_fresh(&weight_sums[t].reference)};
-    };
-    choose_tile(batch, request, tiles, decision.distribution, bonus, fresh, choice_scratch);
+                                Decision decision, bool bonus, TileWeightSum* weight_sums,
+                                FinishScratch<T>& shared) {
+  const auto rows = row_pair<T>(batch, request, decision.distribution);
+  const auto choose = [&] {
+    if (simt::thread_index() < simt::warp_size) {
+      const auto fresh = [weight_sums](std::int32_t t) {
+        return TileWeightSum{simt::load_fresh(&weight_sums[t].sum),
+                             simt::load_fresh(&weight_sums[t].reference)};
+      };
+      choose_tile(batch, request, tiles, decision.distribution, bonus, fresh, shared.choice);
+    }
+    simt::sync();
+  };
+  choose();
+  if (shared.choice.zero_residual && !decision.invalid) {
+    // So rare that this block may weigh the row alone.
+    sample_target(decision);
+    weigh_tiles(rows, decision.distribution, 0, 1, tiles, weight_sums, shared.weights);
+    simt::sync();
+    choose();
   }
-  simt::sync();
-  finish<T>(batch, request, RowPair<T>{batch, request, decision.distribution.position}, decision,
-            choice_scratch, scratch);
-}
-
-/// Weighs every `step`-th tile from `first` on. All threads of the block.
-template <class T>
-SPECLAB_DEVICE void weigh_tiles(const RowPair<T>& rows, const NextDistribution& distribution,
-                                std::int32_t first, std::int32_t step, std::int32_t tiles,
-                                TileWeightSums* weight_sums, WeightScratch& scratch) {
-  for (std::int32_t tile = first; tile < tiles; tile += step) {
-    const TileWeightSums mine = tile_weight_sums<T>(rows, distribution, tile, scratch);
-    if (simt::thread_index() == 0) weight_sums[tile] = mine;
-  }
+  finish<T>(batch, request, rows, decision, shared);
 }
 
 /// Token and lenient verification.
 template <class T>
-struct Next : simt::KernelOf<fused::Args, tile_threads, 2> {
+struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> {
   static constexpr const char* name = "next token";
 
   struct Shared {
-    PositionDecision verdicts[most_drafted];
-    WeightScratch scratch;
-    TileChoice choice;
+    PositionDecision of_warp[tile_warps];
+    FinishScratch<T> finish;
     bool last;
   };
 
@@ -258,17 +263,15 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, 2> {
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 
     auto& shared = simt::shared<Shared>();
-    load_verdicts(args, request, length, shared.verdicts);
-    simt::sync();
-    const Decision decision = decide(batch, request, length, shared.verdicts);
-    TileWeightSums* const weight_sums = args.weight_sums + request * args.tiles;
-    weigh_tiles<T>({batch, request, decision.distribution.position}, decision.distribution, place.tile,
-                   args.next_blocks, args.tiles, weight_sums, shared.scratch);
+    const Decision decision = decide<T>(args, request, length, shared.of_warp);
+    TileWeightSum* const weight_sums = args.weight_sums + request * args.tiles;
+    weigh_tiles(row_pair<T>(batch, request, decision.distribution), decision.distribution, place.tile,
+                args.next_blocks, args.tiles, weight_sums, shared.finish.weights);
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;
     }
     finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, weight_sums,
-                   shared.choice, shared.scratch);
+                   shared.finish);
   }
 };
 

@@ -14,15 +14,14 @@ namespace speclab::fused {
 
 /// Several blocks for each position of each request.
 template <class T>
-struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, 2> {
+struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> {
   static constexpr const char* name = "next token of a block";
 
   struct Shared {
     PositionDecision verdicts[most_drafted];
     double log_prefix[most_drafted + 1];  ///< log2 of p_i
     double left_over[most_drafted];       ///< Z_i
-    WeightScratch scratch;
-    TileChoice choice;
+    FinishScratch<T> finish;
     Decision decision;
     bool last;
   };
@@ -40,7 +39,10 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, 2> {
     if (position > length) return;
 
     auto& shared = simt::shared<Shared>();
-    load_verdicts(args, request, length, shared.verdicts);
+    for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
+      const PositionDecision decided = decide_from_parts<T>(args, request, i);
+      if (thread % simt::warp_size == 0) shared.verdicts[i] = decided;
+    }
     simt::sync();
     if (thread == 0) {
       shared.log_prefix[0] = 0;
@@ -52,20 +54,20 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, 2> {
     }
     simt::sync();
 
-    TileWeightSums* const weight_sums = args.weight_sums + request * positions * args.tiles;
-    weigh_tiles<T>({batch, request, position}, distribution_at(args, request, position, length, shared),
-                   place.tile, args.next_blocks, args.tiles,
-                   weight_sums + std::int64_t{position} * args.tiles, shared.scratch);
+    TileWeightSum* const weight_sums = args.weight_sums + request * positions * args.tiles;
+    const NextDistribution distribution = distribution_at(args, request, position, length, shared);
+    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
+                args.tiles, weight_sums + std::int64_t{position} * args.tiles, shared.finish.weights);
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
     // Each Z_i by one thread, tile after tile.
-    for (std::int32_t i = 1 + thread; i < length; i += threads) {
+    for (std::int32_t i = 1 + thread; i < length; i += tile_threads) {
       double sum = 0;
       for (std::int32_t t = 0; t < args.tiles; ++t) {
-        sum += simt::load_fresh(&weight_sums[i * args.tiles + t].residual);
+        sum += simt::load_fresh(&weight_sums[i * args.tiles + t].sum);
       }
-      shared.left_over[i] = sum;
+      shared.left_over[i] = sum * distribution_at(args, request, i, length, shared).residual_unit();
     }
     simt::sync();
     if (thread == 0) {
@@ -80,9 +82,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, 2> {
     }
     simt::sync();
     const Decision decision = shared.decision;
-    const TileWeightSums* const chosen = weight_sums + std::int64_t{decision.accepted} * args.tiles;
-    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.choice,
-                   shared.scratch);
+    TileWeightSum* const chosen = weight_sums + std::int64_t{decision.accepted} * args.tiles;
+    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.finish);
   }
 
  private:

@@ -37,13 +37,12 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     auto& shared = simt::shared<Shared>();
-    const RowPair<T> rows{args.batch, args.request, args.position};
     const int thread = simt::thread_index();
     for (std::int32_t tile = 0; tile < args.tiles; ++tile) {
       for (const bool of_target : {true, false}) {
         if (!of_target && args.batch.certain_drafts()) break;
-        const PartialSum partial =
-            tile_partial_sum(rows.logits(of_target, tile), rows.scale(of_target).scale, shared.partial);
+        const LogitRow<T> row = logit_row<T>(args.batch, of_target, args.request, args.position);
+        const PartialSum partial = tile_partial_sum(whole_tile(row, tile), row.scale.scale, shared.partial);
         if (thread == 0) args.parts[(of_target ? 0 : args.tiles) + tile] = partial;
         simt::sync();
       }
@@ -68,11 +67,12 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
     }
     const NextDistribution distribution =
         fused::distribution_of_rejection(args.batch, args.request, args.position, shared.decided);
+    const auto rows = row_pair<T>(args.batch, args.request, distribution);
     for (std::int32_t tile = 0; tile < args.tiles; ++tile) {
-      const TileWeightSums weight_sums = tile_weight_sums<T>(rows, distribution, tile, shared.scratch);
+      const TileWeightSum weight_sum = tile_weight_sum(rows, distribution, tile, shared.scratch);
       simt::sync();
-      const HeldWeights weights = tile_weights<T>(rows, distribution, tile, 0);
-      if (thread == 0) args.tile_weight_sums[tile] = weight_sums.residual;
+      const HeldWeights weights = tile_weights(rows, distribution, tile, 0);
+      if (thread == 0) args.tile_weight_sums[tile] = weight_sum.sum;
       using Shape = TileShape<T>;
       for (int i = 0; i < held; ++i) {
         args.residual[Shape::first(tile, i / Shape::width, thread) + i % Shape::width] = weights.weight[i];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,21 +16,26 @@
 namespace speclab {
 
 struct FusedLayout {
-  simt::Launch decide;  ///< where no row is read for the acceptance draws ...
-  simt::Launch clear;   ///< ... or these two
-  simt::Launch statistics;
+  simt::Launch clear;       ///< where no row is read for the acceptance draws ...
+  simt::Launch statistics;  ///< ... or this one
   simt::Launch next;
   fused::Args args{};  ///< places in the workspace
   std::size_t workspace_bytes = 0;
 };
 
-/// Blocks of the last launch that keep a large GPU busy, about four a multiprocessor. With fewer tiles than
-/// that each has a block of its own; with more a block takes several, so that it reads acceptance draws less
-/// often.
-inline constexpr std::int64_t blocks_wanted = 512;
+/// How many blocks to launch, at least, where there are as many tiles; with more tiles a block takes several.
+struct BlocksWanted {
+  /// Of the statistics, about four times what a large GPU runs at once; a block takes a power of two of a
+  /// row's tiles, at most `most_statistics_tiles`.
+  std::int64_t statistics = 2048;
+  /// Of the last launch, two to three times what a large GPU runs at once: more would make the acceptance
+  /// draws more often.
+  std::int64_t next = 1024;
+};
+inline constexpr std::int64_t most_statistics_tiles = 8;
 
 /// For a batch without `batch_error`. From a null workspace only sizes count.
-inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
+inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const BlocksWanted& wanted = {}) {
   const bool block = batch.rule.method == KernelRule::block;
   const std::int64_t requests = batch.requests;
   const std::int64_t positions = block ? batch.gamma + 1 : 1;
@@ -40,31 +46,29 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace) {
   args.target_rows = batch.target_options.log_sum_exp == nullptr ? batch.gamma : 0;
   args.draft_rows = batch.draft_options.log_sum_exp == nullptr && !batch.certain_drafts() ? batch.gamma : 0;
   const std::int64_t blocks_each =
-      std::max<std::int64_t>(1, blocks_wanted / std::max<std::int64_t>(1, requests * positions));
+      std::max<std::int64_t>(1, wanted.next / std::max<std::int64_t>(1, requests * positions));
   const auto tiles_each = static_cast<std::int32_t>((args.tiles + blocks_each - 1) / blocks_each);
   args.next_blocks = (args.tiles + tiles_each - 1) / tiles_each;
 
-  const std::int64_t part_count = requests * (args.target_rows + args.draft_rows) * args.tiles;
-  if (part_count > 0) {
-    layout.clear =
-        simt::launch_of<fused::Clear>((requests + fused::Clear::threads - 1) / fused::Clear::threads);
-    layout.decide.blocks = 0;
-  } else {
-    layout.decide = simt::launch_of<fused::DecidePositions<float>>(requests);
-    layout.clear.blocks = 0;
-  }
-  layout.statistics = simt::launch_of<fused::Statistics<float>>(part_count);
+  const std::int64_t rows = requests * (args.target_rows + args.draft_rows);
+  const std::int64_t part_count = rows * args.tiles;
+  const std::int64_t row_tiles = std::min<std::int64_t>(args.tiles, most_statistics_tiles);
+  args.statistics_tiles = static_cast<std::int32_t>(std::bit_floor(
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(part_count / wanted.statistics, 1, row_tiles))));
+  layout.statistics = simt::launch_of<fused::Statistics<float>>(
+      rows * ((args.tiles + args.statistics_tiles - 1) / args.statistics_tiles));
+  layout.clear =
+      simt::launch_of<fused::Clear>((requests + fused::Clear::threads - 1) / fused::Clear::threads);
+  if (rows > 0) layout.clear.blocks = 0;
   const std::int64_t next_count = requests * positions * args.next_blocks;
   layout.next = block ? simt::launch_of<fused::NextOfBlock<float>>(next_count)
                       : simt::launch_of<fused::Next<float>>(next_count);
-  layout.statistics.early = layout.next.early = true;
+  layout.next.early = true;
 
   WorkspaceParts parts(workspace);
-  args.read = parts.take<std::uint32_t>(requests);
   args.weighed = parts.take<std::uint32_t>(requests);
-  args.decided = parts.take<PositionDecision>(requests * batch.gamma);
   args.parts = parts.take<PartialSum>(part_count);
-  args.weight_sums = parts.take<TileWeightSums>(requests * positions * args.tiles);
+  args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
   layout.workspace_bytes = parts.bytes();
   return layout;
 }
@@ -89,20 +93,21 @@ struct FusedKernels {
     const bool block = batch.rule.method == KernelRule::block;
     const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + outcome.rejecting * drafts_read;
     const double rows = layout.args.target_rows + layout.args.draft_rows + second;
-    const auto parts = static_cast<double>(layout.statistics.blocks) * sizeof(PartialSum);
+    const double parts = requests * (layout.args.target_rows + layout.args.draft_rows) * layout.args.tiles *
+                         static_cast<double>(sizeof(PartialSum));
     const double weight_sums =
-        requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSums);
+        requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSum);
     return {requests * rows * row + parts + weight_sums, parts + weight_sums};
   }
 
   /// Verifies a batch on any executor; the batch and the workspace are where the executor works.
   template <class Executor>
-  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace) {
+  static void run(Executor&& executor, const VerifyBatch& batch, void* workspace,
+                  const BlocksWanted& wanted = {}) {
     if (batch.requests == 0) return;
-    const FusedLayout layout = fused_layout(batch, workspace);
+    const FusedLayout layout = fused_layout(batch, workspace, wanted);
     with_logit_type(batch.target.dtype, [&](auto logit) {
       using T = decltype(logit);
-      executor.template run<fused::DecidePositions<T>>(layout.decide, layout.args);
       executor.template run<fused::Clear>(layout.clear, layout.args);
       executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
       if (batch.rule.method == KernelRule::block) {

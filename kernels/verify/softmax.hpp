@@ -37,10 +37,9 @@ struct RowProbabilities : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
     if (!args.wanted(at)) return;
-    const RowPair<T> rows{args.batch, at.request, at.position};
-    const HeldLogits mine = rows.logits(args.of_target, at.tile);
-    const PartialSum partial =
-        tile_partial_sum(mine, rows.scale(args.of_target).scale, simt::shared<PartialSumScratch>());
+    const LogitRow<T> row = logit_row<T>(args.batch, args.of_target, at.request, at.position);
+    const HeldTile<T> mine = whole_tile(row, at.tile);
+    const PartialSum partial = tile_partial_sum(mine, row.scale.scale, simt::shared<PartialSumScratch>());
     if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = partial;
   }
 };
@@ -53,16 +52,17 @@ struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const BlockPlace at = block_place(args.probabilities.positions, args.tiles);
     if (!args.wanted(at)) return;
-    const RowPair<T> rows{args.batch, at.request, at.position};
-    const HeldLogits mine = rows.logits(args.of_target, at.tile);
+    const LogitRow<T> row = logit_row<T>(args.batch, args.of_target, at.request, at.position);
+    const HeldTile<T> mine = whole_tile(row, at.tile);
     // Each warp merges for itself: a few numbers from the cache, and no barrier.
     const PartialSum* const parts = args.parts + args.row_index(at) * args.tiles;
     const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
-    const float scale = rows.scale(args.of_target).scale;
+    const float scale = row.scale.scale;
     HeldWeights probabilities;
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) {
-      probabilities.weight[i] = power_of_two(log_probability(mine.logit[i], scale, sum));
+      probabilities.weight[i] =
+          power_of_two(relative_log(mine.logit(i), scale, sum) - static_cast<float>(sum.log_sum));
     }
     store_tile<T>(args.probabilities.at(at.request, at.position), args.probabilities.stride, at.tile,
                   probabilities);

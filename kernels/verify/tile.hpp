@@ -49,44 +49,6 @@ struct TileShape {
   }
 };
 
-/// What this thread holds of a tile: logit k of step s is at s * width + k.
-struct HeldLogits {
-  float logit[held];
-};
-
-template <class T>
-SPECLAB_DEVICE void unpack(const simt::Vector16& vector, float* logits) {
-  constexpr int width = TileShape<T>::width;
-  SPECLAB_UNROLL
-  for (int k = 0; k < width; ++k) {
-    if constexpr (sizeof(T) == 4) {
-      logits[k] = float_of_bits(vector.word[k]);
-    } else if constexpr (std::is_same_v<T, Bf16>) {
-      // The upper half of a float is what a bf16 is.
-      const std::uint32_t word = vector.word[k / 2];
-      logits[k] = float_of_bits(k % 2 == 0 ? word << 16U : word & 0xffff0000U);
-    } else {
-      const std::uint32_t word = vector.word[k / 2];
-      logits[k] = to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
-    }
-  }
-}
-
-/// The other way round; exact for logits that came out of `unpack`.
-template <class T>
-SPECLAB_DEVICE simt::Vector16 pack(const float* logits) {
-  simt::Vector16 vector{};
-  SPECLAB_UNROLL
-  for (int k = 0; k < TileShape<T>::width; ++k) {
-    if constexpr (sizeof(T) == 4) {
-      vector.word[k] = bits_of_float(logits[k]);
-    } else {
-      vector.word[k / 2] |= std::uint32_t{from_float<T>(logits[k]).bits} << (k % 2 == 0 ? 0U : 16U);
-    }
-  }
-  return vector;
-}
-
 template <class T>
 SPECLAB_DEVICE T load_one(const T* address) {
   if constexpr (sizeof(T) == 4) {
@@ -95,54 +57,106 @@ SPECLAB_DEVICE T load_one(const T* address) {
     return T{simt::load(&address->bits)};
   }
 }
-
-/// This thread's logits of a tile at a row's end or off 16-byte alignment: one by one where a vector does not
-/// go. Ids beyond the vocabulary get minus infinity.
 template <class T>
-SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t tile, bool aligned,
-                              HeldLogits& mine) {
+SPECLAB_DEVICE T load_cached(const T* address) {
+  if constexpr (sizeof(T) == 4) {
+    return simt::load_cached(address);
+  } else {
+    return T{simt::load_cached(&address->bits)};
+  }
+}
+
+/// Logit k of a 16-byte load.
+template <class T>
+SPECLAB_HD float logit_in(const simt::Vector16& vector, int k) {
+  if constexpr (sizeof(T) == 4) {
+    return float_of_bits(vector.word[k]);
+  } else {
+    const std::uint32_t word = vector.word[k / 2];
+    // The upper half of a float is what a bf16 is.
+    if constexpr (std::is_same_v<T, Bf16>)
+      return float_of_bits(k % 2 == 0 ? word << 16U : word & 0xffff0000U);
+    return to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
+  }
+}
+template <class T>
+SPECLAB_HD void set_logit(simt::Vector16& vector, int k, T logit) {
+  if constexpr (sizeof(T) == 4) {
+    vector.word[k] = bits_of_float(logit);
+  } else {
+    const std::uint32_t bits = logit.bits;
+    std::uint32_t& word = vector.word[k / 2];
+    word = k % 2 == 0 ? (word & 0xffff0000U) | bits : (word & 0xffffU) | bits << 16U;
+  }
+}
+
+/// What this thread holds of a tile, as it lies in memory: logit k of step s is at s * width + k.
+template <class T>
+struct HeldTile {
+  simt::Vector16 vectors[TileShape<T>::steps];
+
+  SPECLAB_HD float logit(int i) const {
+    return logit_in<T>(vectors[i / TileShape<T>::width], i % TileShape<T>::width);
+  }
+};
+
+/// A number for each id that this thread holds, in the same order.
+struct HeldWeights {
+  float weight[held];
+};
+
+/// Whether 16-byte loads are allowed.
+template <class T>
+SPECLAB_HD bool in_vectors(const T* row) {
+  return reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
+}
+
+/// This thread's part of a tile in 16-byte loads, which are all on their way before one is used. Minus
+/// infinity stands where no whole vector lies in the row: beyond the vocabulary, and until `load_rest`.
+template <class T>
+SPECLAB_DEVICE HeldTile<T> load_vectors(const T* row, std::int32_t vocab, std::int32_t tile) {
   using Shape = TileShape<T>;
-  constexpr int width = Shape::width;
+  const bool aligned = in_vectors(row);
+  HeldTile<T> mine;
+  SPECLAB_UNROLL
+  for (int s = 0; s < Shape::steps; ++s) {
+    SPECLAB_UNROLL
+    for (int k = 0; k < Shape::width; ++k) set_logit<T>(mine.vectors[s], k, from_float<T>(-INFINITY));
+    const std::int32_t first = Shape::first(tile, s, simt::thread_index());
+    if (aligned && first + Shape::width <= vocab) {
+      mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(row + first));
+    }
+  }
+  return mine;
+}
+
+/// What no vector holds, logit by logit: the end of a row that vectors do not divide, or all of a row off
+/// 16-byte alignment. Those logits lie in one another's sectors, hence the first cache.
+template <class T>
+SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t tile, HeldTile<T>& mine) {
+  using Shape = TileShape<T>;
+  const bool aligned = in_vectors(row);
+  if (aligned && ((tile + 1) * tile_size <= vocab || vocab % Shape::width == 0)) return;
   SPECLAB_UNROLL
   for (int s = 0; s < Shape::steps; ++s) {
     const std::int32_t first = Shape::first(tile, s, simt::thread_index());
-    if (aligned && first + width <= vocab) {
-      unpack<T>(simt::load(reinterpret_cast<const simt::Vector16*>(row + first)), &mine.logit[s * width]);
-      continue;
-    }
+    if (aligned && first + Shape::width <= vocab) continue;
     SPECLAB_UNROLL
-    for (int k = 0; k < width; ++k) {
-      mine.logit[s * width + k] = first + k < vocab ? to_float(load_one(row + first + k)) : -INFINITY;
+    for (int k = 0; k < Shape::width; ++k) {
+      if (first + k < vocab) set_logit<T>(mine.vectors[s], k, load_cached(row + first + k));
     }
   }
 }
 
-/// This thread's part of a tile. Ids beyond the vocabulary or below the cut-off get minus infinity.
+/// Gives ids below the cut-off minus infinity.
 template <class T>
-SPECLAB_DEVICE HeldLogits load_tile(const T* row, std::int32_t vocab, std::int32_t tile, float cutoff) {
-  using Shape = TileShape<T>;
-  HeldLogits mine;
-  const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
-  if (aligned && (tile + 1) * tile_size <= vocab) {
-    // All loads are on their way before the first is used.
-    simt::Vector16 vectors[Shape::steps];
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) {
-      vectors[s] = simt::load(
-          reinterpret_cast<const simt::Vector16*>(row + Shape::first(tile, s, simt::thread_index())));
-    }
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) unpack<T>(vectors[s], &mine.logit[s * Shape::width]);
-  } else {
-    load_rest(row, vocab, tile, aligned, mine);
+SPECLAB_DEVICE void cut_tile(HeldTile<T>& mine, float cutoff) {
+  if (!(cutoff > -INFINITY)) return;
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) {
+    constexpr int width = TileShape<T>::width;
+    if (mine.logit(i) < cutoff) set_logit<T>(mine.vectors[i / width], i % width, from_float<T>(-INFINITY));
   }
-  if (cutoff > -INFINITY) {
-    SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) {
-      if (mine.logit[i] < cutoff) mine.logit[i] = -INFINITY;
-    }
-  }
-  return mine;
 }
 
 /// Two parts as one, whichever is named first.
@@ -159,19 +173,20 @@ struct PartialSumScratch {
   PartialSum of_warp[tile_warps];
 };
 
-/// The sum of a tile's weights; the first warp gets it. `sync` before the scratch is used again.
-SPECLAB_DEVICE inline PartialSum tile_partial_sum(const HeldLogits& mine, float scale,
-                                                  PartialSumScratch& scratch) {
-  float largest = mine.logit[0];
+/// The sum of a tile's weights; the first warp gets it. One `sync` within, and another before the scratch is
+/// used again.
+template <class T>
+SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale, PartialSumScratch& scratch) {
+  float largest = mine.logit(0);
   SPECLAB_UNROLL
-  for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit[i]);
+  for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit(i));
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
 
   // In a warp whose weights are all 0 every term is 0 for any finite reference, and NaN stays NaN.
   const float reference = largest > -INFINITY ? largest * scale : 0.0F;
   float sums[4] = {0, 0, 0, 0};
   SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit[i], scale, reference);
+  for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit(i), scale, reference);
   const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
   if (simt::thread_index() % simt::warp_size == 0) {
     scratch.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};

@@ -57,11 +57,12 @@ struct SigmoidTarget {
 
   SPECLAB_DEVICE HeldWeights operator()(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
                                         std::int32_t tile) const {
-    const HeldLogits logits =
-        load_tile(row_of<T>(batch.target, request, position), batch.vocab, tile, -INFINITY);
+    const T* const row = row_of<T>(batch.target, request, position);
+    HeldTile<T> logits = load_vectors(row, batch.vocab, tile);
+    load_rest(row, batch.vocab, tile, logits);
     HeldWeights weights;
     SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) weights.weight[i] = sigmoid(logits.logit[i]);
+    for (int i = 0; i < held; ++i) weights.weight[i] = sigmoid(logits.logit(i));
     return weights;
   }
 };

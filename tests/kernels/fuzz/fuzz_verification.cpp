@@ -3,8 +3,9 @@
 // alignment. usage: fuzz_verification BATCHES [FIRST]; the batch of a number is the same everywhere.
 //
 // A fault is a decision that is not the reference's although its uniforms are further than 1e-5 from another
-// outcome, a flag that says something else than happened, a result outside of where it belongs, an exception,
-// or a cluster that leaves other bits than fused verification. Exit code 1 if there was any.
+// outcome (less where rounding is magnified), a flag that says something else than happened, a result outside
+// of where it belongs, an exception, or a cluster that leaves other bits than fused verification. Exit code 1
+// if there was any.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/verify/dispatch.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/reference.hpp"
 
@@ -40,6 +42,7 @@ struct FuzzCase {
   std::int32_t offset;   ///< elements before the first row
   bool certain, ragged, uniforms, temperatures, cutoffs, target_sums, draft_sums, damaged;
   double spread, distance, masked;
+  BlocksWanted wanted;  ///< so that blocks take one tile or several
 };
 
 class FuzzBatch {
@@ -121,6 +124,7 @@ class FuzzBatch {
     drawn.spread = one_of({0.0, 0.5, 3.0, 8.0});
     drawn.distance = one_of({0.0, 0.01, 0.5, 1.5, 5.0});
     drawn.masked = one_of({0.0, 0.0, 0.2, 0.9});
+    drawn.wanted = {one_of({1, 8, 2048}), one_of({1, 8, 1024})};
     return drawn;
   }
 
@@ -320,6 +324,39 @@ struct Totals {
   std::uint64_t faults = 0;
 };
 
+/// How much an error of the weights is magnified in what is decided from them: 1 over this, the least of the
+/// residual's total where the next token is drawn from one and, of block verification, of the Z_i + 1 - p_i
+/// that acceptance probabilities are divided by. Where it is 0 the target equals the draft, and rounding
+/// decides.
+double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t accepted) {
+  const std::int32_t length = batch.length(request);
+  const double lenience = batch.rule.method == KernelRule::lenient ? batch.rule.lenience : 1;
+  const double scale = lenience == 1 || batch.rule.residual == Residual::target_minus_draft ? 1
+                       : batch.rule.residual == Residual::literal                           ? lenience
+                                                                                            : 0;
+  double least = 1;
+  double prefix = 1;
+  for (std::int32_t i = 0; i < length; ++i) {
+    const bool block = batch.rule.method == KernelRule::block;
+    const auto target = probabilities(batch, true, request, i);
+    auto draft = std::vector<double>(target.size());
+    const Token drafted = batch.drafted[request * batch.gamma + i];
+    const bool inside = drafted >= 0 && drafted < batch.vocab;
+    if (!batch.certain_drafts()) draft = probabilities(batch, false, request, i);
+    if (batch.certain_drafts() && inside) draft[static_cast<std::size_t>(drafted)] = 1;
+    double left_over = 0;
+    for (std::size_t id = 0; id < target.size(); ++id) {
+      left_over += std::max(0.0, prefix * target[id] - scale * draft[id]);
+    }
+    if (i == accepted) least = std::min(least, left_over);
+    if (block && i > 0) least = std::min(least, left_over + 1 - prefix);
+    const auto at = static_cast<std::size_t>(drafted);
+    const double ratio = inside && draft[at] > 0 ? target[at] / draft[at] : 0;
+    if (block) prefix = std::min(1.0, prefix * ratio);
+  }
+  return least;
+}
+
 /// What is wrong with the result of a request, or nothing.
 std::string fault_of(const VerifyBatch& batch, std::int32_t request, const ReferenceVerdict& expected,
                      Totals& totals) {
@@ -334,7 +371,7 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
   if (accepted < 0 || accepted > length) return "accepted is out of range";
   if (next != invalid_token && (next < 0 || next >= batch.vocab)) return "next is no id";
   if ((next == invalid_token) != ((flags & flag_invalid_row) != 0)) return "the flag of an invalid row";
-  if (expected.margin < band) {
+  if (expected.margin * conditioning(batch, request, expected.accepted) < band) {
     ++totals.within_band;
     return "";
   }
@@ -355,10 +392,19 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
   return "";
 }
 
+/// On a workspace that holds numbers which are absurd as counts and as probabilities.
+void run_fused(const VerifyBatch& batch, const BlocksWanted& wanted) {
+  std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr, wanted).workspace_bytes / 8 + 32,
+                                       0xa5a5a5a5a5a5a5a5U);
+  const auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
+  FusedKernels::run(simt::EmulatedExecutor(simt::Order::backward), batch,
+                    reinterpret_cast<void*>((address + 255) / 256 * 256), wanted);
+}
+
 /// Runs a batch by fused verification, and in clusters where they can.
 std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto expected = verify_reference(fuzz.batch);
-  run_emulated(Implementation::fused, fuzz.batch);
+  run_fused(fuzz.batch, fuzz.how.wanted);
   if (!fuzz.kept_to_its_place()) return "wrote beside its results";
   for (std::int32_t request = 0; request < fuzz.batch.requests; ++request) {
     const std::string fault =

@@ -8,6 +8,14 @@
 
 using namespace speclab;
 
+namespace {
+
+struct alignas(256) Vector256 {
+  unsigned char bytes[256];
+};
+
+}  // namespace
+
 TEST_CASE("fused verification decides as the reference does") {
   int requests = 0;
   int within = 0;
@@ -237,23 +245,37 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
 
 TEST_CASE("where requests are many, a block takes several tiles, to the same bits") {
   for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
-    constexpr std::int32_t requests = 270;
-    LogitBatch logits({.requests = requests, .gamma = 1, .vocab = 9001, .dtype = Dtype::bf16}, 41);
-    logits.batch.rule.method = method;
-    CHECK(layout_of(Implementation::fused, logits.batch).launches.back().blocks ==
-          requests * (method == KernelRule::block ? 2 : 1));
-    CHECK(compare(logits).different == 0);
-    const auto accepted = logits.accepted;
-    const auto next = logits.next;
-    run_fused_on(logits, simt::Order::backward);
-    CHECK(logits.next == next);
-    VerifyBatch few = logits.batch;
-    few.requests = 20;
-    std::fill(logits.next.begin(), logits.next.end(), -7);
-    run_emulated(Implementation::fused, few);
-    for (std::size_t i = 0; i < 20; ++i) {
-      CHECK(logits.accepted[i] == accepted[i]);
-      CHECK(logits.next[i] == next[i]);
+    for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
+      // Five tiles, the last of one id.
+      LogitBatch logits({.requests = 4, .gamma = 2, .vocab = 4 * tile_size + 1, .dtype = dtype}, 41);
+      logits.batch.rule.method = method;
+      CHECK(compare(logits).different == 0);
+      const auto accepted = logits.accepted;
+      const auto next = logits.next;
+      for (const BlocksWanted wanted : {BlocksWanted{1, 1}, BlocksWanted{20, 8}}) {
+        const FusedLayout layout = fused_layout(logits.batch, nullptr, wanted);
+        CHECK(layout.args.statistics_tiles > 1);
+        CHECK(layout.args.next_blocks < 5);
+        std::fill(logits.next.begin(), logits.next.end(), -7);
+        std::vector<Vector256> workspace(layout.workspace_bytes / sizeof(Vector256));
+        FusedKernels::run(simt::EmulatedExecutor(simt::Order::backward), logits.batch, workspace.data(),
+                          wanted);
+        CHECK(logits.accepted == accepted);
+        CHECK(logits.next == next);
+      }
     }
   }
+  // The sizes of a benchmark's sweep: what blocks take there.
+  VerifyBatch batch;
+  batch.gamma = 4;
+  batch.vocab = 128256;
+  batch.target = batch.draft = {&batch, Dtype::bf16, 0, 0};
+  const auto tiles_at = [&](std::int32_t requests) {
+    batch.requests = requests;
+    const fused::Args args = fused_layout(batch, nullptr).args;
+    return std::pair{args.statistics_tiles, args.next_blocks};
+  };
+  CHECK(tiles_at(1) == std::pair{1, 16});
+  CHECK(tiles_at(32) == std::pair{2, 16});
+  CHECK(tiles_at(256) == std::pair{8, 4});
 }
