@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""What the compiler made of the verification kernels, read from compiled sm_90 code, and the time that it predicts.
+"""What the compiler made of the verification kernels, read from sm_90 code, and the times that it predicts.
 
     scripts/kernel_code.py build/release/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
 
-Of each kernel: registers, spilled bytes, blocks that one multiprocessor runs at once, instructions for each id of the
-vocabulary in the innermost code, 16-byte loads that a thread has on their way before it uses one and the bytes that
-makes a multiprocessor wait for, barriers and conditional branches. Needs cuobjdump and nvdisasm: the CUDA Toolkit has
-them, as have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm.
+Of each kernel: registers, spilled bytes, blocks that one multiprocessor runs at once, instructions for each id in the
+innermost code, 16-byte loads that a thread has on their way before it uses one and the bytes that a multiprocessor so
+waits for, barriers and conditional branches. Then what fused verification should take, by the model below, beside what
+was measured (--result kernels/results/DEVICE/result.json).
 
---check compares with the ceilings below. --json FILE writes everything. Exit codes: 0; 1 a ceiling is exceeded; 2 wrong
-options or a file that is none; 77 a tool is missing.
+--check holds the kernels of ours below the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and
+so have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm.
+Exit codes: 0; 1 a ceiling is exceeded; 2 wrong options or no such file; 77 a tool is missing, or the file has no sm_90 code.
 """
 import argparse
 import json
@@ -29,18 +30,36 @@ HELD = TILE // THREADS  # ids of a tile that one thread holds
 REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048, 1024
 
 
+# What a kernel of ours may cost at most, and the least number of KiB that a multiprocessor must have on their way:
+# registers, instructions an id, KiB in flight, barriers, conditional branches. None may spill.
+CEILINGS = {
+    "fused::Statistics<Bf16>": (64, 6.5, 128, 1, 40),
+    "fused::Statistics<F16>": (64, 6.5, 128, 1, 40),
+    "fused::Statistics<float>": (128, 6.5, 128, 1, 40),
+    "fused::Next<Bf16>": (80, 16, 96, 10, 300),
+    "fused::Next<F16>": (80, 16, 96, 10, 320),
+    "fused::Next<float>": (128, 16, 128, 10, 330),
+    "fused::NextOfBlock<Bf16>": (80, 16, 96, 12, 330),
+    "fused::NextOfBlock<F16>": (80, 16, 96, 12, 345),
+    "fused::NextOfBlock<float>": (128, 16, 128, 12, 360),
+    "cluster::Lazy<Bf16>": (128, 16, 64, 20, 360),
+    "cluster::Lazy<F16>": (128, 16, 64, 20, 380),
+    "cluster::Lazy<float>": (128, 16, 128, 20, 400),
+}
+
+
 @dataclass(frozen=True)
-class Ceiling:
-    """What a kernel may cost at most, and the least number of bytes that a multiprocessor must have on their way."""
-    registers: int
-    an_id: float
-    bytes_in_flight: int
-    barriers: int
-    branches: int
-
-
-# The two kernels of token verification, by format; no kernel of ours may spill.
-CEILINGS = {}
+class Device:
+    """What the model assumes of an H200. Times in microseconds; none was measured here."""
+    multiprocessors: int = 132
+    clock_mhz: float = 1755
+    bandwidth_gbs: float = 4300  # of copies
+    memory_latency: float = 0.9
+    launch: float = 2.3
+    dependent_launch: float = 1.0
+    decisions: float = 3.0  # dependent reads of sums, token and logits, and logarithms in double
+    tile_end: float = 0.3  # of a block: reductions and what it writes
+    finish: float = 3.5  # fence, counter, choice of a tile, the tile again, the draw
 
 
 @dataclass
@@ -77,6 +96,8 @@ def cuobjdump(file, *options):
     environment = dict(os.environ, NVDISASM_PATH=str(Path(disassembler).parent),
                        PATH=f"{Path(disassembler).parent}:{os.environ['PATH']}")
     done = subprocess.run([dump, *options, str(file)], capture_output=True, text=True, env=environment)
+    if "does not contain device code" in done.stderr + done.stdout:
+        return ""
     if done.returncode != 0:
         print(f"kernel_code: {file}: {(done.stderr or done.stdout).strip()}", file=sys.stderr)
         sys.exit(2)
@@ -138,10 +159,18 @@ def powers(block):
 
 
 def instructions_an_id(blocks):
-    """Of the block that raises the most powers: one or two for each of the ids that a thread holds of a tile. Loads and
-    what prepares them stand in other blocks, and are few for each id."""
+    """Of the block that raises the most powers: two for each of the ids that a thread holds of a tile where a residual
+    is weighed; one where a row is summed, and there the block that takes maxima counts as well. Loads and what prepares
+    them stand in other blocks, and are few for each id."""
     innermost = max(blocks, key=powers, default=[])
-    return len(innermost) / HELD if powers(innermost) >= HELD else 0.0
+    raised = powers(innermost)
+    if raised < HELD - 2:
+        return 0.0
+    length = len(innermost)
+    if raised <= HELD + 2:
+        maxima = max(blocks, key=lambda block: sum(line.opcode.startswith("FMNMX") for line in block))
+        length += 0 if maxima is innermost else len(maxima)
+    return length / HELD
 
 
 def registers_read(line):
@@ -194,12 +223,12 @@ def blocks_at_once(registers, shared):
 
 
 def kernels_of(file):
-    names = re.findall(r"Function (\S.*?):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", demangled(cuobjdump(file, "-res-usage")))
+    names = re.findall(r"Function (\S.*?):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", demangled(cuobjdump(file, "-res-usage", "-arch", "sm_90")))
     resources = {name: tuple(map(int, numbers)) for name, *numbers in names}
     kernels = []
-    for part in demangled(cuobjdump(file, "-sass")).split("Function : ")[1:]:
+    for part in demangled(cuobjdump(file, "-sass", "-arch", "sm_90")).split("Function : ")[1:]:
         name, body = part.split("\n", 1)
-        if "speclab" not in name or "sm_90" not in body + "sm_90":
+        if "speclab" not in name:
             continue
         registers, spilled, shared = resources[name.strip()]
         shared = max(0, shared - RESERVED_SHARED)
@@ -218,31 +247,121 @@ def demangled(text):
     return subprocess.run([filt], input=text, capture_output=True, text=True, check=True).stdout if filt else text
 
 
-def table(kernels):
+def print_table(rows):
+    widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def print_kernels(kernels):
     rows = [("kernel", "registers", "spilled", "blocks/SM", "instructions", "an id", "loads", "KiB in flight/SM", "barriers",
              "branches")]
     rows += [(k.name, k.registers, k.spilled, k.blocks, k.instructions, f"{k.an_id:.1f}" if k.an_id else "", k.loads,
               k.bytes_in_flight // 1024, k.barriers, k.branches) for k in kernels]
-    widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(str(cell).ljust(width) if i == 0 else str(cell).rjust(width)
-                        for i, (cell, width) in enumerate(zip(row, widths))))
+    print_table(rows)
+
+
+def kernel_time(device, kernel, tiles, tile_bytes, blocks, prefetched):
+    """Of a kernel that goes through tiles: bytes over the bandwidth, instructions over what the multiprocessors issue, or
+    loads that wait for the memory, whichever is longest; then the last block's end."""
+    by_bytes = tiles * tile_bytes / device.bandwidth_gbs / 1e3
+    # Eight warps a block; four instructions of a multiprocessor in a cycle, of which two thirds are counted on.
+    tile_work = kernel.an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
+    by_instructions = tiles * tile_work / device.multiprocessors
+    slots = min(blocks, device.multiprocessors * kernel.blocks)
+    waiting = max(device.memory_latency, tile_work) if prefetched else device.memory_latency + tile_work
+    by_latency = tiles / slots * (waiting + device.tile_end)
+    return max(by_bytes, by_instructions, by_latency) + device.memory_latency + device.tile_end
+
+
+def fused_time(device, statistics, following, requests, gamma=4, vocab=128256, logit_bytes=2, alpha=0.7):
+    """Microseconds of fused verification by the token rule, as kernels/verify/fused_layout.hpp launches it."""
+    tiles = -(-vocab // TILE)
+    tile_bytes = vocab * logit_bytes / tiles
+    row_tiles = requests * 2 * gamma * tiles
+    each = min(8, tiles, max(1, row_tiles // 2048))
+    each = 1 << (each.bit_length() - 1)
+    first = kernel_time(device, statistics, row_tiles, tile_bytes, requests * 2 * gamma * -(-tiles // each), each > 1)
+    rejecting = 1 - alpha ** gamma
+    next_blocks = requests * min(tiles, max(1, 1024 // requests))
+    second = kernel_time(device, following, requests * tiles, tile_bytes * (1 + rejecting), next_blocks, False)
+    rounds = max(1, next_blocks / (device.multiprocessors * following.blocks))
+    return device.launch + first + device.dependent_launch + device.decisions * rounds + second + device.finish
+
+
+def measured(result, requests):
+    """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7: hot and flushed."""
+    rows = json.loads(Path(result).read_text())["verification"] if result else []
+    found = {row["cache"]: row["median_us"] for row in rows
+             if (row["method"], row["requests"], row["gamma"], row["vocab"], row["dtype"], row["alpha"]) ==
+             ("fused", requests, 4, 128256, "bf16", 0.7)}
+    return [f"{found[cache]:.1f}" if cache in found else "not measured" for cache in ("hot", "flushed")]
+
+
+def print_predictions(kernels, result):
+    by_name = {kernel.name: kernel for kernel in kernels}
+    needed = [by_name.get(f"fused::{name}<Bf16>") for name in ("Statistics", "Next")]
+    if None in needed:
+        return []
+    device = Device()
+    print("\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an H200; microseconds")
+    rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed")]
+    predictions = []
+    for requests in (1, 32, 256):
+        predicted = fused_time(device, *needed, requests)
+        rows_read = 2 * 4 + 2 - 0.7 ** 4
+        alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
+        predictions.append({"requests": requests, "predicted_us": round(predicted, 1), "bytes_us": round(alone, 1)})
+        rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests)))
+    print_table(rows)
+    return predictions
+
+
+def exceeded(kernels):
+    """Sentences about what is above its ceiling, and about kernels that are not there."""
+    by_name = {kernel.name: kernel for kernel in kernels}
+    found = [f"{name}: not in the file" for name in CEILINGS if name not in by_name]
+    for name, (registers, an_id, in_flight, barriers, branches) in CEILINGS.items():
+        kernel = by_name.get(name)
+        if kernel is None:
+            continue
+        for what, value, most in (("registers", kernel.registers, registers), ("spilled bytes", kernel.spilled, 0),
+                                  ("instructions an id", kernel.an_id, an_id), ("barriers", kernel.barriers, barriers),
+                                  ("branches", kernel.branches, branches)):
+            if value > most:
+                found.append(f"{name}: {value} {what}, at most {most} are allowed")
+        if kernel.an_id == 0:
+            found.append(f"{name}: its innermost code was not found, so that it cannot be counted")
+        if kernel.bytes_in_flight < in_flight * 1024:
+            found.append(f"{name}: {kernel.bytes_in_flight // 1024} KiB in flight, {in_flight} are needed")
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--only", default="", help="part of the kernels' names")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--check", action="store_true", help="compare with the ceilings")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="result.json of a measurement")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
     options = parser.parse_args()
-    if not options.file.is_file():
-        parser.error(f"{options.file} is no file: build the target speclab_kernels_c with CUDA")
-    kernels = [kernel for kernel in kernels_of(options.file) if options.only in kernel.name]
-    table(kernels)
+    for file in filter(None, (options.file, options.result)):
+        if not file.is_file():
+            parser.error(f"{file} is no file")
+    kernels = kernels_of(options.file)
+    if not kernels:
+        print(f"kernel_code: skipped: {options.file} has no GPU code (built without nvcc)", file=sys.stderr)
+        return 77
+    print_kernels([kernel for kernel in kernels if options.only in kernel.name])
+    predictions = print_predictions(kernels, options.result)
     if options.json:
-        options.json.write_text(json.dumps([asdict(kernel) for kernel in kernels], indent=1) + "\n")
-    return 0
+        content = {"kernels": [asdict(kernel) for kernel in kernels], "device": asdict(Device()), "predictions": predictions}
+        options.json.write_text(json.dumps(content, indent=1) + "\n")
+    faults = exceeded(kernels) if options.check else []
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

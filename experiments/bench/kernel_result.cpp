@@ -62,7 +62,9 @@ const Typed<VerificationRow>& described() {
                       p99_us, bytes, gb_per_s, of_copy, times_baseline),
        {"times_wagner-exact", &VerificationRow::times_wagner_exact},
        {"times_wagner-sigmoid", &VerificationRow::times_wagner_sigmoid},
-       {"total_variation", &VerificationRow::total_variation}},
+       {"total_variation", &VerificationRow::total_variation},
+       {"compared", &VerificationRow::compared},
+       {"different", &VerificationRow::different}},
       inherited<VerificationRow>(described<KernelPoint>()));
   return type;
 }

@@ -41,6 +41,8 @@ struct VerificationRow : KernelPoint {
   std::optional<double> times_wagner_exact;
   std::optional<double> times_wagner_sigmoid;
   std::optional<double> total_variation;  ///< of the first token to the target; none where it is not known
+  int compared = 0;                       ///< requests whose decisions were compared with the reference
+  int different = 0;                      ///< of them: other decisions, outside single precision's error
 };
 
 /// A size or a method that was not measured.
@@ -83,7 +85,7 @@ struct KernelReport : KernelReportHead {
   std::vector<VerificationRow> verification;
   std::vector<LeftOut> left_out;
   bool partial = false;  ///< interrupted
-  int failures = 0;      ///< sizes at which CUDA failed
+  int failures = 0;  ///< sizes at which CUDA failed, and methods that decided otherwise than the reference
 };
 const Typed<KernelReport>& kernel_report_type();
 

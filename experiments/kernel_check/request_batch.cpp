@@ -111,18 +111,14 @@ std::string rule_name(const VerifyRule& rule) {
 
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,
                                      const std::vector<RequestResult>& results) {
-  const bool sigmoid = implementation == Implementation::wagner_sigmoid;
-  const auto expected = sigmoid ? verify_sigmoid_reference(batch) : verify_reference(batch);
-  const double band = sigmoid ? 1e-6 + 4e-7 * batch.vocab : decision_band;
-  DecisionAgreement found{static_cast<int>(results.size()), 0, 0};
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (expected[i].margin < band) {
-      ++found.within_band;
-    } else if (results[i].accepted != expected[i].accepted || results[i].next != expected[i].next) {
-      ++found.different;
-    }
+  std::vector<std::int32_t> accepted;
+  std::vector<Token> next;
+  for (const RequestResult& result : results) {
+    accepted.push_back(result.accepted);
+    next.push_back(result.next);
   }
-  return found;
+  return agreement_with(reference_of(implementation, batch), implementation, batch.vocab, accepted.data(),
+                        next.data());
 }
 
 }  // namespace speclab

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/bench/measure.hpp"
+#include "kernels/verify/agreement.hpp"
 #include "kernels/verify/implementation.hpp"
-#include "kernels/verify/reference.hpp"
 
 namespace speclab {
 
@@ -70,19 +70,7 @@ class RequestBatch {
 std::vector<VerifyRule> checked_rules();
 std::string rule_name(const VerifyRule& rule);
 
-/// Kernels in single precision may decide otherwise than the reference within this distance of an edge: sums
-/// of 32 terms in a row, logits up to 20, exp2f and expm1f right to 2 units.
-inline constexpr double decision_band = 1e-5;
-
-/// Results beside the reference's.
-struct DecisionAgreement {
-  int requests = 0;
-  int within_band = 0;  ///< the reference was so close to an edge that either decision is right
-  int different = 0;    ///< outside the band
-};
-
-/// Against the reference of the implementation: the rule's, or that of the sigmoid approximation, whose
-/// probabilities add up to about the vocabulary's size, so that its band grows with it.
+/// Against the reference of the implementation.
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch,
                                      const std::vector<RequestResult>& results);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/bench/made_logits.hpp"
+#include "kernels/verify/agreement.hpp"
 #include "kernels/verify/implementation.hpp"
 
 namespace speclab {
@@ -56,7 +57,7 @@ struct BenchTask {
   BenchShape shape;
   MadeLogits logits;
   std::vector<Implementation> implementations;
-  bool flushed = false;  ///< overwrite the second-level cache before each repetition; else it keeps what fits
+  bool flushed = false;  ///< read other memory before each repetition; else the second cache keeps what fits
   int repetitions = 200;
 };
 
@@ -66,6 +67,7 @@ struct BenchTimes {
   /// Of implementations: mean number of accepted tokens, and the share of requests that rejected one.
   double accepted = 0;
   double rejecting = 0;
+  DecisionAgreement decisions;  ///< of some requests, beside the reference
 };
 
 struct BenchMeasurement {

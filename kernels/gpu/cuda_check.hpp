@@ -18,6 +18,9 @@ inline void cuda_check(cudaError_t error, const char* call, const char* file, in
 
 #define SPECLAB_CUDA(call) ::speclab::cuda_check((call), #call, __FILE__, __LINE__)
 
+/// What scratch is filled with before it is used: absurd as a count and as a probability.
+inline constexpr int absurd_byte = 0xa5;
+
 struct CudaFree {
   void operator()(void* pointer) const { cudaFree(pointer); }
 };

@@ -124,7 +124,7 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
   distribution.draft = decided.draft;
   distribution.log_scale = log_residual_scale(batch.rule);
   distribution.certain = batch.certain_drafts();
-  distribution.drafted = batch.drafted[request * batch.gamma + position];
+  if (distribution.certain) distribution.drafted = batch.drafted[request * batch.gamma + position];
   return distribution;
 }
 

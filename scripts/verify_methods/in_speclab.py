@@ -28,6 +28,6 @@ def prepare_with(library, implementation, draft_sums):
 def methods(library):
     found = [Method(f"speclab-{name}", "libspeclab_kernels.so", prepare_with(library, number, False), injected=True)
              for number, name in enumerate(library.implementations())]
-    found.append(Method("speclab-fused, draft sums known", "the same, the draft's log-sum-exp given",
+    found.append(Method("speclab-fused-draft-sums", "the same, the draft's log-sum-exp given",
                         prepare_with(library, 0, True), injected=True))
     return found

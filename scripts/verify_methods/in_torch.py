@@ -35,7 +35,8 @@ def one_by_one(function):
             accepted, following = [], []
             for request in range(case.drafted.shape[0]):
                 part = slice(request, request + 1)
-                tokens, kept = function(case.drafted[part], case.draft[part].float(), gamma, case.target[part].float())
+                # The fifth argument: whether the last candidate ended the text, so that no token follows it.
+                tokens, kept = function(case.drafted[part], case.draft[part].float(), gamma, case.target[part].float(), False)
                 accepted.append(kept)
                 following.append(tokens[0, -1])
             return torch.stack(accepted), torch.stack(following)
@@ -43,9 +44,10 @@ def one_by_one(function):
     return prepare
 
 
-def algorithm_of_one(drafted, draft_logits, gamma, target_logits):
+def algorithm_of_one(drafted, draft_logits, gamma, target_logits, is_done_candidate):
     """Algorithm 1 of Leviathan et al. 2023 for one request, in the steps that Hugging Face documents for assisted
     generation with sampling: two softmaxes, coins for all positions, the residual of the first rejected one."""
+    assert not is_done_candidate
     places = torch.arange(gamma, device=drafted.device)
     p, q = target_logits[0].softmax(-1), draft_logits[0].softmax(-1)
     tokens = drafted[0]

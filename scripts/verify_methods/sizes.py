@@ -73,7 +73,7 @@ PER_ID = {
     "triton-tiles": _tiles,
     "triton-chain": _chain,
     "speclab-fused": _tiles,
-    "speclab-fused, draft sums known": _speclab_known,
+    "speclab-fused-draft-sums": _speclab_known,
 }
 
 

@@ -34,7 +34,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
   const auto add = [&](const char* name) {
-    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, 2, 0.8});
+    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, 2, 0.8, {}});
     seconds *= 2;
   };
   for (const Implementation each : task.implementations) {
@@ -210,7 +210,8 @@ TEST_CASE("noise is found at which target and draft overlap as wanted") {
 TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const KernelPoint point{{32, 4, 128256, Dtype::bf16}, 0.7};
   const BenchTask task = task_at(point, true);
-  const BenchMeasurement measured = invented_times(task);
+  BenchMeasurement measured = invented_times(task);
+  measured.times.front().decisions = {4, 1, 2};
   const std::vector<VerificationRow> rows = verification_rows(point, task, measured, {0.69, 1e-7, 0.31});
   REQUIRE(rows.size() == measured.times.size());
   const VerificationRow& fused = rows.front();
@@ -221,6 +222,8 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(fused.gb_per_s == doctest::Approx(traffic.total() / 20e-6 / 1e9));
   CHECK(fused.total_variation == 1e-7);
   CHECK(fused.accepted == 2);
+  CHECK(fused.compared == 4);
+  CHECK(fused.different == 2);
   const auto row_of = [&](const char* name) {
     return *std::find_if(rows.begin(), rows.end(),
                          [&](const VerificationRow& row) { return row.method == name; });

@@ -266,8 +266,9 @@ class FuzzBatch {
       addresses_.push_back(
           {random_(), static_cast<std::uint32_t>(random_()), static_cast<std::uint32_t>(request)});
       for (std::int32_t i = 0; i <= how.gamma; ++i) {
-        uniforms_.push_back(chance(0.05) ? one_of({0.0, 1.0})
-                                         : std::uniform_real_distribution<>(0, 1)(random_));
+        // Block verification's h_i is 1 up to a rounding where p_i is 1: at 1 either decision is right.
+        const double end = how.method == KernelRule::block && i < how.gamma ? 0 : one_of({0.0, 1.0});
+        uniforms_.push_back(chance(0.05) ? end : std::uniform_real_distribution<>(0, 1)(random_));
       }
     }
     if (how.uniforms) {

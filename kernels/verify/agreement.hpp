@@ -1,0 +1,59 @@
+// Decisions of an implementation beside those of the reference.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/verify/implementation.hpp"
+#include "kernels/verify/reference.hpp"
+
+namespace speclab {
+
+/// Kernels in single precision may decide otherwise than the reference within this distance of an edge: sums
+/// of 32 terms in a row, logits up to 20, powers of two right to 2 units.
+inline constexpr double decision_band = 1e-5;
+
+/// Results beside the reference's.
+struct DecisionAgreement {
+  int requests = 0;
+  int within_band = 0;  ///< the reference was so close to an edge that either decision is right
+  int different = 0;    ///< outside the band
+};
+
+/// The reference of the implementation: the rule's, or that of the sigmoid approximation.
+inline std::vector<ReferenceVerdict> reference_of(Implementation implementation, const VerifyBatch& batch) {
+  return implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
+                                                          : verify_reference(batch);
+}
+
+/// The sigmoid approximation's probabilities add up to about the vocabulary's size, so that its band grows
+/// with it.
+inline DecisionAgreement agreement_with(const std::vector<ReferenceVerdict>& expected,
+                                        Implementation implementation, std::int32_t vocab,
+                                        const std::int32_t* accepted, const Token* next) {
+  const double band = implementation == Implementation::wagner_sigmoid ? 1e-6 + 4e-7 * vocab : decision_band;
+  DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].margin < band) {
+      ++found.within_band;
+    } else if (accepted[i] != expected[i].accepted || next[i] != expected[i].next) {
+      ++found.different;
+    }
+  }
+  return found;
+}
+
+/// Some requests of a large batch, for a reference that is slow: the first, the last, and others between in
+/// equal steps; `most` of them or all.
+inline std::vector<std::int32_t> spread_requests(std::int32_t requests, std::int32_t most) {
+  std::vector<std::int32_t> chosen;
+  const std::int32_t count = std::min(requests, most);
+  for (std::int32_t i = 0; i < count; ++i) {
+    chosen.push_back(count == 1 ? 0
+                                : static_cast<std::int32_t>(std::int64_t{i} * (requests - 1) / (count - 1)));
+  }
+  return chosen;
+}
+
+}  // namespace speclab

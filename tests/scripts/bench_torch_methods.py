@@ -1,0 +1,44 @@
+"""The methods that bench_torch.py times, without torch: a stand-in has what they ask of it. Arguments: PROGRAM SOURCE."""
+import sys
+import types
+from pathlib import Path
+
+SCRIPTS = Path(sys.argv[2]) / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+torch = types.ModuleType("torch")
+torch.Tensor = object
+torch.stack = list
+sys.modules["torch"] = torch
+
+from verify_methods import in_torch, sizes  # noqa: E402
+
+
+class Tensor:
+    """Whatever part or format is asked for."""
+    shape = (3, 4)
+
+    def __getitem__(self, _):
+        return self
+
+    def float(self):
+        return self
+
+
+def as_in_transformers(candidate_input_ids, candidate_logits, candidate_length, new_logits, is_done_candidate):
+    """The parameters of transformers.generation.utils._speculative_sampling (4.40 to 5): none has a default."""
+    assert candidate_length == 4 and is_done_candidate is False
+    assert all(isinstance(each, Tensor) for each in (candidate_input_ids, candidate_logits, new_logits))
+    calls.append(1)
+    return Tensor(), 2
+
+
+calls = []
+accepted, following = in_torch.one_by_one(as_in_transformers)(in_torch.Case(*(Tensor() for _ in range(4))))()
+assert len(calls) == len(accepted) == len(following) == 3
+
+# --only takes names between commas.
+in_speclab = (SCRIPTS / "verify_methods" / "in_speclab.py").read_text()
+names = list(sizes.PER_ID)
+assert not [name for name in names if "," in name], names
+assert all(f'"{name}"' in in_speclab for name in names if name.startswith("speclab-fused-")), names
+print("five arguments for Hugging Face's function; names without commas")
