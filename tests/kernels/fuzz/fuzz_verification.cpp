@@ -43,6 +43,7 @@ struct FuzzCase {
   bool certain, ragged, uniforms, temperatures, cutoffs, target_sums, draft_sums, damaged;
   double spread, distance, masked;
   BlocksWanted wanted;  ///< so that blocks take one tile or several
+  simt::Order order;
 };
 
 class FuzzBatch {
@@ -125,6 +126,7 @@ class FuzzBatch {
     drawn.distance = one_of({0.0, 0.01, 0.5, 1.5, 5.0});
     drawn.masked = one_of({0.0, 0.0, 0.2, 0.9});
     drawn.wanted = {one_of({1, 8, 2048}), one_of({1, 8, 1024})};
+    drawn.order = one_of({simt::Order::forward, simt::Order::backward, simt::Order::shuffled});
     return drawn;
   }
 
@@ -394,18 +396,18 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
 }
 
 /// On a workspace that holds numbers which are absurd as counts and as probabilities.
-void run_fused(const VerifyBatch& batch, const BlocksWanted& wanted) {
+void run_fused(const VerifyBatch& batch, const BlocksWanted& wanted, simt::Order order) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr, wanted).workspace_bytes / 8 + 32,
                                        0xa5a5a5a5a5a5a5a5U);
   const auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
-  FusedKernels::run(simt::EmulatedExecutor(simt::Order::backward), batch,
+  FusedKernels::run(simt::EmulatedExecutor(order), batch,
                     reinterpret_cast<void*>((address + 255) / 256 * 256), wanted);
 }
 
 /// Runs a batch by fused verification, and in clusters where they can.
 std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto expected = verify_reference(fuzz.batch);
-  run_fused(fuzz.batch, fuzz.how.wanted);
+  run_fused(fuzz.batch, fuzz.how.wanted, fuzz.how.order);
   if (!fuzz.kept_to_its_place()) return "wrote beside its results";
   for (std::int32_t request = 0; request < fuzz.batch.requests; ++request) {
     const std::string fault =
@@ -418,7 +420,7 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto next = fuzz.next;
   const auto flags = fuzz.flags;
   fuzz.clear_results();
-  run_emulated(Implementation::cluster, fuzz.batch, simt::Order::shuffled);
+  run_emulated(Implementation::cluster, fuzz.batch, fuzz.how.order);
   const bool same = fuzz.accepted == accepted && fuzz.next == next && fuzz.flags == flags;
   return same ? "" : "a cluster leaves other bits";
 }

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Packs what a GPU machine needs out of a build into one archive: programs, the shared libraries that they were linked to,
+scripts, and what scripts/kernel_code.py predicts. There: a driver, a C library as new as the one named at the end, Python.
+
+    scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
+    there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure
+
+Exit codes: 0; 1 the archive is larger than --most-mib; 2 something is not built, or wrong options.
+"""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
+LIBRARY = "kernels/libspeclab_kernels.so"
+SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "scripts/speclab_kernels.py", "scripts/verify_methods"]
+# The C library and its loader belong to the machine.
+OF_THE_MACHINE = re.compile(r"/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so\.\d+$")
+
+
+def linked(file):
+    """Shared libraries that a program needs, by path."""
+    text = subprocess.run(["ldd", str(file)], capture_output=True, text=True).stdout
+    found = [Path(line.split("=>")[1].split("(")[0].strip()) for line in text.splitlines() if "=> /" in line]
+    return [library for library in found if not OF_THE_MACHINE.search(str(library))]
+
+
+def newest_c_library(files):
+    """The newest version of the C library that any of the files asks for."""
+    versions = set()
+    for file in files:
+        text = subprocess.run(["objdump", "-T", str(file)], capture_output=True, text=True).stdout
+        versions.update(re.findall(r"GLIBC_(\d+)\.(\d+)", text))
+    return ".".join(max(versions, key=lambda version: (int(version[0]), int(version[1])), default=("?", "?")))
+
+
+def add(folder, build):
+    for name in [*PROGRAMS, LIBRARY]:
+        if not (build / name).is_file():
+            print(f"pack: {build / name} is missing: build everything, with CUDA and SPECLAB_TESTS=ON", file=sys.stderr)
+            sys.exit(2)
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(build / name, place)
+        subprocess.run(["strip", "--strip-unneeded", str(place)], capture_output=True)
+    (folder / "lib").mkdir()
+    for name in [*PROGRAMS, LIBRARY]:
+        for library in linked(build / name):
+            shutil.copy(library, folder / "lib" / library.name)
+    for name in SCRIPTS:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (SOURCE / name).is_dir():
+            shutil.copytree(SOURCE / name, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(SOURCE / name, place)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("--most-mib", type=float, default=55)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "speclab-gpu"
+        folder.mkdir()
+        add(folder, options.build)
+        # Predictions are written down before anything is measured.
+        predicted = subprocess.run([sys.executable, "-B", str(SOURCE / "scripts/kernel_code.py"), str(options.build / LIBRARY),
+                                    "--json", str(folder / "predictions.json")], capture_output=True, text=True)
+        if predicted.returncode not in (0, 77):
+            print(predicted.stderr, file=sys.stderr, end="")
+            return 2
+        options.archive.parent.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(options.archive, "w:gz") as archive:
+            archive.add(folder, folder.name)
+        c_library = newest_c_library([*(folder / name for name in [*PROGRAMS, LIBRARY]), *(folder / "lib").iterdir()])
+    mib = options.archive.stat().st_size / 2**20
+    print(f"{options.archive}: {mib:.1f} MiB; needs a C library of version {c_library}; "
+          f"{'predictions inside' if predicted.returncode == 0 else 'without predictions: ' + predicted.stderr.strip()}")
+    return 0 if mib <= options.most_mib else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Tests and measures the GPU kernels on this machine.
+
+    scripts/gpu/run.py check      device tests, a quick benchmark, distributions, compute-sanitizer: about 7 minutes
+    scripts/gpu/run.py measure    the benchmark's sweep, the profiler where it is installed, simulation: about 8 minutes
+    scripts/gpu/run.py torch      PyTorch, Hugging Face's function and Triton on the same tensors: about 6 minutes
+    scripts/gpu/run.py all        one after the other
+
+From what scripts/gpu/pack.py packed, or from a build with CUDA and tests (--build build/cuda). Each of the three ends
+within --seconds: a step that would last longer is interrupted, and leaves what it has. Results go to --out, one log a
+step, and run.json says what was run, how it ended, and on what; all of it is packed into OUT.tar.gz after every step.
+A step that fails does not stop the others. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
+"""
+import argparse
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.current.memory,clocks.max.sm,clocks.max.memory,"
+         "power.limit,temperature.gpu")
+
+
+def smi():
+    """What the driver says of the device now; None without one."""
+    try:
+        answer = subprocess.run(["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader"], capture_output=True, text=True,
+                                timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = answer.stdout.strip().splitlines()
+    return dict(zip(QUERY.split(","), lines[0].split(", "))) if answer.returncode == 0 and lines else None
+
+
+def installed(name):
+    return shutil.which(name) or next((str(path) for path in [Path("/usr/local/cuda/bin") / name] if path.is_file()), None)
+
+
+class Session:
+    def __init__(self, build, out, seconds):
+        self.build, self.out, self.seconds = build, out, seconds
+        self.end = time.monotonic() + seconds
+        self.failures = 0
+        self.environment = dict(os.environ)
+        if (build / "lib").is_dir():
+            inherited = os.environ.get("LD_LIBRARY_PATH")
+            self.environment["LD_LIBRARY_PATH"] = str((build / "lib").resolve()) + (f":{inherited}" if inherited else "")
+        out.mkdir(parents=True, exist_ok=True)
+        self.record = self.begin()
+
+    def begin(self):
+        file = self.out / "run.json"
+        if file.is_file():
+            return json.loads(file.read_text())
+        speclab = subprocess.run([str(self.program("bin/speclab")), "--version"], capture_output=True, text=True,
+                                 env=self.environment)
+        predictions = self.build / "predictions.json"
+        return {"device": smi(), "speclab": speclab.stdout.strip(), "machine": " ".join(platform.uname()[i] for i in (0, 2, 4)),
+                "predictions": json.loads(predictions.read_text()) if predictions.is_file() else None, "steps": []}
+
+    def program(self, name):
+        return self.build / name
+
+    def step(self, name, command, limit=None):
+        """Runs a command, its output in NAME.log; interrupted at its limit or at the session's end."""
+        left = self.end - time.monotonic()
+        if left < 5:
+            return self.skip(name, "no time was left")
+        command = [str(part) for part in command]
+        print(f"== {name}: {' '.join(command)}", flush=True)
+        before, start = smi(), time.monotonic()
+        code = self.run(command, self.out / f"{name}.log", min(left, limit or left))
+        self.failures += code not in (0, "interrupted")
+        if code != 0:
+            print(f"   ended with {code}: see {self.out / name}.log")
+        return self.note({"step": name, "command": command, "exit_code": code, "seconds": round(time.monotonic() - start, 1),
+                          "device_before": before, "device_after": smi()})
+
+    def run(self, command, log, limit):
+        with open(log, "w") as output:
+            try:
+                process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment, cwd=SOURCE)
+            except OSError as error:
+                output.write(f"{error}\n")
+                return 127
+            try:
+                return process.wait(limit)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            return "interrupted"
+
+    def skip(self, name, why):
+        print(f"== {name}: skipped: {why}", flush=True)
+        self.note({"step": name, "skipped": why})
+
+    def note(self, entry):
+        self.record["steps"].append(entry)
+        scratch = self.out / "run.json.new"
+        scratch.write_text(json.dumps(self.record, indent=1) + "\n")
+        scratch.replace(self.out / "run.json")
+        with tarfile.open(f"{self.out}.tar.gz", "w:gz") as archive:
+            archive.add(self.out, self.out.name)
+
+
+def check(session):
+    speclab = session.program("bin/speclab")
+    session.step("verify-plain", [session.program("tests/verify_plain_gpu")], 60)
+    session.step("c-api", [session.program("tests/c_api_on_device")], 60)
+    session.step("simulation", [session.program("tests/simulate_gpu")], 90)
+    session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--out", session.out / "quick"], 60)
+    session.step("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 150)
+    sanitizer = installed("compute-sanitizer")
+    for tool in ("memcheck", "initcheck", "racecheck"):
+        if sanitizer is None:
+            session.skip(tool, "compute-sanitizer is not installed")
+            continue
+        session.step(tool, [sanitizer, "--tool", tool, "--error-exitcode", "3", speclab, "check", "kernels", "--requests", "1000"],
+                     120)
+
+
+def measure(session):
+    speclab = session.program("bin/speclab")
+    sizes = ";".join(f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256))
+    session.step("bench-sizes", [speclab, "bench", "kernels", "--sizes", sizes, "--dtype", "bf16", "--alpha", "0.7", "--out",
+                                 session.out / "sizes"], 240)
+    profiler = installed("ncu")
+    if profiler is None:
+        session.skip("profile", "ncu is not installed")
+    else:
+        sections = [part for name in ("SpeedOfLight", "Occupancy", "WarpStateStats", "MemoryWorkloadAnalysis")
+                    for part in ("--section", name)]
+        session.step("profile", [profiler, "--clock-control", "none", *sections, "--kernel-name", "regex:run_kernel",
+                                 "--launch-count", "24", speclab, "bench", "kernels", "--sizes", "32,4,128256", "--dtype", "bf16",
+                                 "--alpha", "0.7", "--baselines", "fused,cluster", "--repetitions", "1", "--cache", "hot"], 120)
+    session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out])
+
+
+def torch(session):
+    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode != 0:
+        return session.skip("torch", "PyTorch cannot be imported")
+    library = session.program("kernels/libspeclab_kernels.so")
+    session.step("torch", [sys.executable, SOURCE / "scripts/bench_torch.py", "--library", library, "--graphs", "--flush",
+                           "--requests", "1,32,256", "--vocabs", "128256", "--json", session.out / "torch.json"])
+
+
+COMMANDS = {"check": check, "measure": measure, "torch": torch}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=[*COMMANDS, "all"])
+    parser.add_argument("--build", type=Path, help="a build with CUDA and tests (default: what was packed, or build/cuda)")
+    parser.add_argument("--out", type=Path, help="default: kernels/results/<the device's name>")
+    parser.add_argument("--seconds", type=float, default=570, help="of each of the three (default %(default)s)")
+    options = parser.parse_args()
+    device = smi()
+    if device is None:
+        print("run: no GPU: nvidia-smi is missing or finds none", file=sys.stderr)
+        return 2
+    build = options.build or (SOURCE if (SOURCE / "bin/speclab").is_file() else SOURCE / "build/cuda")
+    if not (build / "bin/speclab").is_file():
+        print(f"run: {build / 'bin/speclab'} is missing: scripts/test.sh cuda builds it, or give --build", file=sys.stderr)
+        return 2
+    out = options.out or SOURCE / "kernels/results" / device["name"].lower().replace(" ", "-").replace("/", "-")
+    failures = 0
+    for name in COMMANDS if options.command == "all" else [options.command]:
+        session = Session(build.resolve(), out.resolve(), options.seconds)
+        COMMANDS[name](session)
+        failures += session.failures
+    print(f"results: {out} and {out}.tar.gz")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

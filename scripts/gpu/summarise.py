@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Unpacks results of scripts/gpu/run.py into kernels/results and says what they show.
+
+    scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
+
+Prints how every step ended and, of each size, the time of fused verification beside that of what the device allows, what
+was predicted, and the other methods. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
+"""
+import argparse
+import json
+import sys
+import tarfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+def unpacked(given, results):
+    if given.is_dir():
+        return given
+    with tarfile.open(given) as archive:
+        names = {Path(member.name).parts[0] for member in archive.getmembers()}
+        if len(names) != 1 or names & {"..", "/"}:
+            raise ValueError("one folder is expected in it")
+        results.mkdir(parents=True, exist_ok=True)
+        archive.extractall(results, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return results / names.pop()
+
+
+def verification(folder):
+    """Rows of all measurements, later files' last."""
+    rows = []
+    for file in sorted(folder.glob("**/result.json")):
+        rows += json.loads(file.read_text()).get("verification", [])
+    return rows
+
+
+def steps(record):
+    failed = 0
+    for step in record["steps"]:
+        ended = f"skipped: {step['skipped']}" if "skipped" in step else f"{step['exit_code']}, {step['seconds']:.0f} s"
+        failed += "skipped" not in step and step["exit_code"] not in (0, "interrupted")
+        print(f"  {step['step']}: {ended}")
+    return failed
+
+
+def sizes(rows, record):
+    """A line for each size: the times of ours, the ceilings, and the fastest other method."""
+    keys = ("requests", "gamma", "vocab", "dtype", "alpha", "cache")
+    predicted = {entry["requests"]: entry["predicted_us"] for entry in (record.get("predictions") or {}).get("predictions", [])}
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), {})[row["method"]] = row
+    shown = [("B", "gamma", "V", "dtype", "alpha", "cache", "fused us", "% copy", "predicted", "cluster us", "baseline us",
+              "wagner-sigmoid us", "wrong")]
+    for key, methods in sorted(found.items(), key=str):
+        if "fused" not in methods:
+            continue
+        fused = methods["fused"]
+        usual = key[1:5] == (4, 128256, "bf16", 0.7)
+        shown.append((*key, f"{fused['median_us']:.1f}", f"{100 * fused['of_copy']:.0f}",
+                      f"{predicted[key[0]]:.0f}" if usual and key[0] in predicted else "",
+                      *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in
+                        ("cluster", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
+    widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]
+    for row in shown:
+        print("  " + "  ".join(str(cell).rjust(width) for cell, width in zip(row, widths)))
+    return sum(row.get("different", 0) for row in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("given", type=Path, nargs="+")
+    parser.add_argument("--results", type=Path, default=SOURCE / "kernels/results")
+    options = parser.parse_args()
+    wrong = 0
+    for given in options.given:
+        try:
+            folder = unpacked(given, options.results)
+            record = json.loads((folder / "run.json").read_text())
+        except (OSError, ValueError, tarfile.TarError) as error:
+            print(f"summarise: {given}: {error}", file=sys.stderr)
+            return 2
+        device = record["device"]
+        print(f"{folder}: {device['name']}, driver {device['driver_version']}, {record['speclab']}")
+        wrong += steps(record)
+        wrong += sizes(verification(folder), record)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""A rehearsal of scripts/gpu with stand-ins for the programs and the driver: pack, check, measure, torch, summarise.
+Arguments: PROGRAM SOURCE LIBRARY."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+source, library = Path(sys.argv[2]), Path(sys.argv[3])
+scratch = Path(tempfile.mkdtemp())
+
+SMI = """#!/bin/sh
+echo "Invented GPU 9/X, 555.1, 9.0, 1 MiB, 1 MHz, 1 MHz, 2 MHz, 2 MHz, 3 W, 30"
+"""
+# Measures invented times where sizes are given; the sweep along the axes lasts until it is interrupted.
+SPECLAB = """#!/bin/sh
+case "$*" in
+  --version) echo speclab 0 ;;
+  "check kernels"*) echo checked ;;
+  *--sizes*|*--quick*)
+    while [ $# -gt 0 ]; do [ "$1" = --out ] && out=$2; shift; done
+    [ -n "$out" ] || exit 0
+    mkdir -p "$out"; cp "$REHEARSAL/result.json" "$out/" ;;
+  *) trap 'echo interrupted kindly; exit 130' INT; while :; do sleep 0.1; done ;;
+esac
+"""
+ROW = {"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7, "cache": "flushed", "median_us": 33.25,
+       "of_copy": 0.61, "different": 0}
+
+
+def executable(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def run(*command, expect=0, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def write_result(different):
+    rows = [{**ROW, "method": "fused", "different": different}, {**ROW, "method": "baseline", "median_us": 150}]
+    (scratch / "result.json").write_text(json.dumps({"verification": rows}))
+
+
+try:
+    build, path = scratch / "build", scratch / "path"
+    executable(build / "bin/speclab", SPECLAB)
+    for name in ("verify_plain_gpu", "simulate_gpu", "c_api_on_device"):
+        executable(build / "tests" / name, "#!/bin/sh\necho fine\n")
+    run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", expect=2)  # no library yet
+    (build / "kernels").mkdir()
+    shutil.copy(library, build / "kernels/libspeclab_kernels.so")
+    said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz")
+    assert "MiB; needs a C library of version 2." in said, said
+    run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--most-mib", "0.1", expect=1)
+
+    # "There": nothing but the archive, a driver and a sanitizer that finds something.
+    (scratch / "there").mkdir()
+    run("tar", "xf", scratch / "gpu.tar.gz", "-C", scratch / "there")
+    there = scratch / "there/speclab-gpu"
+    command = [sys.executable, there / "scripts/gpu/run.py"]
+    # /usr/local/cuda may hold the profiler; on the path these come first.
+    bare = dict(os.environ, PATH=f"{path}:/usr/bin:/bin", REHEARSAL=str(scratch))
+    if shutil.which("nvidia-smi") is None:
+        run(*command, "check", expect=2, env=bare)
+    executable(path / "nvidia-smi", SMI)
+    executable(path / "ncu", "#!/bin/sh\necho a profile\n")
+    executable(path / "compute-sanitizer", "#!/bin/sh\n[ $2 = memcheck ] && exit 3\nexit 0\n")
+    write_result(0)
+    run(*command, "check", expect=1, env=bare)
+    said = run(*command, "measure", "--seconds", "12", env=bare)
+    run(*command, "torch", env=bare)
+    results = there / "kernels/results/invented-gpu-9-x"
+    record = json.loads((results / "run.json").read_text())
+    ended = {step["step"]: step.get("exit_code", "skipped") for step in record["steps"]}
+    assert ended["memcheck"] == 3 and ended["initcheck"] == 0 and ended["check-kernels"] == 0, ended
+    assert ended["bench-sizes"] == 0 and ended["profile"] == 0 and ended["bench-axes"] == "interrupted", ended
+    assert "torch" in ended and "interrupted kindly" in (results / "bench-axes.log").read_text()
+    assert record["device"]["name"] == "Invented GPU 9/X" and record["device"]["clocks.max.sm"] == "2 MHz"
+    assert all("device_before" in step for step in record["steps"] if "command" in step)
+
+    # Back: one archive. The failed step makes the exit code, and so does a wrong decision.
+    archive = results.with_name(results.name + ".tar.gz")
+    summarise = [sys.executable, source / "scripts/gpu/summarise.py", archive, "--results", scratch / "results"]
+    said = run(*summarise, expect=1)
+    assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
+    file = scratch / "results/invented-gpu-9-x/run.json"
+    assert json.loads(file.read_text()) == record
+    for step in record["steps"]:
+        if "exit_code" in step:
+            step["exit_code"] = 0
+    file.write_text(json.dumps(record))
+    folder = [*summarise[:2], file.parent]
+    run(*folder)
+    write_result(2)
+    shutil.copy(scratch / "result.json", file.parent / "sizes/result.json")
+    run(*folder, expect=1)
+    run(*summarise[:2], scratch / "nothing.tar.gz", expect=2)
+    print("packed, checked, measured, interrupted, unpacked and summarised with stand-ins")
+finally:
+    shutil.rmtree(scratch)
