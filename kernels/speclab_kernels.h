@@ -102,6 +102,8 @@ typedef struct speclab_verify_batch {
   int32_t* accepted;      /* out: [requests] drafted tokens kept */
   int32_t* next;          /* out: [requests] the token after them, or -2 */
   uint32_t* flags;        /* out, or null: [requests] */
+  int32_t* tokens;        /* out, or null: [requests, gamma + 1] the tokens kept, next, and -1 behind them */
+  int32_t* counts;        /* out, or null: [requests] how many of them are tokens */
 } speclab_verify_batch;
 
 /* NOLINTEND(readability-identifier-naming) */

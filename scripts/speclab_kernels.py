@@ -36,7 +36,7 @@ class Batch(ctypes.Structure):
                 + [(name, c_double) for name in ("lenience", "sigmoid_alpha", "sigmoid_beta")]
                 + [("target", Rows), ("draft", Rows), ("target_options", RowOptions), ("draft_options", RowOptions)]
                 + [(name, c_void_p) for name in ("drafted", "lengths", "addresses", "uniforms", "accepted", "next",
-                                                 "flags")])
+                                                 "flags", "tokens", "counts")])
 
     def __init__(self, **fields):
         super().__init__(struct_size=ctypes.sizeof(Batch), **fields)
@@ -66,10 +66,11 @@ def dense(name, tensor, shape, dtype):
 
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
              method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
-             implementation=0, target_options=None, draft_options=None):
+             implementation=0, target_options=None, draft_options=None, tokens=None, counts=None):
     """A Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None where drafts were certain; drafted
     [B, gamma], accepted and next [B] int32; uniforms [B, gamma + 1] float64, or addresses [B, 2] int64 with the seed
-    and trial + 2^32 round. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. The
+    and trial + 2^32 round; tokens [B, gamma + 1] int32 gets the tokens kept, next, and -1 behind them, counts [B] int32
+    how many they are. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. The
     caller keeps the tensors alive until the work is done."""
     requests, positions, vocab = target.shape
     gamma = positions - 1
@@ -96,7 +97,9 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),
         accepted=dense("accepted", accepted, (requests,), "torch.int32"),
         next=dense("next", next, (requests,), "torch.int32"),
-        flags=dense("flags", flags, (requests,), "torch.int32"))
+        flags=dense("flags", flags, (requests,), "torch.int32"),
+        tokens=dense("tokens", tokens, (requests, gamma + 1), "torch.int32"),
+        counts=dense("counts", counts, (requests,), "torch.int32"))
 
 
 class Library:

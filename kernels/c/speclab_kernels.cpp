@@ -115,6 +115,8 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   batch.accepted = from.accepted;
   batch.next = from.next;
   batch.flags = from.flags;
+  batch.tokens = from.tokens;
+  batch.counts = from.counts;
   return batch;
 }
 

@@ -35,13 +35,17 @@ class DeviceBatch {
     batch.accepted = copy(host.accepted, requests);
     batch.next = copy(host.next, requests);
     batch.flags = copy(host.flags, requests);
+    batch.tokens = copy(host.tokens, positions);
+    batch.counts = copy(host.counts, requests);
   }
 
   void fetch() const {
     const auto requests = static_cast<std::size_t>(host_.requests);
     back(host_.accepted, batch.accepted, requests);
     back(host_.next, batch.next, requests);
-    if (host_.flags != nullptr) back(host_.flags, batch.flags, requests);
+    back(host_.flags, batch.flags, requests);
+    back(host_.tokens, batch.tokens, requests * static_cast<std::size_t>(host_.gamma + 1));
+    back(host_.counts, batch.counts, requests);
   }
 
   VerifyBatch batch;
@@ -59,7 +63,7 @@ class DeviceBatch {
   }
   template <class T>
   static void back(T* host, const T* device, std::size_t count) {
-    SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
+    if (host != nullptr) SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
   }
 
   VerifyBatch host_;

@@ -34,6 +34,8 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   shift(part.accepted, 1);
   shift(part.next, 1);
   shift(part.flags, 1);
+  shift(part.tokens, batch.gamma + 1);
+  shift(part.counts, 1);
   return part;
 }
 

@@ -134,6 +134,8 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, s
       array("accepted", batch.accepted, requests),
       array("next", batch.next, requests),
       array("flags", batch.flags, requests),
+      array("tokens", batch.tokens, rows),
+      array("counts", batch.counts, requests),
       {"workspace", workspace, needed, 1, workspace_alignment, true},
       logits("target.data", batch.target, requests, batch.gamma + 1, batch.vocab),
       array("target_options.temperature", batch.target_options.temperature, rows),

@@ -87,6 +87,10 @@ struct VerifyBatch {
   std::int32_t* accepted = nullptr;  ///< out: [requests] drafted tokens accepted
   Token* next = nullptr;  ///< out: [requests] the token after them; invalid_token if a row is invalid
   std::uint32_t* flags = nullptr;  ///< out, or null: [requests] VerifyFlag bits
+  /// Out, or null: [requests, gamma + 1] the accepted tokens, the next one, and no_token (-1) behind them, as
+  /// serving engines take them.
+  Token* tokens = nullptr;
+  std::int32_t* counts = nullptr;  ///< out, or null: [requests] how many of them are tokens
 
   SPECLAB_HD std::int32_t length(std::int64_t request) const {
     return lengths == nullptr ? gamma : lengths[request];
@@ -128,6 +132,13 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   batch.accepted[request] = accepted;
   batch.next[request] = next;
   if (batch.flags != nullptr) batch.flags[request] = flags;
+  const std::int32_t count = accepted + (next == invalid_token ? 0 : 1);
+  if (batch.counts != nullptr) batch.counts[request] = count;
+  if (batch.tokens == nullptr) return;
+  Token* const tokens = batch.tokens + request * (batch.gamma + 1);
+  for (std::int32_t i = 0; i <= batch.gamma; ++i) {
+    tokens[i] = i < accepted ? batch.drafted[request * batch.gamma + i] : i < count ? next : no_token;
+  }
 }
 
 /// Whether a request's length is out of range; then the thread that `writes` says so in the result.

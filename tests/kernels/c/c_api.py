@@ -65,9 +65,16 @@ class SharedLibrary(unittest.TestCase):
     def test_structure_is_the_headers(self):
         batch = sk.batch_of(**tensors())
         self.assertGreater(self.library.workspace_bytes(batch), 0)
-        batch.struct_size -= 1
-        with self.assertRaisesRegex(sk.SpeclabError, f"{ctypes.sizeof(sk.Batch)} or more"):
+        batch.struct_size = 215
+        with self.assertRaisesRegex(sk.SpeclabError, "216 or more"):
             self.library.workspace_bytes(batch)
+
+        class Newer(ctypes.Structure):
+            _fields_ = [("known", sk.Batch), ("added", ctypes.c_void_p)]
+        batch.struct_size = ctypes.sizeof(Newer)
+        newer = Newer(batch, 1)
+        with self.assertRaisesRegex(sk.SpeclabError, f"this library knows {ctypes.sizeof(sk.Batch)}:"):
+            self.library.workspace_bytes(newer.known)
 
     def test_every_implementation_has_a_name_and_a_size(self):
         names = self.library.implementations()

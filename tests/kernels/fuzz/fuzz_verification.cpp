@@ -40,7 +40,7 @@ struct FuzzCase {
   std::int32_t requests, gamma, vocab;
   std::int32_t padding;  ///< elements after each row
   std::int32_t offset;   ///< elements before the first row
-  bool certain, ragged, uniforms, temperatures, cutoffs, target_sums, draft_sums, damaged;
+  bool certain, ragged, uniforms, temperatures, cutoffs, target_sums, draft_sums, damaged, tokens;
   double spread, distance, masked;
   BlocksWanted wanted;  ///< so that blocks take one tile or several
   simt::Order order;
@@ -82,9 +82,16 @@ class FuzzBatch {
     batch.accepted = accepted.data() + 1;
     batch.next = next.data() + 1;
     batch.flags = flags.data() + 1;
+    tokens.assign((count - 1) * static_cast<std::size_t>(how.gamma + 1), untouched);
+    counts.assign(count, untouched);
+    if (how.tokens) {
+      batch.tokens = tokens.data();
+      batch.counts = counts.data() + 1;
+    }
   }
   bool kept_to_its_place() const {
-    return accepted.front() == untouched && accepted.back() == untouched && next.front() == untouched &&
+    return tokens.back() == untouched && counts.front() == untouched && counts.back() == untouched &&
+           accepted.front() == untouched && accepted.back() == untouched && next.front() == untouched &&
            next.back() == untouched && flags.front() == static_cast<std::uint32_t>(untouched) &&
            flags.back() == static_cast<std::uint32_t>(untouched);
   }
@@ -126,6 +133,7 @@ class FuzzBatch {
     drawn.distance = one_of({0.0, 0.01, 0.5, 1.5, 5.0});
     drawn.masked = one_of({0.0, 0.0, 0.2, 0.9});
     drawn.wanted = {one_of({1, 8, 2048}), one_of({1, 8, 1024})};
+    drawn.tokens = chance(0.5);
     drawn.order = one_of({simt::Order::forward, simt::Order::backward, simt::Order::shuffled});
     return drawn;
   }
@@ -288,6 +296,8 @@ class FuzzBatch {
   std::vector<std::int32_t> accepted;
   std::vector<Token> next;
   std::vector<std::uint32_t> flags;
+  std::vector<Token> tokens;
+  std::vector<std::int32_t> counts;
 
  private:
   std::vector<std::vector<float>> target_, draft_;
@@ -360,6 +370,18 @@ double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t
   return least;
 }
 
+/// Do the padded tokens and their count say what `accepted` and `next` do?
+bool same_tokens(const VerifyBatch& batch, std::int32_t request) {
+  if (batch.tokens == nullptr) return true;
+  const bool has_next = batch.next[request] != invalid_token;
+  std::vector<Token> expected(batch.drafted + request * batch.gamma,
+                              batch.drafted + request * batch.gamma + batch.accepted[request]);
+  if (has_next) expected.push_back(batch.next[request]);
+  const bool counted = batch.counts[request] == static_cast<std::int32_t>(expected.size());
+  expected.resize(static_cast<std::size_t>(batch.gamma) + 1, no_token);
+  return counted && std::equal(expected.begin(), expected.end(), batch.tokens + request * (batch.gamma + 1));
+}
+
 /// What is wrong with the result of a request, or nothing.
 std::string fault_of(const VerifyBatch& batch, std::int32_t request, const ReferenceVerdict& expected,
                      Totals& totals) {
@@ -368,10 +390,12 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
   const std::uint32_t flags = batch.flags[request];
   const std::int32_t length = batch.length(request);
   if (length < 0 || length > batch.gamma) {
-    const bool right = accepted == 0 && next == invalid_token && flags == flag_length_out_of_range;
+    const bool right = accepted == 0 && next == invalid_token && flags == flag_length_out_of_range &&
+                       same_tokens(batch, request);
     return right ? "" : "a length out of range was not refused";
   }
   if (accepted < 0 || accepted > length) return "accepted is out of range";
+  if (!same_tokens(batch, request)) return "tokens or counts say something else";
   if (next != invalid_token && (next < 0 || next >= batch.vocab)) return "next is no id";
   if ((next == invalid_token) != ((flags & flag_invalid_row) != 0)) return "the flag of an invalid row";
   if (expected.margin * conditioning(batch, request, expected.accepted) < band) {
@@ -419,9 +443,12 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto accepted = fuzz.accepted;
   const auto next = fuzz.next;
   const auto flags = fuzz.flags;
+  const auto tokens = fuzz.tokens;
+  const auto counts = fuzz.counts;
   fuzz.clear_results();
   run_emulated(Implementation::cluster, fuzz.batch, fuzz.how.order);
-  const bool same = fuzz.accepted == accepted && fuzz.next == next && fuzz.flags == flags;
+  const bool same = fuzz.accepted == accepted && fuzz.next == next && fuzz.flags == flags &&
+                    fuzz.tokens == tokens && fuzz.counts == counts;
   return same ? "" : "a cluster leaves other bits";
 }
 

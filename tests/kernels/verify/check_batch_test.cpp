@@ -180,6 +180,9 @@ TEST_CASE("every mistake is found, named, and told with its value") {
 
       {"accepted (0x500000 to 0x500020) overlaps next (0x50001c to 0x50003c)",
        [](Call& c) { c.batch.next = c.batch.accepted + 7; }},
+      {"tokens is 0x900002", [](Call& c) { c.batch.tokens = shifted(region<Token>(8), 2); }},
+      {"overlaps counts",
+       [](Call& c) { c.batch.tokens = region<Token>(8), c.batch.counts = region<std::int32_t>(8); }},
       {"overlaps flags", [](Call& c) { c.batch.flags = region<std::uint32_t>(5); }},
       {"overlaps drafted", [](Call& c) { c.batch.next = region<Token>(2) + 31; }},
       {"overlaps lengths", [](Call& c) { c.batch.lengths = c.batch.accepted; }},

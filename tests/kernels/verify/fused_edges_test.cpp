@@ -208,3 +208,34 @@ TEST_CASE("certain drafts with ids that are none are rejected, and the target is
     }
   }
 }
+
+TEST_CASE("tokens are padded with -1, by every implementation") {
+  constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+  for (const ImplementationInfo& info : implementations()) {
+    CAPTURE(info.name);
+    LogitBatch logits({.requests = 12, .gamma = 3, .vocab = 50, .distance = 0.5}, 8);
+    std::vector<std::int32_t> lengths(12, 3);
+    lengths[1] = 1;
+    lengths[2] = 4;
+    logits.target_logit(3, 0, 7) = not_a_number;
+    logits.store();
+    logits.batch.lengths = lengths.data();
+    std::vector<Token> tokens(12 * 4, -7);
+    std::vector<std::int32_t> counts(12, -7);
+    logits.batch.tokens = tokens.data();
+    logits.batch.counts = counts.data();
+    run_emulated(info.implementation, logits.batch);
+    for (std::int32_t request = 0; request < 12; ++request) {
+      const auto at = static_cast<std::size_t>(request);
+      const bool valid = logits.next[at] != invalid_token;
+      std::vector<Token> expected(logits.drafted.begin() + request * 3,
+                                  logits.drafted.begin() + request * 3 + logits.accepted[at]);
+      if (valid) expected.push_back(logits.next[at]);
+      CHECK(counts[at] == static_cast<std::int32_t>(expected.size()));
+      expected.resize(4, no_token);
+      CHECK(std::equal(expected.begin(), expected.end(), tokens.begin() + request * 4));
+    }
+    CHECK(counts[2] == 0);
+    CHECK(counts[0] > 0);
+  }
+}
