@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Packs what a GPU machine needs out of a build into one archive: programs, the shared libraries that they were linked to,
-scripts, and what scripts/kernel_code.py predicts. There: a driver, a C library as new as the one named at the end, Python.
+scripts, and what scripts/kernel_code.py predicts. There: a driver, C and C++ libraries as new as those named at the end, Python.
 
     scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
     there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure
@@ -20,8 +20,8 @@ SOURCE = Path(__file__).resolve().parents[2]
 PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
 LIBRARY = "kernels/libspeclab_kernels.so"
 SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "scripts/speclab_kernels.py", "scripts/verify_methods"]
-# The C library and its loader belong to the machine.
-OF_THE_MACHINE = re.compile(r"/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so\.\d+$")
+# The C and C++ libraries belong to the machine: this one's may need a newer C library than the programs do.
+OF_THE_MACHINE = re.compile(r"/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so\.\d+$")
 
 
 def linked(file):
@@ -31,13 +31,13 @@ def linked(file):
     return [library for library in found if not OF_THE_MACHINE.search(str(library))]
 
 
-def newest_c_library(files):
-    """The newest version of the C library that any of the files asks for."""
+def newest(what, files):
+    """The newest version of what any of the files asks for: GLIBC or GLIBCXX."""
     versions = set()
     for file in files:
         text = subprocess.run(["objdump", "-T", str(file)], capture_output=True, text=True).stdout
-        versions.update(re.findall(r"GLIBC_(\d+)\.(\d+)", text))
-    return ".".join(max(versions, key=lambda version: (int(version[0]), int(version[1])), default=("?", "?")))
+        versions.update(tuple(map(int, version.split("."))) for version in re.findall(rf"{what}_([0-9.]+[0-9])", text))
+    return f"{what} {'.'.join(map(str, max(versions, default=('?',))))}"
 
 
 def add(folder, build):
@@ -52,7 +52,9 @@ def add(folder, build):
     (folder / "lib").mkdir()
     for name in [*PROGRAMS, LIBRARY]:
         for library in linked(build / name):
-            shutil.copy(library, folder / "lib" / library.name)
+            place = folder / "lib" / library.name
+            shutil.copy(library, place)
+            subprocess.run(["strip", "--strip-unneeded", str(place)], capture_output=True)
     for name in SCRIPTS:
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -81,9 +83,10 @@ def main():
         options.archive.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(options.archive, "w:gz") as archive:
             archive.add(folder, folder.name)
-        c_library = newest_c_library([*(folder / name for name in [*PROGRAMS, LIBRARY]), *(folder / "lib").iterdir()])
+        files = [*(folder / name for name in [*PROGRAMS, LIBRARY]), *(folder / "lib").iterdir()]
+        needed = " and ".join(newest(what, files) for what in ("GLIBC", "GLIBCXX"))
     mib = options.archive.stat().st_size / 2**20
-    print(f"{options.archive}: {mib:.1f} MiB; needs a C library of version {c_library}; "
+    print(f"{options.archive}: {mib:.1f} MiB; needs {needed}; "
           f"{'predictions inside' if predicted.returncode == 0 else 'without predictions: ' + predicted.stderr.strip()}")
     return 0 if mib <= options.most_mib else 1
 

@@ -56,7 +56,7 @@ try:
     (build / "kernels").mkdir()
     shutil.copy(library, build / "kernels/libspeclab_kernels.so")
     said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz")
-    assert "MiB; needs a C library of version 2." in said, said
+    assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--most-mib", "0.1", expect=1)
 
     # "There": nothing but the archive, a driver and a sanitizer that finds something.
