@@ -118,6 +118,8 @@ std::vector<Table> calibration_tables(const CalibrationResult& calibration, cons
 
 /// The distribution of the p-values, its distance from the diagonal, and the power curves. Ids and commands
 /// are the caller's to set.
+/// Of how many rejection rates the nominal level holds: those that do, and all.
+std::pair<std::size_t, std::size_t> levels_held(const CalibrationResult& calibration);
 std::vector<Figure> calibration_figures(const CalibrationResult& calibration, const std::string& label);
 
 }  // namespace speclab

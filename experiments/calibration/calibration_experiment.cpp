@@ -71,6 +71,21 @@ class CalibrationExperiment final : public Experiment {
     return tables;
   }
 
+  std::string headline(const Result& result, const Timings&) const override {
+    std::size_t held = 0;
+    std::size_t all = 0;
+    for (const CellResult& cell : result.cells) {
+      if (!cell.own) continue;
+      const auto [some, of] = levels_held(own<CalibrationResult>(cell));
+      held += some;
+      all += of;
+    }
+    return fmt::format(
+        "The test of equality rejects a lossless rule as often as it says: {} of {} rates of false alarms "
+        "agree "
+        "with their level.",
+        held, all);
+  }
   std::vector<Figure> figures(const Result& result, const Timings&) const override {
     std::vector<Figure> figures;
     for (const CellResult& cell : result.cells) {

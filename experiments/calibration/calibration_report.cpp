@@ -132,6 +132,10 @@ Figure power_curves(const CalibrationResult& calibration, const std::string& lab
   return figure;
 }
 
+bool holds(const NullDistribution& distribution, const RejectionRate& rejection) {
+  return distribution.uniform ? rejection.rate.holds(rejection.level) : rejection.rate.low <= rejection.level;
+}
+
 Table null_table(const CalibrationResult& calibration, const std::string& label, const std::string& id,
                  double confidence) {
   Table table;
@@ -144,9 +148,8 @@ Table null_table(const CalibrationResult& calibration, const std::string& label,
   }
   for (const NullDistribution& each : calibration.null) {
     std::vector<Cell> row{text_cell(each.name), number_cell(each.ks_distance), number_cell(each.ks_p)};
-    for (const auto& [nominal, rate] : each.rejections) {
-      row.push_back(rate_cell(rate, each.uniform ? rate.holds(nominal) : rate.low <= nominal));
-    }
+    for (const RejectionRate& rejection : each.rejections)
+      row.push_back(rate_cell(rejection.rate, holds(each, rejection)));
     table.rows.push_back(std::move(row));
   }
   table.note = fmt::format(
@@ -179,6 +182,18 @@ Table power_table(const CalibrationResult& calibration, const std::string& label
 }
 
 }  // namespace
+
+std::pair<std::size_t, std::size_t> levels_held(const CalibrationResult& calibration) {
+  std::size_t held = 0;
+  std::size_t all = 0;
+  for (const NullDistribution& each : calibration.null) {
+    for (const RejectionRate& rejection : each.rejections) {
+      ++all;
+      held += holds(each, rejection) ? 1 : 0;
+    }
+  }
+  return {held, all};
+}
 
 std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
                                       const std::string& id, double confidence) {

@@ -7,6 +7,7 @@
   ENTRY(reproduce)           \
   ENTRY(sweep)               \
   ENTRY(compare)             \
+  ENTRY(plot)                \
   ENTRY(submit)              \
   ENTRY(status)              \
   ENTRY(merge)               \

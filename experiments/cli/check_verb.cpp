@@ -3,14 +3,17 @@
 #include <cstdint>
 
 #include "experiments/check/diagnosis.hpp"
+#include "experiments/check/equality_figures.hpp"
 #include "experiments/check/equality_test.hpp"
 #include "experiments/check/sample_file.hpp"
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -67,11 +70,13 @@ int check_main(const std::vector<std::string>& arguments) {
   add_config_options(how.options);
   how.options.add_options()("json", "print JSON")("samples", boost::program_options::value<std::string>(),
                                                   "test the sequences of this file");
+  add_page_option(how.options);
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const bool as_json = values->count("json") > 0;
   const ThreadLimit limit(thread_option(*values));
+  const std::filesystem::path folder = page_folder(*values);
   const Config config = load_config(file, *values);
   const std::string samples = values->count("samples") > 0 ? (*values)["samples"].as<std::string>() : "";
   const InterruptGuard guard;
@@ -80,6 +85,13 @@ int check_main(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "interrupted: nothing was tested\n");
     return exit_interrupted;
   }
+  write_finding(folder, {.title = config.title,
+                         .headline = equality_headline(*result),
+                         .figures = equality_figures(*result),
+                         .text = equality_text(*result),
+                         .json = json_text_of(*result),
+                         .command = shell_command("speclab check", arguments),
+                         .input = samples.empty() ? file : samples});
   print(*result, described<EqualityResult>(), as_json, equality_text);
   return result->different ? exit_failed_check : exit_ok;
 }

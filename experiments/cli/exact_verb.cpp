@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/exact/exact_analysis.hpp"
+#include "experiments/exact/exact_figures.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -28,13 +31,22 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
   add_config_options(usage.options);
   usage.options.add_options()("json", "print JSON instead of tables")("no-simulation",
                                                                       "formulas and exact values alone");
+  add_page_option(usage.options);
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
   const ThreadLimit limit(thread_option(*values));
+  const std::filesystem::path folder = page_folder(*values);
   const Config config = load_config(file, *values);
   const ExactAnalysis analysis =
       in_file(file, [&] { return analyse_exactly(config, values->count("no-simulation") == 0); });
+  write_finding(folder, {.title = analysis.result.title,
+                         .headline = exact_headline(analysis.result),
+                         .figures = exact_figures(analysis.result),
+                         .text = exact_text(analysis.result),
+                         .json = json_text_of(analysis.result),
+                         .command = shell_command("speclab exact", arguments),
+                         .input = file});
   if (values->count("json") > 0) {
     print_json(analysis.result, described<ExactResult>());
     return exit_ok;

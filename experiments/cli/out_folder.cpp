@@ -30,7 +30,7 @@ void refuse_unwritable(const std::filesystem::path& folder) {
 
 void write_figures(const std::filesystem::path& folder, const Section& section) {
   for (const Drawing& figure : section.figures)
-    write_file_atomically(folder / (figure.id + ".svg"), figure.svg + "\n");
+    write_file_atomically(folder / (figure.id + ".svg"), svg_file(figure));
 }
 
 std::filesystem::path built_explorer() {

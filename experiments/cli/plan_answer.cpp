@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/plan/config_plan.hpp"
 #include "experiments/plan/cost_options.hpp"
+#include "experiments/plan/plan_figures.hpp"
 #include "experiments/plan/planning.hpp"
+#include "experiments/recording/recording_figures.hpp"
 #include "experiments/recording/recording_plan.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -26,10 +29,9 @@ namespace po = boost::program_options;
 namespace {
 
 template <class T>
-PlanAnswer answer_of(const T& found, std::string (*text_of)(const T&)) {
-  Json json;
-  write(described<T>(), found, json);
-  return {json.dump(1), text_of(found), {}};
+PlanAnswer answer_of(const T& found, std::string (*text_of)(const T&), std::string (*headline_of)(const T&),
+                     std::vector<Figure> (*figures_of)(const T&)) {
+  return {json_text_of(found), text_of(found), {}, headline_of(found), figures_of(found)};
 }
 
 constexpr double largest_context = 1e8;
@@ -130,7 +132,7 @@ std::optional<PlanAnswer> plan_config(const po::variables_map& values, const Pla
     if (values.count("device") + values.count("target-times") > 0) {
       throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
     }
-    return answer_of(compare_choices(cases), comparison_text);
+    return answer_of(compare_choices(cases), comparison_text, comparison_headline, comparison_figures);
   }
   const ConfigCase& only = cases.front();
   Drafter drafter{"", only.acceptance, {ConstantCost{1}, ConstantCost{only.c}}, c ? "given" : "the config"};
@@ -138,7 +140,7 @@ std::optional<PlanAnswer> plan_config(const po::variables_map& values, const Pla
     const KnownCosts costs = costs_of(values, "", settings.at);
     drafter = {costs.draft, only.acceptance, costs.pair, costs.from};
   }
-  return answer_of(make_plan(drafter, settings), plan_text);
+  return answer_of(make_plan(drafter, settings), plan_text, plan_headline, plan_figures);
 }
 
 PlanAnswer plan_of_recording(const po::variables_map& values, const PlanSettings& settings) {
@@ -161,7 +163,7 @@ PlanAnswer plan_of_recording(const po::variables_map& values, const PlanSettings
                                              .target = settings.target,
                                              .draft = costs.draft,
                                              .method = settings.method});
-  PlanAnswer answer = answer_of(plan, recording_plan_text);
+  PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
   for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
   return answer;
 }
@@ -230,7 +232,7 @@ std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const P
       {measured->text.recording, "written by the target"}, file.empty() ? "measured here" : file,
       recording_rule("token", false),
       {cost_of_runs(measured->runs.target), cost_of_runs(measured->runs.draft)}, "measured here", of_text);
-  return answer_of(plan, recording_plan_text);
+  return answer_of(plan, recording_plan_text, recording_headline, recording_figures);
 }
 
 }  // namespace
@@ -306,6 +308,7 @@ et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       "list-models", "the models known, with their sources")(
       "list-options", "the servers' options that are printed, with their sources")(
       "list-logs", "the formats of logs that --log reads, with a sample of each")("json", "print JSON");
+  add_page_option(usage.options);
   return usage;
 }
 
@@ -362,7 +365,7 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
     for (const std::string& text : values["drafter"].as<std::vector<std::string>>()) {
       drafters.push_back(drafter_of(text, values, settings));
     }
-    return answer_of(rank_drafters(drafters, settings), ranking_text);
+    return answer_of(rank_drafters(drafters, settings), ranking_text, ranking_headline, ranking_figures);
   }
   const KnownCosts costs = costs_of(values, "", settings.at);
   const Acceptance acceptance =
@@ -371,7 +374,7 @@ std::optional<PlanAnswer> plan_answer(const po::variables_map& values, const Con
                               settings.confidence)
           : given_acceptance(values["alpha"].as<double>(), standard_error, settings.confidence, "--alpha");
   const DrafterPlan plan = make_plan({costs.draft, acceptance, costs.pair, costs.from}, settings);
-  PlanAnswer answer = answer_of(plan, plan_text);
+  PlanAnswer answer = answer_of(plan, plan_text, plan_headline, plan_figures);
   answer.warnings = plan.warnings;
   return answer;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/report/figure.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -16,6 +17,8 @@ struct PlanAnswer {
   std::string json;
   std::string text;  ///< for people
   std::vector<std::string> warnings;
+  std::string headline;         ///< what was found, in a sentence
+  std::vector<Figure> figures;  ///< of its page
 };
 
 /// The options, and the words around them.

@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/plan_answer.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/plan/presets.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -34,6 +36,7 @@ int plan_main(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
 
+  const std::filesystem::path folder = page_folder(*values);
   const InterruptGuard guard;
   const auto answer = plan_answer(*values, {.stop = [] { return interrupted(); }});
   if (!answer) {
@@ -41,6 +44,17 @@ int plan_main(const std::vector<std::string>& arguments) {
     return exit_interrupted;
   }
   for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  std::string input;
+  for (const char* option : {"log", "recording", "config"}) {
+    if (values->count(option) > 0) input = (*values)[option].as<std::string>();
+  }
+  write_finding(folder, {.title = "A plan for speculative decoding",
+                         .headline = answer->headline,
+                         .figures = answer->figures,
+                         .text = answer->text,
+                         .json = answer->json,
+                         .command = shell_command("speclab plan", arguments),
+                         .input = input});
   json ? fmt::print("{}\n", answer->json) : fmt::print("{}", answer->text);
   return exit_ok;
 }

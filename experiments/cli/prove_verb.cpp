@@ -2,15 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/prove/proof_figures.hpp"
 #include "experiments/prove/proof_task.hpp"
 #include "experiments/prove/survey.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -67,6 +70,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       "threads of --all; 0: all cores. Results do not depend on it")(
       "set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config")(
       "json", "print JSON");
+  add_page_option(usage.options);
   return usage;
 }
 
@@ -117,7 +121,8 @@ ProofTask task_of_options(const Values& values) {
   return task;
 }
 
-int prove_one(const Values& values) {
+int prove_one(const Values& values, const std::string& command) {
+  const std::filesystem::path folder = page_folder(values);
   const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
   refuse(values, {"instances"}, "one proof");
   const double limit =
@@ -140,11 +145,19 @@ int prove_one(const Values& values) {
     check_branches(task, limit);
   }
   const Proof proof = prove(task, arithmetic);
+  write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
+                         .headline = proof_headline(proof),
+                         .figures = proof_figures(proof),
+                         .text = proof_text(proof),
+                         .json = json_text_of(proof),
+                         .command = command,
+                         .input = values.count("config") > 0 ? values["config"].as<std::string>() : ""});
   print(proof, described<Proof>(), values.count("json") > 0, proof_text);
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
-int prove_every(const Values& values) {
+int prove_every(const Values& values, const std::string& command) {
+  const std::filesystem::path folder = page_folder(values);
   refuse(values,
          {"config", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param",
           "set", "max-branches"},
@@ -164,6 +177,12 @@ int prove_every(const Values& values) {
     fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
     return exit_interrupted;
   }
+  write_finding(folder, {.title = "Which rules are lossless?",
+                         .headline = survey_headline(survey),
+                         .figures = survey_figures(survey),
+                         .text = survey_text(survey),
+                         .json = json_text_of(survey),
+                         .command = command});
   print(survey, described<Survey>(), values.count("json") > 0, survey_text);
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
@@ -172,7 +191,8 @@ int prove_main(const std::vector<std::string>& arguments) {
   Usage how = prove_usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
-  return values->count("all") > 0 ? prove_every(*values) : prove_one(*values);
+  const std::string command = shell_command("speclab prove", arguments);
+  return values->count("all") > 0 ? prove_every(*values, command) : prove_one(*values, command);
 }
 
 }  // namespace

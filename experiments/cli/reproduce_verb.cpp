@@ -7,6 +7,7 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/presentation/metric_tables.hpp"
+#include "experiments/presentation/printed_numbers.hpp"
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/report/markup.hpp"
@@ -94,7 +95,7 @@ std::string command(const po::variables_map& values, const std::string& only) {
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
 int reproduce(const fs::path& file, const po::variables_map& values, const fs::path& out, Page& page,
-              std::vector<std::vector<Cell>>& summary) {
+              PrintedNumbers& numbers, std::vector<std::vector<Cell>>& summary) {
   const std::string name = file.stem().string();
   const bool quiet = values.count("quiet") > 0;
   const FolderLock lock(out / name);
@@ -112,6 +113,7 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   }
   page.sections.push_back(std::move(section));
   add_input_facts(run.result.inputs, page.facts);
+  numbers.add(run.result);
   for (auto& row : summary_rows(run.result, name)) summary.push_back(std::move(row));
   const Agreement found = agreement(run.result);
   return found.held < found.compared ? exit_failed_check : exit_ok;
@@ -151,12 +153,13 @@ a config could not run.
             "Leviathan, Kalman and Matias 2023, simulated and computed",
             report_facts(command(*values, only)),
             {}};
+  PrintedNumbers numbers;
   std::vector<std::vector<Cell>> summary;
   int code = exit_ok;
   for (const fs::path& file : todo) {
     if (interrupted()) break;
     try {
-      code = std::max(code, reproduce(file, *values, out, page, summary));
+      code = std::max(code, reproduce(file, *values, out, page, numbers, summary));
     } catch (const ConfigError& error) {
       summary.push_back(
           {text_cell(file.stem().string()), {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
@@ -167,6 +170,13 @@ a config could not run.
   const Table table = summary_table(std::move(summary));
   Section overview{"overview", "Summary", "", {table}, {}, {}, {}};
   if (interrupted()) overview.notes.emplace_back("Interrupted: partial results.");
+  for (Figure& figure : numbers.figures()) {
+    figure.id = "printed-numbers";
+    figure.command = command(*values, only);
+    overview.figures.push_back(draw(figure));
+  }
+  page.headline = numbers.sentence();
+  page.citation = citation(command(*values, only));
   page.sections.insert(page.sections.begin(), std::move(overview));
   write_report(out, page);
   write_file_atomically(out / "summary.csv", summary_csv(table));

@@ -54,9 +54,7 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
     section = result_section(run.result, cells, run.timings, "result", output.command);
   });
   write_figures(folder, section);
-  Page page{section.title, "", report_facts(output.command, output.backend), {section}};
-  add_input_facts(run.result.inputs, page.facts);
-  write_report(folder, page);
+  write_report(folder, result_page(run, section, output.command, output.backend));
   if (!run.result.partial) remove_journal(folder);
 
   if (output.as_json) {

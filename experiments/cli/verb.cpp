@@ -98,8 +98,12 @@ std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::stri
   all.add(usage.options);
   po::positional_options_description positions;
   if (!usage.positional.empty()) {
-    all.add_options()(usage.positional.c_str(), po::value<std::string>());
-    positions.add(usage.positional.c_str(), 1);
+    if (usage.several_positional) {
+      all.add_options()(usage.positional.c_str(), po::value<std::vector<std::string>>());
+    } else {
+      all.add_options()(usage.positional.c_str(), po::value<std::string>());
+    }
+    positions.add(usage.positional.c_str(), usage.several_positional ? -1 : 1);
   }
   po::variables_map values;
   // Abbreviations are refused: a later option could change what they mean.
@@ -194,11 +198,13 @@ Config load_config(const std::string& file, const po::variables_map& values, std
   return config;
 }
 
-void print_json(const void* value, const Type& type) {
+std::string json_text_of(const void* value, const Type& type) {
   Json json;
   type.write(value, json);
-  print_json(json);
+  return json.dump(1);
 }
+
+void print_json(const void* value, const Type& type) { fmt::print("{}\n", json_text_of(value, type)); }
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(1)); }
 

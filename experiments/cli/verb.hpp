@@ -40,6 +40,7 @@ struct Usage {
   boost::program_options::options_description options{"Options"};
   std::string positional = {};  ///< name of the one positional option; empty for none
   bool optional_positional = false;
+  bool several_positional = false;  ///< one or more, a vector
 };
 
 /// Parses the arguments; prints the help and returns nothing for --help. Throws UsageError for a missing
@@ -73,6 +74,12 @@ Config load_config(const std::string& file, const boost::program_options::variab
 void print_json(const Json& json);
 /// The value that `value` points to, of this type.
 void print_json(const void* value, const Type& type);
+/// The same as text.
+std::string json_text_of(const void* value, const Type& type);
+template <class T>
+std::string json_text_of(const T& result) {
+  return json_text_of(&result, *described<T>().type);
+}
 template <class T>
 void print_json(const T& result, const Typed<T>& type) {
   print_json(&result, *type.type);

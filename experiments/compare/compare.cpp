@@ -272,6 +272,9 @@ class Compare final : public Experiment {
     return compare_figures(result);
   }
   bool needs_all_cells() const override { return true; }
+  std::string headline(const Result& result, const Timings&) const override {
+    return compare_headline(result);
+  }
   std::string csv(const Result& result, const Timings&) const override { return compare_csv(result); }
 };
 

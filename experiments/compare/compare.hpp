@@ -75,5 +75,7 @@ std::string compare_csv(const Result& result);
 
 /// Speedups of every drafter at its best gamma, by task; and for each task speedups by policy.
 std::vector<Figure> compare_figures(const Result& result);
+/// The fastest drafter of each task.
+std::string compare_headline(const Result& result);
 
 }  // namespace speclab

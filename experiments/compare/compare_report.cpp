@@ -259,7 +259,52 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
   return figure;
 }
 
+/// A row a cell, for sweeps, which have several for one drafter and task.
+std::vector<Figure> by_cell(const Result& result) {
+  constexpr std::size_t most_cells_drawn = 60;
+  Figure figure;
+  figure.title = "Speedup of every drafter at its best fixed γ";
+  figure.y_label = metric_label(Metric::speedup);
+  figure.caption = "A row a cell, with intervals. Standard decoding is 1.";
+  Series series{.name = "best fixed γ", .style = SeriesStyle::points};
+  for (const CellResult& cell : result.cells) {
+    if (numbers_of(cell) == nullptr || figure.categories.size() == most_cells_drawn) continue;
+    series.add(static_cast<double>(figure.categories.size()), *value_of(cell.simulated, Metric::speedup));
+    figure.categories.push_back(cell.label);
+  }
+  if (series.x.empty()) return {};
+  if (result.cells.size() > most_cells_drawn)
+    figure.caption +=
+        fmt::format(" The first {} of {} cells; results.csv has all.", most_cells_drawn, result.cells.size());
+  figure.series.push_back(std::move(series));
+  return {figure};
+}
+
 }  // namespace
+
+std::string compare_headline(const Result& result) {
+  constexpr std::size_t most_tasks = 3;
+  const std::vector<std::string> tasks = distinct(result, "task");
+  std::string text;
+  for (const std::string& task : tasks) {
+    const CellResult* best = nullptr;
+    for (const CellResult& cell : result.cells) {
+      if (set_text(cell, "task") != task || numbers_of(cell) == nullptr) continue;
+      if (best == nullptr || value_of(cell.simulated, Metric::speedup)->estimate >
+                                 value_of(best->simulated, Metric::speedup)->estimate)
+        best = &cell;
+    }
+    if (best == nullptr) continue;
+    text += fmt::format("{}{}: {} at γ = {}, speedup {}", text.empty() ? "Fastest on " : "; on ", task,
+                        set_text(*best, "drafter"), numbers_of(*best)->best_gamma,
+                        interval_text(*value_of(best->simulated, Metric::speedup)));
+    if (&task - tasks.data() + 1 == most_tasks && tasks.size() > most_tasks) {
+      text += fmt::format("; and {} tasks more", tasks.size() - most_tasks);
+      break;
+    }
+  }
+  return text.empty() ? "No drafter could run." : text + ".";
+}
 
 std::vector<Table> compare_tables(const Result& result, const std::string& id) {
   std::vector<Table> tables{drafters_table(result, id + "-table")};
@@ -308,7 +353,7 @@ std::string compare_csv(const Result& result) {
 std::vector<Figure> compare_figures(const Result& result) {
   std::vector<Figure> figures;
   // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
-  if (result.config.sweep || result.config.cases) return figures;
+  if (result.config.sweep || result.config.cases) return by_cell(result);
   const std::vector<std::string> drafters = distinct(result, "drafter");
   const std::vector<std::string> tasks = distinct(result, "task");
   Figure all = by_drafter(

@@ -8,6 +8,7 @@
 #include "experiments/presentation/overview.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/result_files.hpp"
 
 namespace speclab {
 
@@ -22,11 +23,11 @@ Section result_section(const Result& result, const Timings& timings, const std::
   if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
   section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
   if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
+  section.headline = experiment.headline(result, timings);
   section.tables = experiment.tables(result, timings, id);
   std::vector<Figure> figures = experiment.figures(result, timings);
   for (std::size_t i = 0; i < figures.size(); ++i) {
     figures[i].id = fmt::format("{}-figure-{}", id, i + 1);
-    figures[i].command = command;
     section.figures.push_back(draw(figures[i]));
   }
   section.passages = experiment.passages(result, id);
@@ -50,6 +51,13 @@ Section result_section(const Result& result, const CellSource& cells, const Timi
                         std::make_move_iterator(overview.tables.end()));
   section.notes.push_back(std::move(overview.note));
   return section;
+}
+
+Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend) {
+  Page page{section.title, "", report_facts(command, backend), {section}};
+  add_input_facts(run.result.inputs, page.facts);
+  page.citation = citation(command);
+  return page;
 }
 
 }  // namespace speclab

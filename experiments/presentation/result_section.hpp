@@ -4,8 +4,8 @@
 #include <string>
 
 #include "experiments/report/page.hpp"
-#include "experiments/run/result.hpp"
-#include "experiments/run/timings.hpp"
+#include "experiments/run/backend.hpp"
+#include "experiments/run/run_config.hpp"
 
 namespace speclab {
 
@@ -16,5 +16,8 @@ Section result_section(const Result& result, const Timings& timings, const std::
                        const std::string& command);
 Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
                        const std::string& id, const std::string& command);
+
+/// The page of one result, whose section it is given.
+Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend);
 
 }  // namespace speclab

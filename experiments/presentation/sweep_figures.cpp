@@ -110,8 +110,13 @@ Figure curves(const std::vector<const CellResult*>& cells, const FigureConfig& c
     }
     if (points.x.empty()) continue;
     if (has_line) {
-      points.colour_of = figure.series.size() - 1;
-      points.name = curve.name.empty() ? "simulated" : "";
+      // Of a lone curve the two have names, and colours of their own.
+      if (curve.name.empty()) {
+        points.name = "simulated";
+      } else {
+        points.colour_of = figure.series.size() - 1;
+        points.name.clear();
+      }
     }
     figure.series.push_back(std::move(points));
   }
@@ -230,11 +235,11 @@ bool drawn_as(const Figure& figure, SeriesStyle style) {
 
 /// Says what is drawn.
 std::string caption_of(const Figure& figure) {
-  if (figure.heat) return figure.title;
-  std::string caption = figure.title + ".";
-  if (drawn_as(figure, SeriesStyle::line)) caption += " Lines: formula.";
+  if (figure.heat) return "";
+  std::string caption;
+  if (drawn_as(figure, SeriesStyle::line)) caption += "Lines: formula. ";
   if (drawn_as(figure, SeriesStyle::points))
-    caption += " Points: simulation, with its interval where that is larger than the point.";
+    caption += "Points: simulation, with its interval where that is larger than the point.";
   return caption;
 }
 

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 
-#include "experiments/report/gnuplot_script.hpp"
+#include "experiments/report/drawing_parts.hpp"
 #include "experiments/report/markup.hpp"
-#include "experiments/support/child_process.hpp"
 
 namespace speclab {
 namespace {
@@ -32,7 +29,8 @@ void check_series(const Figure& figure) {
     require(series.y.size() == n, figure, "a series has as many y as x");
     require(series.low.size() == series.high.size(), figure, "error bars have two ends");
     require(series.low.empty() || series.low.size() == n, figure, "all points have error bars, or none");
-    require(series.low.empty() || series.style == SeriesStyle::points, figure, "only points have error bars");
+    require(series.low.empty() || series.style == SeriesStyle::points || series.style == SeriesStyle::line,
+            figure, "only points have error bars, and lines a band");
     require(!series.colour_of || *series.colour_of < i, figure, "colour_of names an earlier series");
   }
 }
@@ -45,6 +43,11 @@ void check_categories(const Figure& figure) {
     return;
   }
   require(!figure.log_x && !figure.x_range && !figure.heat, figure, "a categorical axis is its own range");
+  const auto joined = [](const Series& series) {
+    return series.style == SeriesStyle::line || series.style == SeriesStyle::steps;
+  };
+  require(std::none_of(figure.series.begin(), figure.series.end(), joined), figure,
+          "names have no order that a line could follow");
   const auto last = static_cast<double>(figure.categories.size()) - 1;
   for (const Series& series : figure.series) {
     const bool inside =
@@ -62,7 +65,57 @@ void check_heat(const Figure& figure, const HeatMap& heat) {
   for (const auto& row : heat.z) require(row.size() == heat.x.size(), figure, "a heat map has a z per x");
 }
 
-void check(const Figure& figure) {
+/// The most points of a series, and cells along an axis, that are drawn: more cannot be told apart on a
+/// screen.
+constexpr std::size_t most_points = 500;
+constexpr std::size_t most_cells = 160;
+
+template <class T>
+void keep_every(std::vector<T>& values, std::size_t stride) {
+  for (std::size_t i = 0; i * stride < values.size(); ++i) values[i] = values[i * stride];
+  values.resize((values.size() + stride - 1) / stride);
+}
+
+std::size_t stride_for(std::size_t size, std::size_t most) { return (size + most - 1) / most; }
+
+/// The figure with as much as can be seen; its caption says what was left out.
+Figure thinned(Figure figure) {
+  std::size_t most = 0;
+  for (Series& series : figure.series) {
+    const std::size_t stride = stride_for(series.x.size(), most_points);
+    most = std::max(most, stride);
+    if (stride < 2) continue;
+    for (auto* values : {&series.x, &series.y, &series.low, &series.high}) keep_every(*values, stride);
+  }
+  if (most > 1) figure.caption += fmt::format(" Of long series one point in {} is drawn.", most);
+  if (!figure.heat) return figure;
+  HeatMap& heat = *figure.heat;
+  const std::size_t rows = std::max<std::size_t>(1, stride_for(heat.y.size(), most_cells));
+  const std::size_t columns = std::max<std::size_t>(1, stride_for(heat.x.size(), most_cells));
+  if (rows * columns == 1) return figure;
+  keep_every(heat.y, rows);
+  keep_every(heat.z, rows);
+  keep_every(heat.x, columns);
+  for (auto& row : heat.z) keep_every(row, columns);
+  figure.caption += fmt::format(" One cell in {} is drawn.", rows * columns);
+  return figure;
+}
+
+}  // namespace
+
+void Series::add(double at, double value) {
+  x.push_back(at);
+  y.push_back(value);
+}
+
+void Series::add(double at, const Interval& interval) {
+  const auto [estimate, least, most] = interval;
+  add(at, estimate);
+  low.push_back(std::isfinite(least) ? least : estimate);
+  high.push_back(std::isfinite(most) ? most : estimate);
+}
+
+void check_figure(const Figure& figure) {
   require(is_markup_id(figure.id), figure, "an id is a letter, then letters, digits, '-' and '_'");
   if (!figure.trace.empty()) {
     require(figure.series.empty() && !figure.heat, figure, "a trace diagram has no series and no heat map");
@@ -79,118 +132,39 @@ void check(const Figure& figure) {
           "there is nothing to draw");
 }
 
-/// What gnuplot writes to standard output, given a script and its default settings. std::runtime_error when
-/// it is missing (it says what to install) or refuses the script (it says why).
-std::string run_gnuplot(const std::string& script) {
-  // gnuplot reads its standard input a byte at a time, and a script that it is given by name through a
-  // buffer: a heat map of 10,000 cells draws three times as fast under the name /dev/stdin.
-  std::optional<Finished> gnuplot;
-  try {
-    gnuplot = run_child_process({"gnuplot", "--default-settings", "/dev/stdin"}, script);
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(fmt::format("cannot draw: {}", error.what()));
-  }
-  if (!gnuplot) {
-    throw std::runtime_error("cannot draw: gnuplot is not installed (on Debian: apt install gnuplot-nox)");
-  }
-  if (gnuplot->status != 0) {
-    throw std::runtime_error(fmt::format("cannot draw: gnuplot failed:\n{}", gnuplot->err));
-  }
-  return gnuplot->out;
+Drawing draw(const Figure& figure) {
+  check_figure(figure);
+  const Figure seen = thinned(figure);
+  return !seen.trace.empty()        ? draw_timelines(seen)
+         : !seen.categories.empty() ? draw_rows(seen)
+                                    : draw_plane(seen);
 }
 
-// What precedes an id or a reference to one inside a tag, as gnuplot writes them.
-constexpr std::array<std::string_view, 5> before_id = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
-
-void append_tag(std::string& out, std::string_view tag, std::string_view prefix) {
-  for (std::size_t at = 0; at < tag.size();) {
-    std::string_view found;
-    for (const std::string_view mark : before_id) {
-      if (tag.substr(at).starts_with(mark)) found = mark;
+std::string svg_file(const Drawing& drawing) {
+  constexpr double row = 20;
+  std::string legend;
+  double x = 8;
+  double y = drawing.height + 4;
+  for (const LegendEntry& entry : drawing.legend) {
+    const double width = 32 + drawn_width(entry.name) + 12;
+    if (x > 8 && x + width > drawing.width) {
+      x = 8;
+      y += row;
     }
-    if (found.empty()) {
-      out += tag[at++];
-    } else {
-      out.append(found).append(prefix);
-      at += found.size();
-    }
+    legend +=
+        coloured_group(entry.colour, entry.series.front(),
+                       fmt::format("<g transform=\"translate({:.1f},{:.1f})\" fill=\"currentColor\">{}</g>",
+                                   x, y, entry.sample));
+    legend += text_at(x + 30, y + 12, "start", entry.name);
+    x += width;
   }
+  const double height = drawing.legend.empty() ? drawing.height : y + row + 4;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" "
+      "height=\"{1:.0f}\" role=\"img\" "
+      "aria-label=\"{2}\" font-family=\"sans-serif\" font-size=\"14\" fill=\"#1b1b1b\">\n<rect width=\"{0}\" "
+      "height=\"{1:.0f}\" fill=\"#ffffff\"/>\n{3}{4}</svg>\n",
+      drawing.width, height, escape_markup(drawing.title), drawing.plot, legend);
 }
-
-// The text after the element that opens at `rest`, when it is one to drop; else `rest`.
-std::string_view after_dropped(std::string_view rest) {
-  for (const std::string_view name : {"title", "desc"}) {
-    if (!rest.starts_with(fmt::format("<{}>", name))) continue;
-    const std::string close = fmt::format("</{}>", name);
-    const std::size_t end = rest.find(close);
-    if (end != std::string_view::npos) return rest.substr(end + close.size());
-  }
-  return rest;
-}
-
-/// gnuplot writes > as it stands, and the three characters ]]> may not stand in the text of XML.
-void append_text(std::string& out, std::string_view text) {
-  constexpr std::string_view forbidden = "]]>";
-  for (std::size_t at = text.find(forbidden); at != std::string_view::npos; at = text.find(forbidden)) {
-    out.append(text.substr(0, at)).append("]]&gt;");
-    text.remove_prefix(at + forbidden.size());
-  }
-  out.append(text);
-}
-
-/// The <svg> element of a document that gnuplot wrote, fitted for a page that holds several: every id, and
-/// every reference to one, gets `prefix` in front, since gnuplot gives all its drawings the same ids;
-/// gnuplot's own titles, which browsers show as tooltips, make way for `label`, which screen readers speak.
-std::string inline_svg(std::string_view document, std::string_view prefix, std::string_view label) {
-  constexpr std::string_view opening = "<svg";
-  const std::size_t begin = document.find(opening);
-  const std::size_t close = document.rfind("</svg>");
-  if (begin == std::string_view::npos || close == std::string_view::npos || close < begin) {
-    throw std::runtime_error("cannot draw: gnuplot wrote no SVG");
-  }
-  std::string_view rest = document.substr(begin, close - begin);
-  rest.remove_prefix(opening.size());
-  std::string out = fmt::format("<svg role=\"img\" aria-label=\"{}\"", escape_markup(label));
-  const std::size_t opened = rest.find('>') + 1;
-  out.append(rest.substr(0, opened));
-  rest.remove_prefix(opened);
-  while (!rest.empty()) {
-    const std::size_t text = rest.find('<');
-    append_text(out, rest.substr(0, text));
-    if (text == std::string_view::npos) break;
-    rest.remove_prefix(text);
-    const std::string_view kept = after_dropped(rest);
-    if (kept.size() != rest.size()) {
-      rest = kept;
-      continue;
-    }
-    const std::size_t end = rest.find('>');
-    const std::string_view tag = rest.substr(0, end == std::string_view::npos ? end : end + 1);
-    append_tag(out, tag, prefix);
-    rest.remove_prefix(tag.size());
-  }
-  return out + "</svg>";
-}
-
-}  // namespace
-
-std::string draw_svg(const Figure& figure) {
-  check(figure);
-  return inline_svg(run_gnuplot(gnuplot_script(figure)), figure.id + "-", figure.title);
-}
-
-void Series::add(double at, double value) {
-  x.push_back(at);
-  y.push_back(value);
-}
-
-void Series::add(double at, const Interval& interval) {
-  const auto [estimate, least, most] = interval;
-  add(at, estimate);
-  low.push_back(std::isfinite(least) ? least : estimate);
-  high.push_back(std::isfinite(most) ? most : estimate);
-}
-
-Drawing draw(const Figure& figure) { return {figure.id, draw_svg(figure), figure.caption, figure.command}; }
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// A figure as plain data, and its drawing.
+// A figure as plain data, and its drawing for a page. For papers see publication.hpp.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Series {
   SeriesStyle style = SeriesStyle::line;
   std::vector<double> x = {};
   std::vector<double> y = {};
-  std::vector<double> low = {};   ///< ends of the error bars of points; empty: no bars
+  std::vector<double> low = {};   ///< ends of the error bars of points, or of the band of a line; empty: none
   std::vector<double> high = {};  ///< as long as `low`
   /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
   std::optional<std::size_t> colour_of = {};
@@ -77,20 +77,35 @@ struct Figure {
   std::string command = {};  ///< what the reader types to draw it again
 };
 
-/// Draws with gnuplot and returns an <svg> element to put into HTML: it scales with its container, and its
-/// ids start with the figure's id. std::invalid_argument when the figure contradicts itself (lengths, order,
-/// id); std::runtime_error when gnuplot is missing or fails.
-std::string draw_svg(const Figure& figure);
+/// std::invalid_argument when the figure contradicts itself (lengths, order, id) or shows nothing.
+void check_figure(const Figure& figure);
 
-/// A drawn figure with what is printed around it.
-struct Drawing {
-  std::string id;
-  std::string svg;
-  std::string caption;
-  std::string command;
+/// A line of the legend.
+struct LegendEntry {
+  std::string name;
+  std::size_t colour = 0;                ///< index of the palette (colours.hpp)
+  std::string sample;                    ///< markup of 24 by 14 units, in the current colour
+  std::vector<std::size_t> series = {};  ///< what it shows and hides, by its number in the drawing
 };
 
-/// `draw_svg`, with the figure's own caption and command.
+/// A drawn figure with what stands around it.
+struct Drawing {
+  std::string id;
+  std::string title;
+  std::string caption;
+  std::string command;
+  int width = 0;  ///< of the plot, in units of its own: a page scales it
+  int height = 0;
+  std::string plot;  ///< what stands inside <svg>; colours are currentColor of groups of class "cK"
+  std::vector<LegendEntry> legend = {};
+  std::string data = {};  ///< JSON for the page's script: what stands where, and its values
+};
+
+/// Text is horizontal and large enough for a phone; series that coincide are dashed in turn or stand side by
+/// side; of very many points or cells a part is drawn, and the caption says so. Throws as `check_figure`.
 Drawing draw(const Figure& figure);
+
+/// The drawing as a document of its own, with its legend below and without its title.
+std::string svg_file(const Drawing& drawing);
 
 }  // namespace speclab

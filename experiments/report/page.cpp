@@ -1,6 +1,7 @@
 #include "experiments/report/page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "experiments/report/colours.hpp"
 #include "experiments/report/explorer_link.hpp"
 #include "experiments/report/markup.hpp"
 #include "experiments/report/page_assets.hpp"
@@ -37,11 +39,16 @@ void check_id(const std::string& id, std::set<std::string>& seen) {
   if (!seen.insert(id).second) throw std::invalid_argument(fmt::format("page: the id '{}' comes twice", id));
 }
 
+constexpr const char* provenance_id = "how-this-was-made";
+
 void check_ids(const Page& page) {
-  std::set<std::string> seen;
+  std::set<std::string> seen{provenance_id};
   for (const Section& section : page.sections) {
     check_id(section.id, seen);
-    for (const Table& table : section.tables) check_id(table.id, seen);
+    for (const Table& table : section.tables) {
+      check_id(table.id, seen);
+      check_id(table.id + "-name", seen);
+    }
     for (const Drawing& figure : section.figures) check_id(figure.id, seen);
     for (const Passage& passage : section.passages) check_id(passage.id, seen);
   }
@@ -73,13 +80,8 @@ void write_cell(Out out, const Cell& cell) {
   fmt::format_to(out, ">{}</td>", escape_markup(cell.text));
 }
 
-void write_table(Out out, const Table& table) {
-  if (table.folded) {
-    fmt::format_to(out, "<details><summary>{} rows</summary>\n", table.rows.size());
-  }
-  fmt::format_to(out, "<div class=\"scroll\"><table id=\"{}\">\n", table.id);
-  if (!table.caption.empty()) fmt::format_to(out, "<caption>{}</caption>\n", escape_markup(table.caption));
-  fmt::format_to(out, "<thead><tr>");
+void write_rows(Out out, const Table& table) {
+  fmt::format_to(out, "<table id=\"{}\" aria-labelledby=\"{}-name\">\n<thead><tr>", table.id, table.id);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const bool numeric = std::any_of(table.rows.begin(), table.rows.end(), [i](const auto& row) {
       return i < row.size() && row[i].sort_key.has_value();
@@ -97,19 +99,56 @@ void write_table(Out out, const Table& table) {
     for (const Cell& cell : row) write_cell(out, cell);
     fmt::format_to(out, "</tr>\n");
   }
-  fmt::format_to(out, "</tbody></table></div>\n");
+  fmt::format_to(out, "</tbody></table>");
+}
+
+/// In a box of its own, which scrolls where the table is wider, with the first column in place.
+void write_table(Out out, const Table& table) {
+  const std::string name = escape_markup(table.caption.empty() ? "Table" : table.caption);
+  fmt::format_to(out, "<div class=\"table\"><h3 id=\"{}-name\">{}</h3>\n", table.id, name);
+  if (table.folded) fmt::format_to(out, "<details><summary>{} rows</summary>\n", table.rows.size());
+  fmt::format_to(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{}-name\" tabindex=\"0\">",
+                 table.id);
+  write_rows(out, table);
+  fmt::format_to(out, "</div>\n<p class=\"cue\" aria-hidden=\"true\">more columns →</p>\n");
   if (!table.note.empty()) fmt::format_to(out, "<p class=\"tablenote\">{}</p>\n", escape_markup(table.note));
-  if (table.folded) fmt::format_to(out, "</details>\n");
+  fmt::format_to(out, "<div class=\"tools\"><button type=\"button\">Table as CSV</button></div>\n");
+  fmt::format_to(out, "{}</div>\n", table.folded ? "</details>" : "");
+}
+
+void write_legend(Out out, const std::vector<LegendEntry>& legend) {
+  if (legend.empty()) return;
+  fmt::format_to(out, "<ul class=\"legend\" aria-label=\"Series; press one to hide it\">");
+  for (const LegendEntry& entry : legend) {
+    fmt::format_to(out,
+                   "<li><button type=\"button\" aria-pressed=\"true\" class=\"c{}\" data-colour=\"{}\" "
+                   "data-shows=\"{}\"><svg viewBox=\"0 0 24 14\" "
+                   "aria-hidden=\"true\">{}</svg><span>{}</span></button></li>",
+                   entry.colour, light_palette.at(entry.colour), fmt::join(entry.series, " "), entry.sample,
+                   escape_markup(entry.name));
+  }
+  fmt::format_to(out, "</ul>\n");
 }
 
 void write_figure(Out out, const Drawing& figure) {
-  fmt::format_to(out, "<figure id=\"{}\"><div class=\"scroll\">{}</div>\n<figcaption>{}", figure.id,
-                 figure.svg, escape_markup(figure.caption));
+  const std::string title = escape_markup(figure.title.empty() ? "Figure" : figure.title);
+  fmt::format_to(out, "<figure class=\"drawing\" id=\"{}\"><h3>{}</h3>\n", figure.id, title);
+  write_legend(out, figure.legend);
+  fmt::format_to(
+      out,
+      "<div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"{0}: the arrow keys read its "
+      "values\"><svg viewBox=\"0 0 {1} {2}\" role=\"img\" aria-label=\"{0}\">{3}</svg>"
+      "<div class=\"tip\" role=\"status\"></div></div>\n<script type=\"application/json\">{4}</script>\n"
+      "<figcaption>{5}",
+      title, figure.width, figure.height, figure.plot, figure.data, escape_markup(figure.caption));
   if (!figure.command.empty()) {
     fmt::format_to(out, "<div class=\"command\">Draw it again: <code>{}</code></div>",
                    escape_markup(figure.command));
   }
-  fmt::format_to(out, "</figcaption></figure>\n");
+  fmt::format_to(
+      out,
+      "<div class=\"tools\"><button type=\"button\" data-get=\"svg\">Figure as SVG</button><button "
+      "type=\"button\" data-get=\"csv\">Its data as CSV</button></div></figcaption></figure>\n");
 }
 
 void write_span(Out out, const TextSpan& span) {
@@ -123,7 +162,7 @@ void write_passage(Out out, const Passage& passage) {
     for (const TextSpan& span : line) used.insert(span.kind);
   }
   used.erase(SpanKind::plain);
-  fmt::format_to(out, "<figure id=\"{}\"><p class=\"kinds\">", passage.id);
+  fmt::format_to(out, "<figure class=\"text\" id=\"{}\"><p class=\"kinds\">", passage.id);
   for (const SpanKind kind : used) {
     write_span(out, {std::string(kind_markup.at(static_cast<std::size_t>(kind)).name), kind});
     fmt::format_to(out, " ");
@@ -137,26 +176,40 @@ void write_passage(Out out, const Passage& passage) {
   fmt::format_to(out, "</div>\n<figcaption>{}</figcaption></figure>\n", escape_markup(passage.caption));
 }
 
-void write_section(Out out, const Section& section) {
-  fmt::format_to(out, "<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
-  write_paragraphs(out, section.intro);
+/// `alone`: the page's heading and headline are this section's.
+void write_section(Out out, const Section& section, bool alone) {
+  fmt::format_to(out, "<section id=\"{}\">\n", section.id);
+  if (!alone) {
+    fmt::format_to(out, "<h2>{}</h2>\n", escape_markup(section.title));
+    if (!section.headline.empty())
+      fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(section.headline));
+  }
   for (const Passage& passage : section.passages) write_passage(out, passage);
-  for (const Table& table : section.tables) {
-    if (!table.folded) write_table(out, table);
-  }
+  if (!section.figures.empty()) fmt::format_to(out, "<div class=\"figures\">\n");
   for (const Drawing& figure : section.figures) write_figure(out, figure);
-  for (const Table& table : section.tables) {
-    if (table.folded) write_table(out, table);
+  if (!section.figures.empty()) fmt::format_to(out, "</div>\n");
+  for (const bool folded : {false, true}) {
+    for (const Table& table : section.tables) {
+      if (table.folded == folded) write_table(out, table);
+    }
   }
+  if (!section.listing.empty()) {
+    fmt::format_to(out,
+                   "<div class=\"scroll\" role=\"region\" aria-label=\"In full\" tabindex=\"0\"><pre "
+                   "class=\"listing\">{}</pre></div>\n"
+                   "<p class=\"cue\" aria-hidden=\"true\">more to the right →</p>\n",
+                   escape_markup(section.listing));
+  }
+  write_paragraphs(out, section.intro);
   if (!section.notes.empty()) {
-    fmt::format_to(out, "<ul>\n");
+    fmt::format_to(out, "<ul class=\"notes\">\n");
     for (const std::string& note : section.notes) fmt::format_to(out, "<li>{}</li>\n", escape_markup(note));
     fmt::format_to(out, "</ul>\n");
   }
   fmt::format_to(out, "</section>\n");
 }
 
-void write_opening(Out out, const Page& page) {
+void write_opening(Out out, const Page& page, const std::string& headline) {
   const std::string title = escape_markup(page.title);
   fmt::format_to(
       out,
@@ -164,27 +217,35 @@ void write_opening(Out out, const Page& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       // An empty icon keeps browsers from asking a server for one.
       "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
-      "<header>\n<h1>{0}</h1>\n",
-      title, page_style);
+      "<header>\n<h1>{0}</h1>\n<button type=\"button\" class=\"theme\">theme</button>\n",
+      title, page_style());
+  if (!headline.empty()) fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(headline));
   if (!page.subtitle.empty()) {
     fmt::format_to(out, "<p class=\"subtitle\">{}</p>\n", escape_markup(page.subtitle));
   }
-  if (!page.facts.empty()) {
-    fmt::format_to(out, "<dl class=\"facts\">\n");
-    for (const auto& [name, value] : page.facts) {
-      fmt::format_to(out, "<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
-    }
-    fmt::format_to(out, "</dl>\n");
-  }
   fmt::format_to(out, "</header>\n");
   if (page.sections.size() > 1) {
-    fmt::format_to(out, "<nav aria-label=\"Sections\"><ol>\n");
+    fmt::format_to(out, "<nav aria-label=\"Sections\"><details><summary>{} sections</summary><ol>\n",
+                   page.sections.size());
     for (const Section& section : page.sections) {
       fmt::format_to(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, escape_markup(section.title));
     }
-    fmt::format_to(out, "</ol></nav>\n");
+    fmt::format_to(out, "</ol></details></nav>\n");
   }
   fmt::format_to(out, "<main>\n");
+}
+
+void write_facts(Out out, const Page& page) {
+  if (page.facts.empty() && page.citation.empty()) return;
+  fmt::format_to(out, "<section id=\"{}\">\n<h2>How this was made</h2>\n<dl class=\"facts\">\n",
+                 provenance_id);
+  for (const auto& [name, value] : page.facts) {
+    fmt::format_to(out, "<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
+  }
+  fmt::format_to(out, "</dl>\n");
+  if (!page.citation.empty())
+    fmt::format_to(out, "<h3>Cite this</h3>\n<pre>{}</pre>\n", escape_markup(page.citation));
+  fmt::format_to(out, "</section>\n");
 }
 
 }  // namespace
@@ -193,10 +254,12 @@ std::string html(const Page& page) { return html(page, ""); }
 
 std::string html(const Page& page, const std::string& explorer) {
   check_ids(page);
+  const bool alone = page.sections.size() == 1 && page.sections.front().title == page.title;
   std::string text;
   const Out out(text);
-  write_opening(out, page);
-  for (const Section& section : page.sections) write_section(out, section);
+  write_opening(out, page, page.headline.empty() && alone ? page.sections.front().headline : page.headline);
+  for (const Section& section : page.sections) write_section(out, section, alone);
+  write_facts(out, page);
   fmt::format_to(out, "</main>\n");
   if (!explorer.empty()) {
     fmt::format_to(

@@ -22,7 +22,7 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
   std::string note = {};
-  bool folded = false;  ///< closed at first, and below the section's figures: for long tables
+  bool folded = false;  ///< closed at first: for long tables
 };
 
 /// What became of a stretch of decoded text.
@@ -48,6 +48,8 @@ struct Section {
   std::vector<Drawing> figures = {};
   std::vector<Passage> passages = {};
   std::vector<std::string> notes = {};
+  std::string headline = {};  ///< what was found, in a sentence; figures follow it, then tables
+  std::string listing = {};   ///< lines as a terminal shows them, below the tables
 };
 
 struct Page {
@@ -55,10 +57,15 @@ struct Page {
   std::string subtitle;
   std::vector<std::pair<std::string, std::string>> facts;  ///< "version", "seed", "machine", "command", ...
   std::vector<Section> sections;
+  std::string headline =
+      {};  ///< what was found, in a sentence: the first that is read; else that of a lone section
+  std::string citation = {};  ///< how to cite the page
 };
 
-/// One HTML5 file that needs nothing else: no network, no other file. Every text is escaped.
-/// std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
+/// One HTML5 file that needs nothing else: no network, no other file. Every text is escaped. Headlines stand
+/// first, then figures, then tables; facts last, with how to cite. It is readable without its script, which
+/// adds values under the pointer and by the arrow keys, legends that hide series, sorting, downloads and the
+/// theme. std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
 std::string html(const Page& page);
 
 /// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its

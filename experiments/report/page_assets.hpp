@@ -1,14 +1,16 @@
 // What every page carries inside itself.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace speclab {
 
-/// The style sheet: dark text on white, readable on a phone and on paper.
-extern const std::string_view page_style;
+/// The style sheet: readable on a phone and on paper, light or dark as the reader's system asks or the page's
+/// button says.
+std::string page_style();
 
-/// The script that sorts a table by the column whose heading is pressed.
+/// The script: theme, values of figures, legends, sorting, downloads and the cue of wide tables.
 extern const std::string_view page_script;
 
 }  // namespace speclab

@@ -4,6 +4,7 @@
 #include "analysis/statistics/quality_estimates.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/rules/rule_comparison.hpp"
 #include "experiments/run/experiment.hpp"
@@ -181,12 +182,25 @@ class Rules final : public Experiment {
            "visit.";
   }
   std::vector<Figure> figures(const Result& result, const Timings& timings) const override {
-    std::vector<Figure> figures = Experiment::figures(result, timings);
     if (!result.config.figures && !result.config.sweep && result.cells.size() <= most_categories) {
       Figure figure = rules_figure(result.cells);
-      if (!figure.categories.empty()) figures.push_back(std::move(figure));
+      if (!figure.categories.empty()) return {figure};
     }
-    return figures;
+    return Experiment::figures(result, timings);
+  }
+  std::string headline(const Result& result, const Timings& timings) const override {
+    const CellResult* best = nullptr;
+    for (const CellResult* cell : ordered(result.cells)) {
+      if (own<RuleComparison>(*cell).lossless &&
+          (best == nullptr || first_acceptance(*best).estimate < first_acceptance(*cell).estimate))
+        best = cell;
+    }
+    if (best == nullptr || result.cells.size() == 1) return Experiment::headline(result, timings);
+    const Interval* bound = find(best->simulated, Metric::optimal_transport_bound);
+    return fmt::format(
+        "Of the lossless rules, {} accepts most at the first position: {}{}.", best->label,
+        interval_text(first_acceptance(*best)),
+        bound != nullptr ? fmt::format(" (optimal transport bound {})", number_text(bound->estimate)) : "");
   }
 };
 

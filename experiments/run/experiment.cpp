@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiments/presentation/case_figures.hpp"
+#include "experiments/presentation/headline.hpp"
 #include "experiments/presentation/metric_tables.hpp"
 #include "experiments/presentation/result_csv.hpp"
 #include "experiments/presentation/sweep_figures.hpp"
@@ -31,7 +33,12 @@ std::vector<Table> Experiment::tables(const Result& result, const Timings&, cons
 }
 
 std::vector<Figure> Experiment::figures(const Result& result, const Timings&) const {
-  return sweep_figures(result);
+  std::vector<Figure> figures = sweep_figures(result);
+  return figures.empty() ? case_figures(result) : figures;
+}
+
+std::string Experiment::headline(const Result& result, const Timings&) const {
+  return result_headline(result);
 }
 
 std::vector<Passage> Experiment::passages(const Result&, const std::string&) const { return {}; }

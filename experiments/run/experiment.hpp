@@ -117,6 +117,9 @@ class Experiment {
   virtual std::vector<std::pair<std::string, std::string>> files(const Result& result) const;
   /// True when `csv` or `files` is overridden: then all cells are held in memory at once.
   virtual bool needs_all_cells() const { return false; }
+  /// What was found, in a sentence or two. Unless overridden: verdicts, agreement with the formula, and the
+  /// estimate of one cell or the range of several.
+  virtual std::string headline(const Result& result, const Timings& timings) const;
   /// What the summary of `reproduce` says of results without verdicts: "measured here".
   virtual std::string outcome() const { return "measured here"; }
 

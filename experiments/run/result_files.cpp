@@ -78,6 +78,14 @@ void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
   }
 }
 
+std::string citation(const std::string& command) {
+  return fmt::format(
+      "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
+      "{{{{The speclab "
+      "maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
+      version_string(), command);
+}
+
 RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<TerminalWatch> watch(std::in_place, options.title, options.quiet);

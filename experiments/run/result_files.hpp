@@ -26,6 +26,9 @@ Facts report_facts(const std::string& command, Backend backend = Backend::cpu);
 /// Adds an "Input" for each file that `facts` does not have.
 void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts);
 
+/// How to cite what this command computed: BibTeX.
+std::string citation(const std::string& command);
+
 /// How a config is run for a folder, which is locked.
 struct WatchedRun {
   std::filesystem::path folder;

@@ -310,6 +310,9 @@ class Schedules final : public Experiment {
     return schedules_figures(result);
   }
   bool needs_all_cells() const override { return true; }
+  std::string headline(const Result& result, const Timings&) const override {
+    return schedules_headline(result);
+  }
   std::string csv(const Result& result, const Timings&) const override { return schedules_csv(result); }
   std::vector<std::pair<std::string, std::string>> files(const Result& result) const override {
     return schedules_files(result);

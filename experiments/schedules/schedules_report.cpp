@@ -155,6 +155,25 @@ std::optional<Figure> sweep_figure(const Result& result) {
   return figure;
 }
 
+/// Formula and simulation of each schedule of one cell.
+Figure speedups(const SchedulesResult& own, const std::string& label) {
+  Figure figure;
+  figure.title = titled("Speedup of each schedule", label);
+  figure.y_label = "speedup over plain decoding";
+  Series formula{.name = "formula", .style = SeriesStyle::levels};
+  Series simulated{.name = "simulated", .style = SeriesStyle::points};
+  for (const ScheduleRow& row : own.rows) {
+    const auto at = static_cast<double>(figure.categories.size());
+    figure.categories.push_back(row.name);
+    if (row.formula) formula.add(at, *row.formula);
+    simulated.add(at, row.speedup);
+  }
+  if (!formula.x.empty()) figure.series.push_back(std::move(formula));
+  figure.series.push_back(std::move(simulated));
+  figure.caption = "Simulated values with their intervals.";
+  return figure;
+}
+
 /// Tracks of one schedule in a figure, at most.
 constexpr std::size_t most_tracks = 6;
 
@@ -273,12 +292,46 @@ std::vector<Table> schedules_tables(const Result& result, const std::string& id)
 
 std::vector<Figure> schedules_figures(const Result& result) {
   std::vector<Figure> figures;
+  constexpr std::size_t most_cells_drawn = 4;
   if (std::optional<Figure> swept = sweep_figure(result)) figures.push_back(std::move(*swept));
+  for (const CellResult& cell : result.cells) {
+    const SchedulesResult* own = own_of(cell);
+    if (own == nullptr || own->rows.empty() || swept_path(result.config) ||
+        figures.size() == most_cells_drawn)
+      continue;
+    figures.push_back(speedups(*own, cell.label));
+  }
   for (const CellResult& cell : result.cells) {
     const SchedulesResult* own = own_of(cell);
     if (own != nullptr && own->traces) figures.push_back(timeline(*own->traces, cell.label));
   }
   return figures;
+}
+
+std::string schedules_headline(const Result& result) {
+  const ScheduleRow* best = nullptr;
+  std::string where;
+  std::size_t held = 0;
+  std::size_t compared = 0;
+  for (const CellResult& cell : result.cells) {
+    const SchedulesResult* own = own_of(cell);
+    if (own == nullptr) continue;
+    for (const ScheduleRow& row : own->rows) {
+      if (best == nullptr || row.speedup.estimate > best->speedup.estimate) {
+        best = &row;
+        where = cell.label;
+      }
+      if (!row.formula_within_interval) continue;
+      ++compared;
+      held += *row.formula_within_interval ? 1 : 0;
+    }
+  }
+  if (best == nullptr) return "Interrupted: partial.";
+  std::string text =
+      fmt::format("Fastest: {}, {} times as fast as plain decoding{}.", best->name,
+                  interval_text(best->speedup), where.empty() ? "" : fmt::format(" ({})", where));
+  if (compared > 0) text += fmt::format(" The formula lies within {} of {} intervals.", held, compared);
+  return text;
 }
 
 std::string schedules_csv(const Result& result) {

@@ -206,6 +206,19 @@ class Trace final : public Experiment {
     return figures;
   }
 
+  std::string headline(const Result& result, const Timings&) const override {
+    const auto all = traces(result);
+    if (all.empty()) return "Interrupted: partial.";
+    std::string text;
+    for (const TracedGamma& traced : all.front()->gammas) {
+      text += fmt::format("{}{}: {} tokens in {} target runs, speedup {}", text.empty() ? "" : "; ",
+                          traced.gamma == 0 ? "plain decoding" : fmt::format("γ = {}", traced.gamma),
+                          traced.tokens, traced.target_runs,
+                          number_text(static_cast<double>(traced.tokens) / traced.time));
+    }
+    return text + ".";
+  }
+
   std::vector<Passage> passages(const Result& result, const std::string& id) const override {
     std::vector<Passage> passages;
     if (!result.config.section<TraceSection>("trace").text) return passages;

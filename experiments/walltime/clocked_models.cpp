@@ -177,6 +177,17 @@ std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
       lines);
 }
 
+std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
+  const auto best = std::max_element(rows.begin(), rows.end(),
+                                     [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+  const auto printed = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.printed_speedup < b.printed_speedup;
+  });
+  return fmt::format(
+      "By the clock the best is γ = {}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = {}.",
+      best->gamma, bounds_text(*best), number_text(printed->printed_speedup), printed->gamma);
+}
+
 Figure clocked_figure(const std::vector<ClockedGamma>& rows, const std::string& title) {
   Figure figure;
   figure.title = title;

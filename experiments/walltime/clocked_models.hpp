@@ -32,6 +32,9 @@ std::uint64_t clock_workload(const ClockSettings& settings);
 std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings,
                                        const Control& control);
 
+/// What the clock says, in a sentence.
+std::string clocked_headline(const std::vector<ClockedGamma>& rows);
+
 /// Of `rows` that are not empty.
 Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id);
 std::string clocked_csv(const std::vector<ClockedGamma>& rows);

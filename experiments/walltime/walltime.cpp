@@ -1,5 +1,8 @@
 // The experiment "walltime": real time, of neural models or of a target that is made slow, with the
 // predictions of Theorem 3.8 at measured costs.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -91,6 +94,25 @@ class ClockedCell final : public PreparedCell {
   ClockSettings settings_;
 };
 
+/// Predicted and measured speedup of each case.
+std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
+  if (rows.empty()) return {};
+  Figure figure;
+  figure.title = "Speedup by the clock, and predicted";
+  figure.y_label = "speedup";
+  Series predicted{.name = "Theorem 3.8", .style = SeriesStyle::levels};
+  Series measured{.name = "by the clock", .style = SeriesStyle::points};
+  for (const WalltimeRow& row : rows) {
+    const auto at = static_cast<double>(figure.categories.size());
+    figure.categories.push_back(row.label.empty() ? fmt::format("γ = {}", row.gamma) : row.label);
+    predicted.add(at, row.predicted_speedup);
+    measured.add(at, row.speedup);
+  }
+  figure.series = {std::move(predicted), std::move(measured)};
+  figure.caption = "Predicted: measured tokens per target step / (γc + 1) at the measured c.";
+  return {figure};
+}
+
 class WalltimeExperiment final : public Experiment {
  public:
   WalltimeExperiment()
@@ -119,8 +141,18 @@ class WalltimeExperiment final : public Experiment {
   bool resumable() const override { return false; }
 
   std::vector<Figure> figures(const Result& result, const Timings& timings) const override {
-    if (timings.clocked.empty()) return Experiment::figures(result, timings);
+    if (timings.clocked.empty()) return measured_figures(timings.walltime);
     return {clocked_figure(timings.clocked, result.title)};
+  }
+
+  std::string headline(const Result& result, const Timings& timings) const override {
+    if (!timings.clocked.empty()) return clocked_headline(timings.clocked);
+    if (timings.walltime.empty()) return Experiment::headline(result, timings);
+    const auto best = std::max_element(timings.walltime.begin(), timings.walltime.end(),
+                                       [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+    return fmt::format(
+        "γ = {} is {} times as fast as plain decoding by the clock; {} was predicted at c = {}.", best->gamma,
+        number_text(best->speedup), number_text(best->predicted_speedup), number_text(best->c));
   }
 
   std::vector<Table> tables(const Result&, const Timings& timings, const std::string& id) const override {

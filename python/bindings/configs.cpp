@@ -115,9 +115,7 @@ std::string report(const RunResult& run) {
     with_cells(run, [&](const CellSource& cells) {
       section = result_section(run.result, cells, run.timings, "result", command);
     });
-    Page page{section.title, "", report_facts(command), {section}};
-    add_input_facts(run.result.inputs, page.facts);
-    return html(page);
+    return html(result_page(run, section, command, Backend::cpu));
   });
 }
 

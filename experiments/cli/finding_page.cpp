@@ -1,0 +1,45 @@
+#include "experiments/cli/finding_page.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/report/page.hpp"
+#include "experiments/run/result_files.hpp"
+#include "experiments/support/atomic_file.hpp"
+
+namespace speclab {
+
+void add_page_option(boost::program_options::options_description& options) {
+  options.add_options()("out", boost::program_options::value<std::string>(),
+                        "folder for a page with figures (report.html), and result.json");
+}
+
+std::filesystem::path page_folder(const boost::program_options::variables_map& values) {
+  if (values.count("out") == 0) return {};
+  std::filesystem::path folder = values["out"].as<std::string>();
+  refuse_unwritable(folder);
+  return folder;
+}
+
+void write_finding(const std::filesystem::path& folder, const Finding& finding) {
+  if (folder.empty()) return;
+  Section section{
+      .id = "result", .title = finding.title, .headline = finding.headline, .listing = finding.text};
+  for (std::size_t i = 0; i < finding.figures.size(); ++i) {
+    Figure figure = finding.figures[i];
+    figure.id = fmt::format("figure-{}", i + 1);
+    section.figures.push_back(draw(figure));
+  }
+  write_file_atomically(folder / "result.json", finding.json + "\n");
+  write_figures(folder, section);
+  Page page{finding.title, "", report_facts(finding.command), {std::move(section)}};
+  // A pipe has been read to its end.
+  if (std::filesystem::is_regular_file(finding.input))
+    add_input_facts({input_file_of(finding.input)}, page.facts);
+  page.citation = citation(finding.command);
+  write_report(folder, page);
+}
+
+}  // namespace speclab

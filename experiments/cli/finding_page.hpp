@@ -1,0 +1,33 @@
+// The page of a verb that computes without a run: exact, prove, check and plan with --out.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/report/figure.hpp"
+
+namespace speclab {
+
+/// What such a verb found.
+struct Finding {
+  std::string title;
+  std::string headline;
+  std::vector<Figure> figures;  ///< without ids
+  std::string text;             ///< as on a terminal
+  std::string json;             ///< as --json prints it
+  std::string command;          ///< that gives it, for a shell
+  std::string input = {};       ///< a file that was read, whose hash the page states; empty for none
+};
+
+/// --out FOLDER.
+void add_page_option(boost::program_options::options_description& options);
+
+/// The folder of --out, which can be written; empty without it.
+std::filesystem::path page_folder(const boost::program_options::variables_map& values);
+
+/// Into the folder, unless it is empty: report.html, result.json and each figure as .svg.
+void write_finding(const std::filesystem::path& folder, const Finding& finding);
+
+}  // namespace speclab

@@ -1,0 +1,82 @@
+#include "experiments/presentation/printed_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace speclab {
+
+void PrintedNumbers::add(const Result& result) {
+  for (const CellResult& cell : result.cells) {
+    for (const auto& [metric, verdict] : cell.verdict) {
+      const std::string* printed = printed_value(cell, metric);
+      const Interval* simulated = find(cell.simulated, metric);
+      const double* formula = find(cell.formula, metric);
+      // The verdict is the formula's, which has no noise.
+      const double found = formula != nullptr     ? *formula
+                           : simulated != nullptr ? simulated->estimate
+                                                  : std::nan("");
+      if (printed != nullptr) judged_.push_back({cell.label, std::stod(*printed), found, verdict});
+    }
+  }
+  const Agreement more = speclab::agreement(result);
+  agreement_.held += more.held;
+  agreement_.compared += more.compared;
+}
+
+std::string PrintedNumbers::sentence() const {
+  std::string text;
+  const auto count = [&](Reproduction verdict) {
+    return std::count_if(judged_.begin(), judged_.end(),
+                         [&](const Judged& one) { return one.verdict == verdict; });
+  };
+  if (!judged_.empty()) {
+    const auto rounding = count(Reproduction::within_input_rounding);
+    const auto not_found = count(Reproduction::does_not_reproduce);
+    text = fmt::format("{} of {} printed {}{}", count(Reproduction::reproduces), judged_.size(),
+                       judged_.size() == 1 ? "number reproduces" : "numbers reproduce",
+                       rounding > 0 ? fmt::format(", {} within the rounding of {}", rounding,
+                                                  rounding == 1 ? "its inputs" : "their inputs")
+                                    : "");
+    text += not_found == 0 ? "." : fmt::format("; {} {} not.", not_found, not_found == 1 ? "does" : "do");
+  }
+  if (agreement_.compared > 0) {
+    text += fmt::format("{}The formula lies within {} of {} intervals.", text.empty() ? "" : " ",
+                        agreement_.held, agreement_.compared);
+  }
+  return text;
+}
+
+std::vector<Figure> PrintedNumbers::figures() const {
+  if (judged_.empty()) return {};
+  Figure figure;
+  figure.title = "Every printed number, and what was found";
+  figure.x_label = "printed number";
+  figure.y_label = "computed (else simulated) over printed";
+  figure.log_x = true;
+  figure.series.push_back({.name = "as printed", .style = SeriesStyle::line});
+  double least = INFINITY;
+  double most = 0;
+  for (const Reproduction verdict :
+       {Reproduction::reproduces, Reproduction::within_input_rounding, Reproduction::does_not_reproduce}) {
+    Series series{.name = words(verdict), .style = SeriesStyle::points};
+    for (const Judged& one : judged_) {
+      if (one.verdict != verdict || !(one.printed > 0) || !std::isfinite(one.found)) continue;
+      series.add(one.printed, one.found / one.printed);
+      least = std::min(least, one.printed);
+      most = std::max(most, one.printed);
+    }
+    if (!series.x.empty()) figure.series.push_back(std::move(series));
+  }
+  if (figure.series.size() == 1) return {};
+  figure.series.front().add(least, 1);
+  figure.series.front().add(most, 1);
+  figure.caption =
+      "A point a printed number. On the line it is found as printed; the tables below say which is which.";
+  return {figure};
+}
+
+}  // namespace speclab
