@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -226,6 +227,13 @@ Page sim_text(const SimReport& report) {
 
 Page sim_page(const SimReport& report) {
   Page page = sim_text(report);
+  const auto fastest = std::max_element(
+      report.workloads.begin(), report.workloads.end(),
+      [](const auto& a, const auto& b) { return a.tokens_per_second < b.tokens_per_second; });
+  if (fastest != report.workloads.end()) {
+    page.headline = fmt::format("Up to {} million tokens a second ({}).",
+                                digits_text(fastest->tokens_per_second / 1e6, four_digits), fastest->name);
+  }
   const Figure figure = speed_figure(report);
   if (!figure.categories.empty()) page.sections.front().figures.push_back(draw(figure));
   return page;

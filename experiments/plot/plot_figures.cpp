@@ -50,6 +50,9 @@ std::string without_role(const std::string& column) {
   return column;
 }
 
+class ColumnView;
+std::string known_names(const ColumnView& table);
+
 class ColumnView {
  public:
   explicit ColumnView(const PlotTable& table) : table_(table) {}
@@ -69,8 +72,7 @@ class ColumnView {
 
   std::size_t known(const char* option, const std::string& name) const {
     if (const auto found = index(name)) return *found;
-    throw UsageError(
-        fmt::format("{} {}: no such column; there are {}", option, name, fmt::join(table_.columns, ", ")));
+    throw UsageError(fmt::format("{} {}: no such column; there are {}", option, name, known_names(*this)));
   }
 
   const std::string& text(std::size_t row, std::size_t column) const { return table_.rows[row][column]; }
@@ -210,33 +212,49 @@ std::string default_value(const ColumnView& table, const std::vector<std::size_t
   for (std::size_t i = table.columns().size(); i-- > 0;) {
     if (!is_bound(table, table.columns()[i]) && table.numeric(rows, i)) return table.columns()[i];
   }
-  throw UsageError(fmt::format("--y: no column of numbers; there are {}", fmt::join(table.columns(), ", ")));
+  throw UsageError(fmt::format("--y: no column of numbers; there are {}", known_names(table)));
 }
 
-/// Columns before the first value that differ between rows: what was set. In a table that says nothing of
-/// roles, all that are not values.
+/// Names for a message: of a value's columns one.
+std::string known_names(const ColumnView& table) {
+  std::vector<std::string> names;
+  for (const std::string& column : table.columns()) {
+    const std::string name = without_role(column);
+    if (!is_bound(table, column) && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Columns that differ between rows and stand before the first value: what was set.
 std::vector<std::size_t> axes_of(const ColumnView& table, const std::vector<std::size_t>& rows,
-                                 const std::set<std::size_t>& taken) {
-  const auto is_value = [&](const std::string& column) { return without_role(column) != column; };
+                                 const std::set<std::size_t>& taken, const std::vector<ValueColumn>& values) {
   const auto& columns = table.columns();
-  const auto first_value =
-      static_cast<std::size_t>(std::find_if(columns.begin(), columns.end(), is_value) - columns.begin());
-  std::set<std::string> measured;
-  for (const MetricInfo& info : metric_infos()) measured.insert(info.name);
-  std::vector<std::size_t> axes;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
+  std::size_t first_value = columns.size();
+  for (const ValueColumn& value : values) first_value = std::min(first_value, value.column);
+  for (std::size_t i = 0; i < first_value; ++i) {
     const std::string& name = columns[i];
-    if (taken.contains(i) || describes_row(name) || is_bound(table, name) || is_value(name) ||
-        measured.contains(name))
-      continue;
-    if (first_value < columns.size() && i > first_value) continue;
-    // Of a plain table every further column of fractions is a measurement, and not what was set.
-    if (first_value == columns.size() && table.numeric(rows, i) &&
-        table.values(rows, i).size() == rows.size() && !taken.empty())
-      continue;
-    if (table.values(rows, i).size() > 1) axes.push_back(i);
+    const bool bounded = std::find(columns.begin(), columns.end(), name + "_low") != columns.end();
+    if (without_role(name) != name || metric_named(name) || bounded) first_value = i;
+  }
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < first_value; ++i) {
+    if (!taken.contains(i) && !describes_row(columns[i]) && table.values(rows, i).size() > 1)
+      axes.push_back(i);
   }
   return axes;
+}
+
+/// Do no two rows have the same values in all of these columns?
+bool tells_apart(const ColumnView& table, const std::vector<std::size_t>& rows,
+                 const std::vector<std::size_t>& columns) {
+  std::set<std::vector<std::string>> seen;
+  for (const std::size_t row : rows) {
+    std::vector<std::string> key;
+    for (const std::size_t column : columns) key.push_back(table.text(row, column));
+    if (!seen.insert(std::move(key)).second) return false;
+  }
+  return true;
 }
 
 std::string axis_name(const ColumnView& table, std::size_t column) {
@@ -324,7 +342,7 @@ PlotPlan plan_of(const ColumnView& table, const PlotRequest& request) {
   for (const ValueColumn& value : plan.values) taken.insert(value.column);
   if (request.x) taken.insert(plan.x = table.known("--x", *request.x));
   if (heat && request.y) taken.insert(*(plan.up = table.known("--y", *request.y)));
-  std::vector<std::size_t> open = axes_of(table, plan.rows, taken);
+  std::vector<std::size_t> open = axes_of(table, plan.rows, taken, plan.values);
   // The longest axis of numbers first.
   std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(table.numeric(plan.rows, a), table.values(plan.rows, a).size()) >
@@ -340,22 +358,37 @@ PlotPlan plan_of(const ColumnView& table, const PlotRequest& request) {
   };
   if (!request.x && plan.kind != PlotKind::ecdf) plan.x = take_first("--x");
   if (heat && !plan.up) plan.up = take_first("--y");
-  if (heat) {
+  // Two long axes of numbers are cells, unless somebody says otherwise.
+  const bool cells = !request.kind && request.color.empty() && !open.empty() &&
+                     table.numeric(plan.rows, plan.x) && table.numeric(plan.rows, open.front()) &&
+                     table.values(plan.rows, open.front()).size() > most_series;
+  if (cells) {
+    plan.kind = PlotKind::heat;
+    plan.up = take_first("--y");
+  }
+  if (plan.up) {
     table.require_numbers("--x", plan.rows, plan.x);
     table.require_numbers("--y", plan.rows, *plan.up);
   }
   // What is left is the sample of a distribution; else it must not hide one row below another.
   if (plan.kind == PlotKind::box || plan.kind == PlotKind::ecdf) return plan;
-  if (!heat && request.color.empty() && !open.empty()) {
-    const auto few = std::find_if(open.begin(), open.end(), [&](std::size_t column) {
-      return table.values(plan.rows, column).size() <= most_series;
-    });
-    if (few != open.end()) {
-      plan.color.push_back(*few);
-      open.erase(few);
+  std::vector<std::size_t> used = plan.facet;
+  used.insert(used.end(), plan.color.begin(), plan.color.end());
+  used.push_back(plan.x);
+  if (plan.up) used.push_back(*plan.up);
+  const auto few = [&](std::size_t column) { return table.values(plan.rows, column).size() <= most_series; };
+  if (!plan.up && request.color.empty() && !tells_apart(table, plan.rows, used)) {
+    if (const auto column = std::find_if(open.begin(), open.end(), few); column != open.end()) {
+      plan.color.push_back(*column);
+      used.push_back(*column);
+      open.erase(column);
     }
   }
-  plan.facet.insert(plan.facet.end(), open.begin(), open.end());
+  for (const std::size_t column : open) {
+    if (tells_apart(table, plan.rows, used)) break;
+    plan.facet.push_back(column);
+    used.push_back(column);
+  }
   return plan;
 }
 
@@ -376,6 +409,16 @@ bool empty_value(const ColumnView& table, const std::vector<std::size_t>& rows, 
                      [&](std::size_t row) { return table.text(row, value.column).empty(); });
 }
 
+std::vector<Group> series_of(const ColumnView& table, const PlotPlan& plan,
+                             const std::vector<std::size_t>& rows) {
+  std::vector<Group> groups = grouped_rows(table, rows, plan.color);
+  if (groups.size() <= most_series) return groups;
+  throw UsageError(
+      fmt::format("--color: {} series cannot be told apart; --where leaves some out, --facet draws panels, "
+                  "--kind heat cells",
+                  groups.size()));
+}
+
 /// Values over x, a series for each colour and role.
 Figure line_figure(const ColumnView& table, const PlotPlan& plan, const std::vector<std::size_t>& rows) {
   Figure figure;
@@ -385,12 +428,7 @@ Figure line_figure(const ColumnView& table, const PlotPlan& plan, const std::vec
       figure.categories.push_back(shown_value(name));
   }
   const std::vector<std::string> names = table.values(plan.rows, plan.x);
-  const std::vector<Group> groups = grouped_rows(table, rows, plan.color);
-  if (groups.size() > most_series)
-    throw UsageError(
-        fmt::format("--color: {} series cannot be told apart; --where leaves some out, --facet draws panels, "
-                    "--kind heat cells",
-                    groups.size()));
+  const std::vector<Group> groups = series_of(table, plan, rows);
   for (const Group& group : groups) {
     std::optional<std::size_t> first;
     for (const ValueColumn& value : plan.values) {
@@ -498,7 +536,7 @@ Panel box_panel(const ColumnView& table, const PlotPlan& plan, const std::vector
     throw UsageError(fmt::format("--x {}: {} boxes; at most {} can be read", table.columns()[plan.x],
                                  names.size(), most_boxes));
   for (const std::string& name : names) panel.figure.categories.push_back(shown_value(name));
-  for (const Group& group : grouped_rows(table, rows, plan.color)) {
+  for (const Group& group : series_of(table, plan, rows)) {
     BoxSeries series{group.name, {}};
     for (std::size_t i = 0; i < names.size(); ++i) {
       std::vector<std::size_t> at;
@@ -519,7 +557,7 @@ Panel box_panel(const ColumnView& table, const PlotPlan& plan, const std::vector
 
 Figure ecdf_figure(const ColumnView& table, const PlotPlan& plan, const std::vector<std::size_t>& rows) {
   Figure figure;
-  for (const Group& group : grouped_rows(table, rows, plan.color)) {
+  for (const Group& group : series_of(table, plan, rows)) {
     const std::vector<double> values = sorted_values(table, group.rows, measured_value(plan).column);
     if (values.empty()) continue;
     Series series{.name = group.name, .style = SeriesStyle::steps};

@@ -46,7 +46,7 @@ std::vector<std::string> wrapped(const std::string& text, double width, std::siz
   for (std::string& each : lines) {
     const bool last = &each == &lines.back();
     const bool cut = drawn_width(each) > width || (more && last);
-    while (!each.empty() && drawn_width(each) + letter_width > width) {
+    while (cut && !each.empty() && drawn_width(each) + letter_width > width) {
       do each.pop_back();
       while (!each.empty() && (static_cast<unsigned char>(each.back()) & 0xc0U) == 0x80U);
       // The first byte of what was cut stands there still when it had more than one.

@@ -82,7 +82,7 @@ figcaption { max-width: 46rem; margin-top: .3rem; color: var(--faint); font-size
 .scroll { position: relative; overflow-x: auto; max-width: 100%; }
 .cue { display: none; margin: 0; max-width: none; color: var(--faint); font-size: .85rem; text-align: right; }
 .more + .cue { display: block; }
-.scroll.more { box-shadow: inset -14px 0 10px -10px color-mix(in srgb, var(--ink) 35%, transparent); }
+.scroll.more { mask-image: linear-gradient(to right, #000 calc(100% - 3rem), rgb(0 0 0 / .3)); }
 table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { padding: 0; border-bottom: 2px solid var(--faint); vertical-align: bottom; }

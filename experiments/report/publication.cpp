@@ -69,10 +69,11 @@ Ink ink_of(std::size_t colour) {
   return {light_palette.at(colour), point_types.at(colour % point_types.size())};
 }
 
-void write_series_data(Lines out, const Series& series, const std::string& block) {
+/// `offset` moves points beside those of other series, where the axis has names.
+void write_series_data(Lines out, const Series& series, const std::string& block, double offset) {
   fmt::format_to(out, "${} << EOD\n", block);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    fmt::format_to(out, "{} {}", plotted(series.x[i]), plotted(series.y[i]));
+    fmt::format_to(out, "{} {}", plotted(series.x[i] + offset), plotted(series.y[i]));
     if (!series.low.empty()) fmt::format_to(out, " {} {}", plotted(series.low[i]), plotted(series.high[i]));
     fmt::format_to(out, "\n");
   }
@@ -202,13 +203,15 @@ std::string heat_elements(Lines out, const Figure& figure) {
     for (std::size_t column = 0; column < heat.x.size(); ++column) {
       const double z = heat.z[row][column];
       if (!std::isfinite(z) || (heat.log_z && z <= 0)) continue;
-      fmt::format_to(out, "{} {} {} {} {} {} {}\n", heat.x[column], heat.y[row], x[column], x[column + 1],
-                     y[row], y[row + 1], z);
+      // Below the next cells, which are drawn later: else light shows between them.
+      const double right = column + 2 < x.size() ? (x[column + 1] + x[column + 2]) / 2 : x[column + 1];
+      const double top = row + 2 < y.size() ? (y[row + 1] + y[row + 2]) / 2 : y[row + 1];
+      fmt::format_to(out, "{} {} {} {} {} {} {}\n", heat.x[column], heat.y[row], x[column], right, y[row],
+                     top, z);
     }
   }
   fmt::format_to(out, "EOD\nset xrange [{}:{}]\nset yrange [{}:{}]\n", x.front(), x.back(), y.front(),
                  y.back());
-  // Borders in the cells' own colours hide the seams that smoothing leaves between them.
   return "$heat using 1:2:3:4:5:6:7 with boxxyerror lc palette fillstyle solid noborder notitle";
 }
 
@@ -217,13 +220,22 @@ std::vector<std::string> plane_elements(Lines out, const Panel& panel, const Nam
   const Figure& figure = panel.figure;
   std::vector<std::string> elements;
   if (figure.heat) elements.push_back(heat_elements(out, figure));
+  const auto is_points = [](const Series& series) {
+    return series.style == SeriesStyle::points && !series.x.empty();
+  };
+  const auto lanes =
+      static_cast<double>(std::count_if(figure.series.begin(), figure.series.end(), is_points));
+  double lane = 0;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     const Series& series = figure.series[i];
     if (series.x.empty()) continue;
+    constexpr double room = 0.6;
+    const bool beside = !figure.categories.empty() && is_points(series);
+    const double offset = beside ? room * (lane++ - (lanes - 1) / 2) / lanes : 0;
     const Ink ink =
         ink_of(names.colour(series.colour_of ? figure.series[*series.colour_of].name : series.name));
     const std::string block = fmt::format("s{}", i);
-    write_series_data(out, series, block);
+    write_series_data(out, series, block, offset);
     for (std::string& element :
          series_elements(series, block, ink, !figure.categories.empty() || series.x.size() < 3))
       elements.push_back(std::move(element));
@@ -242,7 +254,7 @@ std::vector<std::string> plane_elements(Lines out, const Panel& panel, const Nam
     fmt::format_to(out, "EOD\n");
     elements.push_back(
         fmt::format("$b{} using 1:2:3:4:5:({}) with candlesticks fs transparent solid 0.25 lw 1 lc rgb '{}' "
-                    "whiskerbars 0.5 notitle",
+                    "notitle whiskerbars 0.5",
                     i, 0.85 * width, ink.colour));
     elements.push_back(
         fmt::format("$b{0} using 1:6:6:6:6:({1}) with candlesticks lw 1.8 lc rgb '{2}' notitle", i,
@@ -302,7 +314,7 @@ std::string panel_script(const Panel& panel, const Place& place, const Ranges& r
                  "reset\nset encoding utf8\nset origin {:.4f},{:.4f}\nset size {:.4f},{:.4f}\n"
                  "set border 3 lc rgb '#555555'\nset tics nomirror scale 0.5 textcolor rgb '#111111'\n"
                  "set grid back lc rgb '#dddddd' lw 0.5 dt 1\nset format '%h'\nunset key\n"
-                 "set xlabel {} offset 0,0.4\nset ylabel {} offset 0.6,0\n",
+                 "set xlabel {} offset 0,0.4\nset ylabel {}\n",
                  place.x, place.y, place.width, place.height, gnuplot_quoted(figure.x_label),
                  gnuplot_quoted(figure.y_label));
   if (titled_panel) fmt::format_to(out, "set title {} offset 0,-0.6\n", gnuplot_quoted(figure.title));
@@ -310,15 +322,15 @@ std::string panel_script(const Panel& panel, const Place& place, const Ranges& r
   if (figure.log_y) fmt::format_to(out, "set logscale y\n");
   fmt::format_to(out, "set xrange {}\nset yrange {}\n", range_text(ranges.x), range_text(ranges.y));
   if (!figure.categories.empty()) {
+    constexpr std::size_t most_letters = 44;
+    std::size_t letters = 0;
+    for (const std::string& name : figure.categories) letters += text_width(name) + 1;
     std::vector<std::string> tics;
     for (std::size_t i = 0; i < figure.categories.size(); ++i)
       tics.push_back(tic_at(figure.categories[i], static_cast<double>(i)));
     fmt::format_to(out, "set xtics {} scale 0 ({})\nset xrange [-0.6:{}]\n",
-                   tics.size() > 4 || std::any_of(figure.categories.begin(), figure.categories.end(),
-                                                  [](const auto& name) { return text_width(name) > 8; })
-                       ? "rotate by 45 right"
-                       : "",
-                   fmt::join(tics, ", "), static_cast<double>(figure.categories.size()) - 0.4);
+                   letters > most_letters ? "rotate by 45 right" : "", fmt::join(tics, ", "),
+                   static_cast<double>(figure.categories.size()) - 0.4);
   }
   const std::vector<std::string> elements = figure.trace.empty()
                                                 ? plane_elements(out, panel, names, keys)

@@ -34,7 +34,7 @@ std::vector<Table> Experiment::tables(const Result& result, const Timings&, cons
 
 std::vector<Figure> Experiment::figures(const Result& result, const Timings&) const {
   std::vector<Figure> figures = sweep_figures(result);
-  return figures.empty() ? case_figures(result) : figures;
+  return figures.empty() && !result.config.figures ? case_figures(result) : figures;
 }
 
 std::string Experiment::headline(const Result& result, const Timings&) const {

@@ -170,7 +170,7 @@ class Result:
         return ax
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes report.html, the page of `speclab run`: one file that needs nothing else. Figures need gnuplot.
+        """Writes report.html, the page of `speclab run`: one file that needs nothing else.
 
         Returns:
             The path. Raises OSError where it cannot be written.

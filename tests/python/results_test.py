@@ -1,7 +1,6 @@
 """Results for pandas, matplotlib, a browser and a notebook."""
 
 import math
-import shutil
 
 import pytest
 
@@ -64,8 +63,6 @@ def test_plot(result):
 
 
 def test_report(result, tmp_path):
-    if shutil.which("gnuplot") is None:
-        pytest.skip("gnuplot, which draws the figures of reports, is not installed")
     page = result.report(tmp_path / "report.html").read_text()
     assert page.startswith("<!") and "Speedup &lt;of&gt; γ" in page and "<svg" in page
 

@@ -3,20 +3,26 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "experiments/report/gnuplot_script.hpp"
+#include "experiments/report/axis.hpp"
+#include "experiments/report/colours.hpp"
+#include "experiments/report/publication.hpp"
 
 namespace {
 
 using namespace speclab;
+using Data = nlohmann::json;
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
@@ -54,18 +60,15 @@ Figure formula_and_simulation() {
   return figure;
 }
 
-/// Pieces of curves: each begins with a move of the pen.
-std::size_t strokes(std::string_view svg) {
-  static const std::regex move("[' ]M[ 0-9]");
-  const std::string text(svg);
-  return static_cast<std::size_t>(
-      std::distance(std::sregex_iterator(text.begin(), text.end(), move), std::sregex_iterator()));
-}
+Data data_of(const Figure& figure) { return Data::parse(draw(figure).data); }
 
-std::set<std::string> colours(const std::string& svg) {
-  static const std::regex colour("rgb\\([^)]*\\)");
-  std::set<std::string> all;
-  for (std::sregex_iterator at(svg.begin(), svg.end(), colour), end; at != end; ++at) all.insert(at->str());
+/// Pieces of curves: each begins with a move of the pen.
+std::size_t strokes(const Figure& figure) {
+  static const std::regex curve("class=\"curve\"[^>]* d=\"([^\"]*)\"");
+  const std::string svg = draw(figure).plot;
+  std::size_t all = 0;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), curve), end; at != end; ++at)
+    all += count((*at)[1].str(), "M");
   return all;
 }
 
@@ -84,100 +87,157 @@ class Environment {
   std::string former_;
 };
 
+/// Places are a + b f(value), with one b for all: the largest distance from that line.
+double distance_from_line(const std::vector<double>& values, const std::vector<double>& places) {
+  const double slope = (places.back() - places.front()) / (values.back() - values.front());
+  double most = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    most = std::max(most, std::abs(places.front() + slope * (values[i] - values.front()) - places[i]));
+  return most;
+}
+
+/// Contrast of two colours, as WCAG 2 has it.
+double contrast(const std::string& a, const std::string& b) {
+  const auto luminance = [](const std::string& hex) {
+    double sum = 0;
+    constexpr std::array<double, 3> weights = {0.2126, 0.7152, 0.0722};
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const double value = std::stoi(hex.substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+      sum += weights.at(i) * (value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+  };
+  const double one = luminance(a) + 0.05;
+  const double other = luminance(b) + 0.05;
+  return std::max(one, other) / std::min(one, other);
+}
+
 }  // namespace
 
-TEST_CASE("every series is drawn and named") {
-  const std::string svg = draw_svg(formula_and_simulation());
+TEST_CASE("every series is drawn where its numbers are, and named") {
+  const Figure figure = formula_and_simulation();
+  const Drawing drawing = draw(figure);
+  const std::string svg = svg_file(drawing);
   CHECK(svg.starts_with("<svg"));
-  CHECK(svg.ends_with("</svg>"));
-  CHECK(contains(svg, "viewBox="));
-  CHECK(contains(svg, "<text>γ = 3</text>"));
-  CHECK(contains(svg, "<text>simulated</text>"));
-  CHECK(contains(svg, "acceptance α"));
-  CHECK(contains(svg, "tokens_{per} run"));
-  // A further point is one more marker, and bars are strokes of their own.
-  Figure fewer = formula_and_simulation();
-  for (auto* values : {&fewer.series[1].x, &fewer.series[1].y, &fewer.series[1].low, &fewer.series[1].high}) {
-    values->pop_back();
+  for (const char* text :
+       {">γ = 3</text>", ">simulated</text>", ">acceptance α</text>", ">tokens_{per} run</text>"}) {
+    CAPTURE(text);
+    CHECK(contains(svg, text));
   }
-  CHECK(count(svg, "<use ") == count(draw_svg(fewer), "<use ") + 1);
-  fewer = formula_and_simulation();
-  fewer.series[1].low.clear();
-  fewer.series[1].high.clear();
-  CHECK(strokes(svg) > strokes(draw_svg(fewer)));
-  // Points that share the curve's colour bring no further colour.
-  Figure two_colours = formula_and_simulation();
-  two_colours.series[1].colour_of.reset();
-  CHECK(colours(draw_svg(two_colours)).size() == colours(svg).size() + 1);
+  // Titles belong to the page.
+  CHECK_FALSE(contains(drawing.plot, "E[tokens]"));
+  const Data data = data_of(figure);
+  REQUIRE(data["series"].size() == 2);
+  for (std::size_t s = 0; s < 2; ++s) {
+    const Data& drawn = data["series"][s];
+    CHECK(drawn["x"].size() == figure.series[s].x.size());
+    CHECK(distance_from_line(figure.series[s].x, drawn["px"].get<std::vector<double>>()) < 0.01);
+    CHECK(distance_from_line(figure.series[s].y, drawn["py"].get<std::vector<double>>()) < 0.01);
+  }
+  CHECK(data["series"][1]["low"].size() == 5);
+  // One marker a point, in the colour of the line.
+  CHECK(count(drawing.plot.substr(drawing.plot.find("class=\"marks\"")), "<path d=") +
+            count(drawing.plot.substr(drawing.plot.find("class=\"marks\"")), "<circle") ==
+        5);
+  CHECK(drawing.legend.size() == 2);
+  CHECK(drawing.legend[0].colour == drawing.legend[1].colour);
 }
 
 TEST_CASE("text stays text") {
-  const std::string svg = draw_svg(formula_and_simulation());
-  CHECK(contains(svg, "E[tokens] &amp; it's \"α\" &lt;b></text>"));
-  CHECK_FALSE(contains(svg, "<b>"));
-  CHECK_FALSE(contains(svg, "<title>"));
-  CHECK(gnuplot_quoted("a\n`1`") == "\"a \\01401\\0140\"");
   Figure figure = formula_and_simulation();
-  figure.title = "'; system \"false\"; print '`false` @x";
-  figure.series[0].name = "id='x' href='#y' url(#z)";
-  const std::string hostile = draw_svg(figure);
-  CHECK(contains(hostile, "<text>'; system \"false\"; print '`false` @x</text>"));
-  CHECK(contains(hostile, "<text>id='x' href='#y' url(#z)</text>"));
-}
-
-TEST_CASE("a % in any label is drawn as it stands") {
-  Figure figure;
-  figure.id = "shares";
-  figure.title = "100% of %d";
-  figure.x_label = "%h";
-  figure.categories = {"50% greedy", "50%", "%s%%"};
-  figure.series = {{"at 9%", SeriesStyle::points, {0, 1, 2}, {1, 2, 3}, {}, {}, {}},
-                   {"%5.2f", SeriesStyle::levels, {0, 1, 2}, {1, 2, 3}, {}, {}, {}}};
-  const std::string svg = draw_svg(figure);
-  for (const char* text : {"100% of %d", "%h", "50% greedy", "50%", "%s%%", "at 9%", "%5.2f"}) {
-    CAPTURE(text);
-    CHECK(contains(svg, "<text>" + std::string(text) + "</text>"));
-  }
-  Figure timeline;
-  timeline.id = "timeline";
-  timeline.trace = {{"50% greedy", {{0, 1, "5%"}}}};
-  CHECK(contains(draw_svg(timeline), "<text>50% greedy</text>"));
-}
-
-TEST_CASE("the end of a CDATA section in a label leaves the drawing well-formed") {
-  Figure figure = formula_and_simulation();
-  figure.title = "a]]>b]]]>";
-  const std::string svg = draw_svg(figure);
-  CHECK_FALSE(contains(svg, "]]>"));
-  CHECK(contains(svg, "<text>a]]&gt;b]]]&gt;</text>"));
-}
-
-TEST_CASE("ids are the figure's own") {
-  const std::string svg = draw_svg(formula_and_simulation());
-  CHECK(count(svg, " id='fig2-") + count(svg, " id=\"fig2-") == count(svg, " id='") + count(svg, " id=\""));
-  CHECK(count(svg, "href='#fig2-") == count(svg, "href='#"));
-  CHECK(count(svg, "url(#fig2-") == count(svg, "url(#"));
+  figure.y_label = "<b>&";
+  figure.series[0].name = "</script><b>\"";
+  const Drawing drawing = draw(figure);
+  CHECK_FALSE(contains(svg_file(drawing), "<b>"));
+  CHECK_FALSE(contains(drawing.data, "<"));
+  CHECK(Data::parse(drawing.data)["series"][0]["name"] == figure.series[0].name);
 }
 
 TEST_CASE("a value that is not a number is a gap") {
   Figure figure;
   figure.id = "gap";
   figure.series = {{"", SeriesStyle::line, {0, 1, 2, 3, 4}, {1, 2, missing, 2, 1}, {}, {}, {}}};
-  const std::size_t with_gap = strokes(draw_svg(figure));
+  CHECK(strokes(figure) == 2);
   figure.series[0].y[2] = 1.5;
-  CHECK(strokes(draw_svg(figure)) + 1 == with_gap);
+  CHECK(strokes(figure) == 1);
 }
 
-TEST_CASE("logarithmic axes, ranges and steps") {
+TEST_CASE("logarithmic axes, and round numbers beside them") {
   Figure figure;
   figure.id = "log";
   figure.log_x = figure.log_y = true;
   figure.y_range = AxisRange{0.1, 1e4};
   figure.series = {{"steps", SeriesStyle::steps, {1, 10, 100}, {1, 100, 1000}, {}, {}, {}}};
-  const std::string svg = draw_svg(figure);
-  CHECK(contains(svg, "<text>10000</text>"));
-  CHECK(contains(svg, "<text>0.1</text>"));
-  CHECK(contains(svg, "<text>steps</text>"));
+  const std::string svg = draw(figure).plot;
+  for (const char* text : {">0.1</text>", ">10000</text>", ">10</text>"}) CHECK(contains(svg, text));
+  const std::vector<double> px = data_of(figure)["series"][0]["px"];
+  CHECK(px[1] - px[0] == doctest::Approx(px[2] - px[1]).epsilon(1e-4));
+  CHECK(tick_text(1e5) == "10⁵");
+  CHECK(tick_text(-3e-6) == "-3·10⁻⁶");
+  CHECK(tick_text(0.30000000000000004) == "0.3");
+}
+
+TEST_CASE("ticks are round, within the axis and few") {
+  for (const AxisRange range : {AxisRange{0, 1}, {0.93, 1.02}, {-4, 9}, {0, 26}, {1e-9, 3e-9}, {1e6, 7e8}}) {
+    const std::vector<double> ticks = ticks_of({range, false, 0, 400}, 7, false);
+    CAPTURE(range.high);
+    CHECK(ticks.size() >= 2);
+    CHECK(ticks.size() <= 8);
+    CHECK(ticks.front() >= range.low - 1e-9 * range.high);
+    CHECK(ticks.back() <= range.high * (1 + 1e-9));
+  }
+  for (const double tick : ticks_of({{0.5, 5.5}, false, 0, 400}, 7, true)) CHECK(tick == std::floor(tick));
+  for (const AxisRange range : {AxisRange{0.9, 7}, {1, 1e9}, {1e-12, 1}, {40, 60}}) {
+    const std::vector<double> ticks = ticks_of({range, true, 0, 400}, 7, false);
+    CAPTURE(range.high);
+    CHECK(ticks.size() <= 8);
+    CHECK(std::is_sorted(ticks.begin(), ticks.end()));
+  }
+}
+
+TEST_CASE("lines that coincide are both seen, and points stand side by side") {
+  Figure figure;
+  figure.id = "same";
+  const Series one{"a", SeriesStyle::line, {0, 1, 2}, {1, 2, 3}, {}, {}, {}};
+  Series other = one;
+  other.name = "b";
+  figure.series = {one, other};
+  const auto dashed = [](const Figure& drawn) { return count(draw(drawn).plot, "stroke-dasharray=\"8 8\""); };
+  CHECK(dashed(figure) == 2);
+  // The dashes of one are the gaps of the other.
+  CHECK(contains(draw(figure).plot, "stroke-dashoffset=\"16\""));
+  CHECK(contains(draw(figure).plot, "stroke-dashoffset=\"8\""));
+  Figure apart = figure;
+  apart.series[1].y = {3, 2, 1};
+  CHECK(dashed(apart) == 0);
+
+  Figure points;
+  points.id = "points";
+  points.series = {{"a", SeriesStyle::points, {0, 1}, {1, 2}, {}, {}, {}},
+                   {"b", SeriesStyle::points, {0, 1}, {1, 3}, {}, {}, {}}};
+  const Data data = data_of(points);
+  const auto px = [&](std::size_t s, std::size_t i) { return data["series"][s]["px"][i].get<double>(); };
+  CHECK(px(1, 0) - px(0, 0) >= 4);
+  CHECK(px(1, 1) == px(0, 1));
+  CHECK(contains(draw(points).caption, "side by side"));
+}
+
+TEST_CASE("of more than can be seen a part is drawn, and the caption says so") {
+  Figure figure;
+  figure.id = "long";
+  Series series{.name = "many"};
+  for (int i = 0; i < 100000; ++i) series.add(i, std::sqrt(i));
+  figure.series = {series};
+  CHECK(data_of(figure)["series"][0]["x"].size() <= 500);
+  CHECK(contains(draw(figure).caption, "one point in 200"));
+  Figure heat;
+  heat.id = "large";
+  std::vector<double> axis;
+  for (int i = 0; i < 1000; ++i) axis.push_back(i);
+  heat.heat = HeatMap{axis, axis, std::vector<std::vector<double>>(1000, axis), "z"};
+  const Drawing drawing = draw(heat);
+  CHECK(drawing.plot.size() + drawing.data.size() < 2'000'000);
+  CHECK(contains(drawing.caption, "One cell in 49"));
 }
 
 TEST_CASE("a heat map has a cell per finite value") {
@@ -186,14 +246,19 @@ TEST_CASE("a heat map has a cell per finite value") {
   figure.x_label = "c";
   figure.log_x = true;
   figure.heat = HeatMap{{0.01, 0.1, 1}, {0.5, 0.9}, {{1, 2, 3}, {4, missing, 6}}, "speed-up"};
-  const std::string svg = draw_svg(figure);
-  CHECK(contains(svg, "<text>speed-up</text>"));
-  const auto cells = [](const Figure& drawn) { return count(draw_svg(drawn), "<polygon"); };
+  CHECK(contains(draw(figure).plot, ">speed-up</text>"));
+  const auto cells = [](const Figure& drawn) {
+    const std::string plot = draw(drawn).plot;
+    const std::size_t begin = plot.find("class=\"cells\"");
+    return count(plot.substr(begin, plot.find("</g>", begin) - begin), "M");
+  };
+  CHECK(cells(figure) == 5);
   Figure full = figure;
   full.heat->z[1][1] = 5;
-  CHECK(cells(full) == cells(figure) + 1);
+  CHECK(cells(full) == 6);
   full.series = {{"break-even", SeriesStyle::line, {0.01, 1}, {0.5, 0.9}, {}, {}, {}}};
-  CHECK(contains(draw_svg(full), "<text>break-even</text>"));
+  CHECK(draw(full).legend.size() == 1);
+  CHECK(data_of(figure)["cells"]["z"][1][1].is_null());
 }
 
 TEST_CASE("a trace diagram has its rows, its kinds and a block per run") {
@@ -202,16 +267,13 @@ TEST_CASE("a trace diagram has its rows, its kinds and a block per run") {
   figure.x_label = "time";
   figure.trace = {{"plain", {{0, 1, "target run"}, {1, 2, "target run"}}},
                   {"γ = 2", {{0, .1, "draft run"}, {.1, .2, "draft run"}, {.2, 1.2, "target run"}}}};
-  const std::string svg = draw_svg(figure);
-  for (const char* text : {"plain", "γ = 2", "target run", "draft run"}) {
-    CHECK(contains(svg, "<text>" + std::string(text) + "</text>"));
-  }
-  Figure shorter = figure;
-  shorter.trace[1].blocks.pop_back();
-  CHECK(count(svg, "<polygon") == count(draw_svg(shorter), "<polygon") + 1);
+  const std::string svg = svg_file(draw(figure));
+  for (const char* text : {">plain</text>", ">γ = 2</text>", ">target run</text>", ">draft run</text>"})
+    CHECK(contains(svg, text));
+  CHECK(count(draw(figure).plot, "<rect x=") == 5);
 }
 
-TEST_CASE("a categorical axis has its names, in order, and levels across them") {
+TEST_CASE("a categorical axis has its names as rows, in order, and levels across them") {
   Figure figure;
   figure.id = "rules";
   figure.categories = {"token", "k-seq, k = 4", "<b> 'x'"};
@@ -219,21 +281,32 @@ TEST_CASE("a categorical axis has its names, in order, and levels across them") 
                 {0.5, 0.6, 0.7}, {0.7, 0.8, 0.9},     {}};
   Series levels{"bound", SeriesStyle::levels, {0, 2}, {0.6, 0.9}, {}, {}, {}};
   figure.series = {points, levels};
-  const std::string svg = draw_svg(figure);
-  for (const char* text : {"token", "k-seq, k = 4", "&lt;b> 'x'", "accepted", "bound"}) {
-    CHECK(contains(svg, "<text>" + std::string(text) + "</text>"));
+  const std::string svg = draw(figure).plot;
+  for (const char* text : {">token</text>", ">k-seq, k = 4</text>", ">&lt;b&gt; &#39;x&#39;</text>"})
+    CHECK(contains(svg, text));
+  CHECK(svg.find(">token</text>") < svg.find(">k-seq, k = 4</text>"));
+  const Data data = data_of(figure);
+  const std::vector<double> py = data["series"][0]["py"];
+  CHECK(std::is_sorted(py.begin(), py.end()));
+  // Points of one row that would hide one another have lanes of their own.
+  Figure crowded = figure;
+  crowded.series[1] = points;
+  crowded.series[1].name = "again";
+  const Data lanes = data_of(crowded);
+  CHECK(std::abs(lanes["series"][0]["py"][0].get<double>() - lanes["series"][1]["py"][0].get<double>()) >= 8);
+}
+
+TEST_CASE("names keep their colour from figure to figure, and all colours are seen on both grounds") {
+  const std::vector<std::size_t> some = colours_of({"γ = 3", "γ = 10"}, false);
+  const std::vector<std::size_t> more = colours_of({"γ = 1", "γ = 3", "something", "γ = 10"}, false);
+  CHECK(some[0] == more[1]);
+  CHECK(some[1] == more[3]);
+  CHECK(std::set(more.begin(), more.end()).size() == 4);
+  for (std::size_t i = 0; i < light_palette.size(); ++i) {
+    CAPTURE(i);
+    CHECK(contrast(light_palette.at(i), "#ffffff") >= 3);
+    CHECK(contrast(dark_palette.at(i), "#15181c") >= 3);
   }
-  CHECK(svg.find("<text>token</text>") < svg.find("<text>k-seq, k = 4</text>"));
-  // Numbers on the vertical axis alone.
-  CHECK_FALSE(contains(svg, "<text>2</text>"));
-  Figure one_level = figure;
-  one_level.series[1].x = {0};
-  one_level.series[1].y = {0.6};
-  CHECK(strokes(draw_svg(one_level)) + 1 == strokes(svg));
-  Figure numbered = figure;
-  numbered.categories.clear();
-  numbered.series.pop_back();
-  CHECK(contains(draw_svg(numbered), "<text>2</text>"));
 }
 
 TEST_CASE("a figure that contradicts itself is refused") {
@@ -241,7 +314,7 @@ TEST_CASE("a figure that contradicts itself is refused") {
   const auto refused = [&good](auto spoil) {
     Figure figure = good;
     spoil(figure);
-    CHECK_THROWS_AS(draw_svg(figure), std::invalid_argument);
+    CHECK_THROWS_AS(draw(figure), std::invalid_argument);
   };
   refused([](Figure& f) { f.id = "a b"; });
   refused([](Figure& f) { f.series.clear(); });
@@ -255,15 +328,34 @@ TEST_CASE("a figure that contradicts itself is refused") {
   refused([](Figure& f) { f.trace = {{"row", {{0, 1, "kind"}}}}; });
 }
 
+TEST_CASE("pictures for papers: text stays text, in every format; a title only when asked") {
+  Figure figure = formula_and_simulation();
+  figure.x_label = "'; system \"false\"; print '`false` @x 100%";
+  const std::string svg = draw_picture({{figure}}, {});
+  CHECK(contains(svg, "<text>'; system \"false\"; print '`false` @x 100%</text>"));
+  CHECK(contains(svg, "<text>γ = 3</text>"));
+  CHECK_FALSE(contains(svg, "E[tokens]"));
+  CHECK(contains(draw_picture({{figure}}, {.title = "asked for"}), "<text>asked for</text>"));
+  const std::string pdf = draw_picture({{figure}}, {.format = PictureFormat::pdf});
+  CHECK(pdf.starts_with("%PDF"));
+  CHECK_FALSE(contains(pdf, "/Subtype /Image"));
+  CHECK(draw_picture({{figure}}, {.format = PictureFormat::png}).starts_with("\x89PNG"));
+  // A marker a point, for each of two panels.
+  CHECK(count(draw_picture({{figure}, {figure}}, {}), "<use ") >= 10);
+  CHECK(gnuplot_quoted("a\n`1`") == "\"a \\01401\\0140\"");
+}
+
 TEST_CASE("a missing gnuplot and a refused script are explained") {
   Figure figure = formula_and_simulation();
   {
     const Environment path("PATH", "/nonexistent");
-    CHECK_THROWS_WITH_AS(draw_svg(figure),
+    CHECK_THROWS_WITH_AS(draw_picture({{figure}}, {}),
                          "cannot draw: gnuplot is not installed (on Debian: apt install gnuplot-nox)",
                          std::runtime_error);
+    // Pages need no other program.
+    CHECK_NOTHROW(draw(figure));
   }
   figure.series[0].y.assign(figure.series[0].y.size(), missing);
   figure.series.pop_back();
-  CHECK_THROWS_WITH_AS(draw_svg(figure), doctest::Contains("gnuplot failed"), std::runtime_error);
+  CHECK_THROWS_WITH_AS(draw_picture({{figure}}, {}), doctest::Contains("gnuplot failed"), std::runtime_error);
 }

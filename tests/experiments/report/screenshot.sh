@@ -30,9 +30,9 @@ cat >>"$folder/page.html" <<'SCRIPT'
 addEventListener("load", () => {
   const drawn = svg => {
     const box = svg.getBoundingClientRect();
-    return box.width > 200 && box.height > 100 && svg.querySelectorAll("path, use, rect, polygon").length > 10;
+    return box.width > 200 && box.height > 40 && svg.querySelectorAll("path, circle, rect").length > 5;
   };
-  const all = [...document.querySelectorAll("figure svg")], root = document.documentElement;
+  const all = [...document.querySelectorAll(".plot > svg")], root = document.documentElement;
   root.dataset.measured = `figures ${all.length} blank ${all.filter(svg => !drawn(svg)).length} ` +
     `width ${root.scrollWidth} height ${root.scrollHeight} end`;
 });

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# plot, and the pages of verbs that have no run
+# usage: plot.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+command -v gnuplot >/dev/null || { echo "skipped: gnuplot is missing (apt install gnuplot-nox)"; exit 77; }
+
+cat >sweep.json <<'JSON'
+{"title": "t", "experiment": "predict", "sweep": {"/alpha": [0.5, 0.6, 0.7], "/cost/c": [0.01, 0.2], "/gamma": [1, 3]}}
+JSON
+expect 0 run sweep.json --out made --quiet
+before=$(sha256sum made/result.json)
+for format in svg pdf png; do
+  expect 0 plot made --x alpha --y speedup --color gamma --facet c --format $format --out pictures/speedup
+  says out "pictures/speedup.$format"
+  [[ -s pictures/speedup.$format ]] || fail "no pictures/speedup.$format"
+done
+says pictures/speedup.svg "c = 0.2"
+grep -q "<text>t</text>" pictures/speedup.svg && fail "a title that nobody asked for"
+# The figures of the experiment, beside the result; the result itself stays as it was.
+expect 0 plot made/result.json
+says out "made/plot-1.svg"
+[[ $(sha256sum made/result.json) == "$before" ]] || fail "plot changed result.json"
+
+# Bad input: exit code 2, what there is, and nothing written.
+rm -rf pictures
+expect 2 plot made --x nonsense --out pictures/a.svg
+says err "--x nonsense: no such column; there are"
+says err "gamma"
+silent out "a refusal"
+expect 2 plot made --where c=0.7 --out pictures/a.svg
+says err "there are 0.01, 0.2"
+expect 2 plot made --out pictures/a.gif
+expect 2 plot made --format jpg --out pictures/a
+says err "expected svg, pdf, png"
+expect 2 plot made --size 85 --out pictures/a.svg
+says err "WIDTHxHEIGHT"
+expect 2 plot made --log z --out pictures/a.svg
+expect 2 plot missing --out pictures/a.svg
+says err "missing: no such file"
+mkdir empty
+expect 2 plot empty --out pictures/a.svg
+says err "holds no result.json"
+expect 2 plot
+printf 'a,b\n1,2\n3\n' >ragged.csv
+expect 2 plot ragged.csv --out pictures/a.svg
+says err "row 2 has 1 fields under 2 columns"
+head -c 200 /dev/urandom >noise.csv
+expect 2 plot noise.csv --out pictures/a.svg
+printf '{"x": 1}' >other.json
+expect 2 plot other.json --out pictures/a.svg
+[[ ! -e pictures ]] || fail "bad input left pictures/"
+
+# Pages of other verbs: a headline, a figure, and the result.
+expect 0 prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact --out proof
+says proof/report.html "block is lossless on these rows, exactly."
+says proof/report.html '<figure class="drawing" id="figure-1">'
+[[ -s proof/figure-1.svg ]] || fail "no proof/figure-1.svg"
+python "assert data['lossless'] is True" proof/result.json
+expect 1 prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6 --out lossy
+says lossy/report.html "is not lossless"
+expect 0 plan --alpha 0.75 --c 0.02 --out plan
+says plan/report.html "Draft γ ="
+expect 0 exact "$markov" --no-simulation --out exact
+says exact/report.html "tokens per target step, exactly"
+expect 0 check "$source_dir/configs/check_token.json" --set check.samples=2000 --out check
+says check/report.html "Equal: no difference"
+expect 2 plan --alpha 0.75 --c 0.02 --out sweep.json
+says err "Not a directory"
+
+report
