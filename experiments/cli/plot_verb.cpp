@@ -178,6 +178,12 @@ int plot_main(const std::vector<std::string>& arguments) {
       pictures.push_back({std::move(panel)});
     }
   }
+  const bool undrawn =
+      pictures.empty() && !request.chooses() && sources.size() == 1 && sources.front().result;
+  if (undrawn && sources.front().table.rows.size() < 2) {
+    throw UsageError(fmt::format("{}: its page has no figure to draw; a choice of columns needs several rows",
+                                 (*values)["results"].as<std::vector<std::string>>().front()));
+  }
   if (pictures.empty()) pictures.push_back(plot_panels(joined_table(sources), request));
 
   const fs::path stem = stem_of(*values, sources);

@@ -99,10 +99,11 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   const std::string name = file.stem().string();
   const bool quiet = values.count("quiet") > 0;
   const FolderLock lock(out / name);
-  const RunResult run = in_file(file.string(), [&] {
+  RunResult run = in_file(file.string(), [&] {
     return run_watched(load_config(file.string(), values),
                        {.folder = out / name, .title = name, .quiet = quiet});
   });
+  run.timings.command = command(values, name);
   write_data(out / name, run);
   Section section = result_section(run.result, run.timings, name, command(values, name));
   write_figures(out / name, section);
@@ -113,6 +114,7 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   }
   page.sections.push_back(std::move(section));
   add_input_facts(run.result.inputs, page.facts);
+  add_corpus_facts(run.result, page.facts);
   numbers.add(run.result);
   for (auto& row : summary_rows(run.result, name)) summary.push_back(std::move(row));
   const Agreement found = agreement(run.result);

@@ -110,7 +110,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
     });
   }
   std::optional<FolderLock> lock;
-  const RunResult run = in_file(file, [&] {
+  RunResult run = in_file(file, [&] {
     check(config);
     refuse_unwritable(folder);
     lock.emplace(folder);
@@ -121,6 +121,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
                                 .resume = force ? Resume::never : resume,
                                 .backend = backend});
   });
+  run.timings.command = command;
   write_and_print(run, {folder, command, backend, as_json, quiet});
   return run.result.partial ? exit_interrupted : exit_ok;
 }

@@ -135,6 +135,7 @@ Overview overview_of(const Result& result, const CellSource& cells, const std::s
   sample.title = result.title;
   sample.config = result.config;
   sample.inputs = result.inputs;
+  sample.corpora = result.corpora;
   sample.interval_confidence = result.interval_confidence;
   sample.partial = result.partial;
   std::vector<Spread> whole(metrics.size());

@@ -50,12 +50,15 @@ Section result_section(const Result& result, const CellSource& cells, const Timi
   section.tables.insert(section.tables.begin(), std::make_move_iterator(overview.tables.begin()),
                         std::make_move_iterator(overview.tables.end()));
   section.notes.push_back(std::move(overview.note));
+  section.headline += fmt::format("{}Of {} cells {} are drawn.", section.headline.empty() ? "" : " ",
+                                  grouped(cells.size()), grouped(overview.sample.cells.size()));
   return section;
 }
 
 Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend) {
   Page page{section.title, "", report_facts(command, backend), {section}};
   add_input_facts(run.result.inputs, page.facts);
+  add_corpus_facts(run.result, page.facts);
   page.citation = citation(command);
   return page;
 }

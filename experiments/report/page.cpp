@@ -107,7 +107,7 @@ void write_table(Out out, const Table& table) {
   const std::string name = escape_markup(table.caption.empty() ? "Table" : table.caption);
   fmt::format_to(out, "<div class=\"table\"><h3 id=\"{}-name\">{}</h3>\n", table.id, name);
   if (table.folded) fmt::format_to(out, "<details><summary>{} rows</summary>\n", table.rows.size());
-  fmt::format_to(out, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{}-name\" tabindex=\"0\">",
+  fmt::format_to(out, "<div class=\"scroll\" role=\"group\" aria-labelledby=\"{}-name\" tabindex=\"0\">",
                  table.id);
   write_rows(out, table);
   fmt::format_to(out, "</div>\n<p class=\"cue\" aria-hidden=\"true\">more columns →</p>\n");
@@ -179,7 +179,9 @@ void write_passage(Out out, const Passage& passage) {
 /// `alone`: the page's heading and headline are this section's.
 void write_section(Out out, const Section& section, bool alone) {
   fmt::format_to(out, "<section id=\"{}\">\n", section.id);
-  if (!alone) {
+  if (alone) {
+    fmt::format_to(out, "<h2 class=\"heard\">What was found</h2>\n");
+  } else {
     fmt::format_to(out, "<h2>{}</h2>\n", escape_markup(section.title));
     if (!section.headline.empty())
       fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(section.headline));
@@ -195,7 +197,7 @@ void write_section(Out out, const Section& section, bool alone) {
   }
   if (!section.listing.empty()) {
     fmt::format_to(out,
-                   "<div class=\"scroll\" role=\"region\" aria-label=\"In full\" tabindex=\"0\"><pre "
+                   "<div class=\"scroll\" role=\"group\" aria-label=\"In full\" tabindex=\"0\"><pre "
                    "class=\"listing\">{}</pre></div>\n"
                    "<p class=\"cue\" aria-hidden=\"true\">more to the right →</p>\n",
                    escape_markup(section.listing));

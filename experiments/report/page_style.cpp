@@ -26,7 +26,7 @@ header { display: grid; grid-template-columns: 1fr auto; align-items: start; gap
 header > p { grid-column: 1 / -1; }
 h1 { margin: 0; font-size: 1.15rem; font-weight: 600; line-height: 1.3; color: var(--faint); }
 h2 { margin: 2.5rem 0 .4rem; padding-top: .7rem; border-top: 2px solid var(--line); font-size: 1.3rem; line-height: 1.3; }
-main > section:first-child > h2 { margin-top: .8rem; }
+main > section:first-child > h2:not(.heard) { margin-top: .8rem; }
 h3 { margin: 0 0 .3rem; font-size: 1rem; line-height: 1.35; }
 h1, h2, h3, p, li { overflow-wrap: anywhere; }
 p, li { max-width: 46rem; }
@@ -35,6 +35,7 @@ button, summary { color: inherit; font: inherit; cursor: pointer; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .headline { margin: .3rem 0 .6rem; max-width: 54rem; font-size: 1.3rem; font-weight: 600; line-height: 1.35; }
 section .headline { font-size: 1.08rem; }
+.heard { position: absolute; width: 1px; height: 1px; margin: 0; padding: 0; border: 0; overflow: hidden; clip-path: inset(50%); }
 .subtitle { margin: 0 0 .5rem; color: var(--faint); }
 .theme { padding: .25rem .6rem; border: 1px solid var(--line); border-radius: 6px;
   background: var(--soft); font-size: .85rem; }

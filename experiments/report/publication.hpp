@@ -56,7 +56,4 @@ struct Picture {
 /// std::runtime_error when gnuplot is missing (it says what to install) or fails.
 std::string draw_picture(const std::vector<Panel>& panels, const Picture& picture);
 
-/// `text` as a gnuplot string constant in which nothing is special. Control characters become blanks.
-std::string gnuplot_quoted(const std::string& text);
-
 }  // namespace speclab

@@ -100,6 +100,7 @@ Typed<Result> result_type(const Experiment& experiment) {
                                           {"title", &Result::title},
                                           {"config", &Result::config, config_type()},
                                           {"inputs", &Result::inputs},
+                                          {"corpora", &Result::corpora},
                                           {"interval_confidence", &Result::interval_confidence},
                                           {"partial", &Result::partial},
                                           {"cells", &Result::cells, cell_type(experiment)}});
@@ -168,6 +169,7 @@ void write_text(const Result& result, const CellSource& cells,
                     .title = result.title,
                     .config = result.config,
                     .inputs = result.inputs,
+                    .corpora = result.corpora,
                     .interval_confidence = result.interval_confidence,
                     .partial = result.partial,
                     .cells = {}};

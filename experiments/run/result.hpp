@@ -14,6 +14,7 @@
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/metric.hpp"
+#include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
 #include "sim/simulation_size.hpp"
 
@@ -83,6 +84,8 @@ struct Result {
   std::string title;
   Config config;                  ///< with the sections of its experiment
   std::vector<InputFile> inputs;  ///< what the config's models and texts were read from
+  std::optional<std::vector<CorpusFacts>> corpora =
+      {};  ///< of the cells' key "corpus", each once; none without
   double interval_confidence = 0.95;
   bool partial = false;
   std::vector<CellResult> cells;

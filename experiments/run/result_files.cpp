@@ -63,11 +63,23 @@ void write_data(const std::filesystem::path& folder, const RunResult& run) {
 }
 
 Facts report_facts(const std::string& command, Backend backend) {
-  Facts facts{{"Version", "speclab " + version_string()}, {"Machine", machine_description()}};
+  Facts facts{{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}};
   if (backend == Backend::cuda) facts.emplace_back("GPU", device_words(backend));
   facts.emplace_back("Threads", fmt::format("{}", thread_count()));
   facts.emplace_back("Command", command);
   return facts;
+}
+
+void add_corpus_facts(const Result& result, Facts& facts) {
+  if (!result.corpora) return;
+  for (const CorpusFacts& corpus : *result.corpora) {
+    std::string text =
+        fmt::format("{}: {} tokens, vocabulary {}", corpus.file, corpus.tokens, corpus.vocabulary);
+    if (corpus.held_out_tokens > 0) text += fmt::format(", {} tokens held out", corpus.held_out_tokens);
+    if (corpus.unknown_share) text += fmt::format(", {:.2f}% <unk>", 100 * *corpus.unknown_share);
+    std::pair<std::string, std::string> fact{"Corpus", std::move(text)};
+    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+  }
 }
 
 void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
@@ -83,7 +95,7 @@ std::string citation(const std::string& command) {
       "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
       "{{{{The speclab "
       "maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
-      version_string(), command);
+      version_and_commit(), command);
 }
 
 RunResult run_watched(const Config& config, const WatchedRun& options) {
@@ -111,6 +123,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   run.timings.seconds = elapsed.count();
   run.timings.threads = thread_count();
   run.timings.machine = machine_description();
+  run.timings.version = version_and_commit();
   return run;
 }
 

@@ -23,6 +23,8 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// "Version", "Machine", "GPU" where one was used, "Threads", "Command".
 Facts report_facts(const std::string& command, Backend backend = Backend::cpu);
+/// Adds a "Corpus" for each that `facts` does not have.
+void add_corpus_facts(const Result& result, Facts& facts);
 /// Adds an "Input" for each file that `facts` does not have.
 void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts);
 

@@ -45,14 +45,19 @@ struct Survey {
   std::vector<InputFile>
       inputs;         ///< files that do not exist are left to the models, which say what is missing
   int intervals = 0;  ///< that hold together when they are to be simultaneous
+  std::vector<CorpusConfig> corpora;  ///< each once; those that do not exist are left out as well
 };
 
 Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
   Survey survey;
   std::set<std::string> seen;
   std::vector<std::string> named;
+  std::set<std::string> corpora;
   for (std::size_t i = 0; i < grid.size(); ++i) {
     const Config config = grid[i].config;
+    if (config.corpus && corpora.insert(corpus_key(*config.corpus)).second &&
+        std::filesystem::exists(config.corpus->file))
+      survey.corpora.push_back(*config.corpus);
     survey.intervals += experiment.intervals(config);
     named.clear();
     config_type().type->add_input_files(&config, named);
@@ -313,6 +318,12 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       result.partial = result.partial || cell.result.partial;
       if (!resumption.share) result.cells.push_back(std::move(cell.result));
     }
+  }
+  // Also where every cell was finished before: a result does not depend on how it came about.
+  if (!survey.corpora.empty()) {
+    result.corpora.emplace();
+    for (const CorpusConfig& corpus : survey.corpora)
+      result.corpora->push_back(corpus_facts(corpus, jobs.factory()));
   }
   return run;
 }

@@ -45,7 +45,9 @@ const Typed<Timings>& timings_type() {
                                          {"device", &Timings::device, device_type()},
                                          {"seconds", &Timings::seconds},
                                          {"threads", &Timings::threads},
-                                         {"machine", &Timings::machine}});
+                                         {"machine", &Timings::machine},
+                                         {"version", &Timings::version},
+                                         {"command", &Timings::command}});
   return type;
 }
 

@@ -63,6 +63,8 @@ struct Timings {
   double seconds = 0;
   std::int32_t threads = 0;
   std::string machine;
+  std::optional<std::string> version = {};  ///< with the commit that it was built from
+  std::optional<std::string> command = {};  ///< that gave the result, for a shell
 };
 const Typed<Timings>& timings_type();
 

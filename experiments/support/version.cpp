@@ -10,6 +10,11 @@ namespace speclab {
 
 std::string version_string() { return SPECLAB_VERSION; }
 
+std::string version_and_commit() {
+  const std::string commit = SPECLAB_COMMIT;
+  return commit.empty() ? version_string() : fmt::format("{} (commit {})", version_string(), commit);
+}
+
 std::string build_description() {
 #if defined(SPECLAB_HAS_SENTENCEPIECE)
   const char* pieces = "yes";
@@ -25,7 +30,7 @@ std::string build_description() {
       "fmt            {}.{}.{}\n"
       "oneTBB         {}.{}\n"
       "SentencePiece  {}\n",
-      version_string(), __VERSION__, SPECLAB_BUILD_TYPE, SPECLAB_CUDA_VERSION, BOOST_VERSION / 100000,
+      version_and_commit(), __VERSION__, SPECLAB_BUILD_TYPE, SPECLAB_CUDA_VERSION, BOOST_VERSION / 100000,
       BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
       NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
       FMT_VERSION % 100, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, pieces);

@@ -8,6 +8,10 @@ namespace speclab {
 /// "0.1.0".
 std::string version_string();
 
+/// "0.1.0 (commit 1234567890ab)"; the version alone where it was not built in a git repository. Of changes
+/// that were not committed it says "with changes".
+std::string version_and_commit();
+
 /// Version, compiler, build type, CUDA and dependencies, one a line.
 std::string build_description();
 

@@ -17,6 +17,7 @@
 
 #include "experiments/report/axis.hpp"
 #include "experiments/report/colours.hpp"
+#include "experiments/report/gnuplot.hpp"
 #include "experiments/report/publication.hpp"
 
 namespace {
