@@ -232,7 +232,7 @@ Page sim_page(const SimReport& report) {
       [](const auto& a, const auto& b) { return a.tokens_per_second < b.tokens_per_second; });
   if (fastest != report.workloads.end()) {
     page.headline = fmt::format("Up to {} million tokens a second ({}).",
-                                digits_text(fastest->tokens_per_second / 1e6, four_digits), fastest->name);
+                                digits_text(fastest->tokens_per_second / 1e6, 4), fastest->name);
   }
   const Figure figure = speed_figure(report);
   if (!figure.categories.empty()) page.sections.front().figures.push_back(draw(figure));

@@ -226,10 +226,11 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(tables[0].rows.size() == 15);
   for (const auto& row : tables[0].rows) CHECK(row.size() == tables[0].columns.size());
   const std::vector<Figure> figures = experiment.figures(result, Timings{});
-  REQUIRE(figures.size() == 1);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].categories.size() == 15);
   // Runs that follow one another share a row; DSI, PEARL and function execution have one a track.
   const auto rows_named = [&](const std::string& label) {
-    return std::count_if(figures[0].trace.begin(), figures[0].trace.end(),
+    return std::count_if(figures[1].trace.begin(), figures[1].trace.end(),
                          [&](const TraceRow& row) { return row.label == label; });
   };
   CHECK(rows_named("speculative, γ = 4") == 1);
