@@ -321,33 +321,30 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
 }
 
 std::string compare_csv(const Result& result) {
-  const std::vector<std::string> sets = set_paths(result.cells);
-  std::vector<std::string> columns = sets;
-  columns.insert(columns.end(), {"policy", "kind"});
+  std::vector<std::string> columns{"policy", "kind"};
   for (const char* name : {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step",
                            "drafted_per_round", "alpha_examined", "alpha_drafted"}) {
     add_interval_columns(columns, name);
   }
-  std::vector<std::vector<CsvValue>> rows;
-  const auto add = [&](const CellResult& cell, const PolicyResult& run) {
-    std::vector<CsvValue>& row = rows.emplace_back();
-    add_set_values(row, cell, sets);
-    row.emplace_back(run.name);
-    row.emplace_back(run.kind);
+  const ResultRows rows(result, set_paths(result.cells), columns);
+  std::string lines = rows.header();
+  const auto add = [&](std::size_t at, const PolicyResult& run) {
+    std::vector<CsvValue> row{run.name, run.kind};
     for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
                                  run.drafted_per_round, run.alpha_examined, run.alpha_drafted}) {
       add_interval(row, interval);
     }
+    lines += rows.line(at, result.cells[at], std::move(row));
   };
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const CompareResult* comparison = numbers_of(result.cells[i]);
     if (comparison == nullptr) continue;
     for (const GammaResult& run : comparison->gammas) {
-      add(cell, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
+      add(i, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
     }
-    for (const PolicyResult& run : comparison->policies) add(cell, run);
+    for (const PolicyResult& run : comparison->policies) add(i, run);
   }
-  return csv(columns, rows);
+  return lines;
 }
 
 std::vector<Figure> compare_figures(const Result& result) {

@@ -40,19 +40,19 @@ CsvColumns columns_of(const CellSource& cells) {
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out) {
   const auto [sets, printed, formulas, simulated] = columns_of(cells);
-  std::vector<std::string> names{"label"};
-  names.insert(names.end(), sets.begin(), sets.end());
+  std::vector<std::string> names;
   for (const Metric metric : printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
   for (const Metric metric : formulas) names.push_back(fmt::format("formula_{}", metric_name(metric)));
   for (const Metric metric : simulated)
     add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
   names.emplace_back("verdict");
-  out(csv(names, {}));
+  const ResultRows rows(result, sets, names);
+  out(rows.header());
+  std::size_t index = 0;
 
-  cells.each([&, &sets = sets, &printed = printed, &formulas = formulas,
+  cells.each([&, &printed = printed, &formulas = formulas,
               &simulated = simulated](const CellResult& cell) {
-    std::vector<CsvValue> row{cell.label};
-    add_set_values(row, cell, sets);
+    std::vector<CsvValue> row;
     for (const Metric metric : printed) {
       const std::string* value = printed_value(cell, metric);
       row.emplace_back(value != nullptr ? *value : std::string());
@@ -60,7 +60,7 @@ void write_csv(const Result& result, const CellSource& cells,
     for (const Metric metric : formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
     for (const Metric metric : simulated) add_interval(row, value_of(cell.simulated, metric));
     row.emplace_back(verdict_cell(result, cell).text);
-    out(csv_line(row));
+    out(rows.line(index++, cell, std::move(row)));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace speclab {
@@ -21,14 +22,6 @@ const Json* set_value(const CellResult& cell, const std::string& path) {
     if (name == path) return value.get();
   }
   return nullptr;
-}
-
-void add_set_values(std::vector<CsvValue>& row, const CellResult& cell,
-                    const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    const Json* value = set_value(cell, path);
-    row.push_back(value != nullptr ? csv_value(*value) : CsvValue(std::string()));
-  }
 }
 
 CsvValue csv_value(const Json& value) {
@@ -58,6 +51,60 @@ void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& int
   for (const double value : {interval->estimate, interval->low, interval->high}) {
     row.push_back(csv_value(std::optional<double>(value)));
   }
+}
+
+std::string column_name(const std::string& path) {
+  std::string name = path.substr(path.starts_with('/') ? 1 : 0);
+  std::replace_if(
+      name.begin(), name.end(), [](char letter) { return letter == '/' || letter == '.' || letter == ' '; },
+      '_');
+  return name;
+}
+
+ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,
+                       const std::vector<std::string>& columns)
+    : sets_(std::move(sets)), header_{"cell", "label"} {
+  for (const std::string& path : sets_) {
+    // Another column's name, such as a task called "label", gets the path's slash back as a mark.
+    std::string name = column_name(path);
+    while (std::find(header_.begin(), header_.end(), name) != header_.end() ||
+           std::find(columns.begin(), columns.end(), name) != columns.end()) {
+      name = "set_" + name;
+    }
+    header_.push_back(std::move(name));
+  }
+  header_.insert(header_.end(), columns.begin(), columns.end());
+  const Json config = config_json(result.config);
+  for (const char* path : {"/cost/c", "/cost/c_hat", "/gamma", "/seed"}) {
+    const Json::json_pointer pointer(path);
+    const bool set = std::find(sets_.begin(), sets_.end(), path) != sets_.end();
+    if (set || !config.contains(pointer) || !config[pointer].is_number()) continue;
+    const std::string name = column_name(path);
+    if (std::find(header_.begin(), header_.end(), name) != header_.end()) continue;
+    header_.push_back(name);
+    constants_.push_back(csv_value(config[pointer]));
+  }
+  std::string files;
+  std::string hashes;
+  for (const InputFile& input : result.inputs) {
+    files += (files.empty() ? "" : ";") + input.file;
+    hashes += (hashes.empty() ? "" : ";") + input.sha256;
+  }
+  header_.insert(header_.end(), {"inputs", "inputs_sha256", "version"});
+  constants_.insert(constants_.end(), {files, hashes, result.version});
+}
+
+std::string ResultRows::header() const { return csv(header_, {}); }
+
+std::string ResultRows::line(std::size_t index, const CellResult& cell, std::vector<CsvValue> values) const {
+  std::vector<CsvValue> row{std::uint64_t{index}, cell.label};
+  for (const std::string& path : sets_) {
+    const Json* value = set_value(cell, path);
+    row.push_back(value != nullptr ? csv_value(*value) : CsvValue(std::string()));
+  }
+  std::move(values.begin(), values.end(), std::back_inserter(row));
+  row.insert(row.end(), constants_.begin(), constants_.end());
+  return csv_line(row);
 }
 
 }  // namespace speclab

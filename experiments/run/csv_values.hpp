@@ -16,9 +16,6 @@ namespace speclab {
 std::vector<std::string> set_paths(const std::vector<CellResult>& cells);
 /// What a cell sets, null when it does not set this path.
 const Json* set_value(const CellResult& cell, const std::string& path);
-/// One field for each path, empty where the cell does not set it.
-void add_set_values(std::vector<CsvValue>& row, const CellResult& cell,
-                    const std::vector<std::string>& paths);
 
 /// Numbers as numbers, text as it stands, other JSON as JSON; null is an empty field.
 CsvValue csv_value(const Json& value);
@@ -29,5 +26,26 @@ CsvValue csv_value(const std::optional<bool>& value);  ///< "yes" or "no"
 /// bounds that are not finite.
 void add_interval_columns(std::vector<std::string>& columns, const std::string& name);
 void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& interval);
+
+/// A path as a name for data frames: "/models/draft/alpha" is models_draft_alpha.
+std::string column_name(const std::string& path);
+
+/// results.csv of any experiment: in every row which cell it is of (its index, from 0, its label and what it
+/// sets), then the experiment's own columns, then what is the same in all rows: the numbers of the config
+/// that no cell sets, the seed, the files that were read with their SHA-256, and the version. docs/results.md
+/// describes the columns.
+class ResultRows {
+ public:
+  /// `sets`: the paths that cells set; `columns`: the experiment's own.
+  ResultRows(const Result& result, std::vector<std::string> sets, const std::vector<std::string>& columns);
+  std::string header() const;
+  /// The row of the cell at `index`; `values` as many as there are columns.
+  std::string line(std::size_t index, const CellResult& cell, std::vector<CsvValue> values) const;
+
+ private:
+  std::vector<std::string> sets_;
+  std::vector<std::string> header_;
+  std::vector<CsvValue> constants_;
+};
 
 }  // namespace speclab

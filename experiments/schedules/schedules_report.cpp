@@ -335,28 +335,23 @@ std::string schedules_headline(const Result& result) {
 }
 
 std::string schedules_csv(const Result& result) {
-  const std::vector<std::string> sets = set_paths(result.cells);
-  std::vector<std::string> columns{"case"};
-  columns.insert(columns.end(), sets.begin(), sets.end());
-  for (const char* name : {"schedule", "kind", "alpha", "formula", "commonly_printed"}) {
-    columns.emplace_back(name);
-  }
+  std::vector<std::string> columns{"schedule", "kind", "alpha", "formula_speedup",
+                                   "commonly_printed_speedup"};
   add_interval_columns(columns, "simulated_speedup");
   columns.emplace_back("formula_within_interval");
   columns.emplace_back("error_percent");
   add_interval_columns(columns, "difference");
   columns.emplace_back("tokens");
-  std::vector<std::vector<CsvValue>> rows;
-  for (const CellResult& cell : result.cells) {
+  const ResultRows rows(result, set_paths(result.cells), columns);
+  std::string lines = rows.header();
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const CellResult& cell = result.cells[i];
     const SchedulesResult* own = own_of(cell);
     if (own == nullptr) continue;
     const std::optional<double> alpha =
         own->measured_alpha ? own->measured_alpha->estimate : cell.exact_alpha;
     for (const ScheduleRow& schedule : own->rows) {
-      std::vector<CsvValue> row{cell.label};
-      add_set_values(row, cell, sets);
-      row.emplace_back(schedule.name);
-      row.emplace_back(schedule.kind);
+      std::vector<CsvValue> row{schedule.name, schedule.kind};
       row.push_back(csv_value(alpha));
       row.push_back(csv_value(schedule.formula));
       row.push_back(csv_value(schedule.commonly_printed ? schedule.commonly_printed->value : std::nullopt));
@@ -365,10 +360,10 @@ std::string schedules_csv(const Result& result) {
       row.push_back(csv_value(schedule.error_percent));
       add_interval(row, schedule.difference);
       row.emplace_back(schedule.tokens);
-      rows.push_back(std::move(row));
+      lines += rows.line(i, cell, std::move(row));
     }
   }
-  return csv(columns, rows);
+  return lines;
 }
 
 std::vector<std::pair<std::string, std::string>> schedules_files(const Result& result) {

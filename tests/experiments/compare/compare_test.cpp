@@ -180,7 +180,8 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
   // Two gammas and three policies each, of nine cells; no upper bound over the two hierarchies. And a header.
   const std::string lines = compare_csv(result);
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 9 * 5 - 2 + 1);
-  CHECK(lines.starts_with("task,drafter,policy,kind,speedup,speedup_low,speedup_high,speedup_drafting_free"));
+  CHECK(lines.starts_with(
+      "cell,label,task,drafter,policy,kind,speedup,speedup_low,speedup_high,speedup_drafting_free"));
 }
 
 TEST_CASE("a mixture with a target needs one that is a model") {
