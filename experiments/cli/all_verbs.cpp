@@ -18,9 +18,14 @@
   ENTRY(check)               \
   ENTRY(bench)               \
   ENTRY(exact)               \
+  ENTRY(perplexity)          \
+  ENTRY(convert)             \
   ENTRY(list)                \
+  ENTRY(config)              \
   ENTRY(validate)            \
   ENTRY(schema)              \
+  ENTRY(completion)          \
+  ENTRY(man)                 \
   ENTRY(version)
 // clang-format on
 

@@ -9,15 +9,23 @@ namespace speclab {
 namespace {
 
 int list_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab list [--markdown]",
-      .about = "Lists every model, drafter, rule, gamma policy, schedule and experiment of configs.\n",
-      .examples = "  speclab list\n  speclab list --markdown > docs/reference.md\n"};
+  Usage usage{.line = "speclab list [WHAT] [--markdown]",
+              .about =
+                  "Lists every model, drafter, rule, gamma policy, schedule and experiment of configs; WHAT "
+                  "is one of\n"
+                  "these words, or a name.\n",
+              .examples =
+                  "  speclab list\n  speclab list rules\n  speclab list mixture\n"
+                  "  speclab list --markdown > docs/reference.md\n",
+              .positional = "what",
+              .optional_positional = true};
   usage.options.add_options()("markdown", "the whole config format as a page");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const bool markdown = values->count("markdown") > 0;
-  fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families()));
+  const std::string what = values->count("what") > 0 ? (*values)["what"].as<std::string>() : std::string();
+  if (markdown && !what.empty()) throw UsageError("--markdown prints the whole format; leave out " + what);
+  fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
   return exit_ok;
 }
 

@@ -14,6 +14,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/support/data_files.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -26,7 +27,8 @@ void print_help() {
   fmt::print("speclab: a laboratory for speculative decoding\n\nusage: speclab VERB [arguments]\n\nVerbs:\n");
   for (const Verb& verb : verbs()) fmt::print("  {:<15}{}\n", verb.name, verb.sentence);
   fmt::print(R"(
-"speclab VERB --help" explains one. Exit codes: 0, 1 for a failed check, 2 for bad input, 130 interrupted.
+"speclab help VERB" or "speclab VERB --help" explains one; "speclab list" names what configs may hold, "speclab
+config list" the configs that come with the program. Exit codes: 0, 1 for a failed check, 2 for bad input, 130 interrupted.
 Example:
   speclab predict --alpha 0.8 --c 0.05
 )");
@@ -50,6 +52,9 @@ int dispatch(std::vector<std::string> words) {
   throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
 }
 
+/// Where `parse` puts the usage of a verb instead of parsing; null for the usual.
+thread_local VerbHelp* asked_help = nullptr;
+
 /// What --set changed of what is decoded, as it was typed; empty when nothing, and when it names the title
 /// itself. The size of a run and how it is shown are no part of a title.
 std::string changes_of(const std::vector<std::string>& assignments) {
@@ -64,6 +69,34 @@ std::string changes_of(const std::vector<std::string>& assignments) {
     if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
   }
   return changed;
+}
+
+/// The values of a JSON document that are this text.
+void replace_text(Json& value, const std::string& from, const std::string& to) {
+  if (value.is_string() && value.get_ref<const std::string&>() == from) {
+    value = to;
+  } else if (value.is_structured()) {
+    for (Json& inner : value) replace_text(inner, from, to);
+  }
+}
+
+/// Files are looked for in the working folder, and where they are not there, beside the config.
+Config with_files_beside(Config config, const std::filesystem::path& file) {
+  std::vector<std::string> named;
+  config_type().type->add_input_files(&config, named);
+  Json input = *config.input;
+  bool moved = false;
+  for (const std::string& one : named) {
+    std::error_code ignored;
+    const std::filesystem::path beside = (file.parent_path() / one).lexically_normal();
+    if (std::filesystem::path(one).is_absolute() || std::filesystem::exists(one, ignored) ||
+        !std::filesystem::exists(beside, ignored)) {
+      continue;
+    }
+    replace_text(input, one, beside.string());
+    moved = true;
+  }
+  return moved ? read_config(input) : config;
 }
 
 }  // namespace
@@ -92,8 +125,29 @@ int run_program(const std::vector<std::string>& words) {
   return exit_bad_input;
 }
 
+VerbHelp help_of(const Verb& verb) {
+  VerbHelp help;
+  asked_help = &help;
+  try {
+    verb.run({});
+  } catch (...) {
+    asked_help = nullptr;
+    throw;
+  }
+  asked_help = nullptr;
+  return help;
+}
+
 std::optional<po::variables_map> parse(Usage& usage, const std::vector<std::string>& arguments) {
   usage.options.add_options()("help,h", "this text");
+  if (asked_help != nullptr) {
+    *asked_help = {usage.line, usage.about, usage.examples, {}};
+    for (const auto& option : usage.options.options()) {
+      asked_help->options.push_back(
+          {"--" + option->long_name(), option->description(), option->semantic()->max_tokens() > 0});
+    }
+    return std::nullopt;
+  }
   po::options_description all;
   all.add(usage.options);
   po::positional_options_description positions;
@@ -171,13 +225,17 @@ std::string set_arguments(const po::variables_map& values) {
 
 Config load_config(const std::string& file, const po::variables_map& values, std::vector<RenamedUse>* uses) {
   std::vector<RenamedUse> found;
+  // "configs/first.json" also means the installed one.
+  std::error_code ignored;
+  std::filesystem::path found_file = data_file(file);
+  if (!std::filesystem::exists(found_file, ignored)) found_file = file;
   const auto present = [&found](const std::string& path) {
     const std::string now = with_present_names(path);
     if (now != path) found.push_back({"--set", path, now});
     return now;
   };
   Config config = in_file(file, [&] {
-    Json document = parse_json(read_text(file));
+    Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
     document = with_present_names(document, found);
     if (values.count("seed") > 0) document["seed"] = values["seed"].as<std::int64_t>();
@@ -192,7 +250,7 @@ Config load_config(const std::string& file, const po::variables_map& values, std
             fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
       }
     }
-    return read_config(with_present_names(document, found));
+    return with_files_beside(read_config(with_present_names(document, found)), found_file);
   });
   if (uses != nullptr) *uses = std::move(found);
   return config;

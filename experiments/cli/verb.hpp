@@ -48,6 +48,20 @@ struct Usage {
 std::optional<boost::program_options::variables_map> parse(Usage& usage,
                                                            const std::vector<std::string>& arguments);
 
+/// What --help says of a verb, for completion and the manual page.
+struct VerbHelp {
+  struct Option {
+    std::string name;  ///< with dashes
+    std::string sentence;
+    bool takes_value = false;
+  };
+  std::string line;
+  std::string about;
+  std::string examples;
+  std::vector<Option> options;
+};
+VerbHelp help_of(const Verb& verb);
+
 /// Options of every verb that reads a config: --seed, --threads, --set.
 void add_config_options(boost::program_options::options_description& options);
 /// Options of verbs that run a config.

@@ -78,6 +78,23 @@ std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   return row;
 }
 
+/// Which cells have their best gamma at an end of the grid, beyond which it may be better.
+std::string edges(const Result& result) {
+  std::string largest;
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr || comparison->gammas.size() < 2) continue;
+    const auto top =
+        std::max_element(comparison->gammas.begin(), comparison->gammas.end(),
+                         [](const GammaResult& a, const GammaResult& b) { return a.gamma < b.gamma; });
+    if (comparison->best_gamma == top->gamma) largest += (largest.empty() ? "" : "; ") + cell.label;
+  }
+  if (largest.empty()) return "";
+  return fmt::format(
+      " WARNING: the best γ is the largest of compare.gammas, and a larger one may be better, for {}.",
+      largest);
+}
+
 /// Why cells have no numbers.
 std::string reasons(const Result& result) {
   std::string text;
@@ -316,7 +333,7 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
     tables.push_back(gains_table(result, id + "-gains"));
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.front().note += " " + interval_note(result) + reasons(result);
+  tables.front().note += " " + interval_note(result) + reasons(result) + edges(result);
   return tables;
 }
 

@@ -361,6 +361,13 @@ std::string with_present_names(const std::string& pointer) {
 }
 
 Config read_config(const Json& input) {
+  // Editors find the schema by it; it says nothing about what is run.
+  if (input.is_object() && input.contains("$schema")) {
+    if (!input["$schema"].is_string()) throw ConfigError("/$schema", "expected the path or URL of a schema");
+    Json without = input;
+    without.erase("$schema");
+    return read_config(without);
+  }
   Config config = read(config_type(), input, "");
   check_names(config);
   config.input = std::make_shared<const Json>(input);

@@ -7,8 +7,8 @@ const Typed<CorpusConfig>& corpus_type() {
       "corpus", "Text that n-gram models are trained on.",
       {required(field(
            "file", &CorpusConfig::file, input_file(),
-           "Path of a text file, relative to the working directory: UTF-8, or anything when its tokens are "
-           "bytes.")),
+           "Path of a text file, relative to the working directory or else to the config's folder: UTF-8, or "
+           "anything when its tokens are bytes. Of a folder, each file is a document.")),
        formerly(field("tokenization", &CorpusConfig::tokenization,
                       choice<Tokenization>({{"bytes", Tokenization::bytes},
                                             {"words", Tokenization::words},
@@ -34,7 +34,12 @@ const Typed<CorpusConfig>& corpus_type() {
        field("translation", &CorpusConfig::translation, input_file(),
              "A text whose line i translates line i of \"file\". A document is "
              "then a line, a separator and its "
-             "translation, and n-grams are trained on translations.")});
+             "translation, and n-grams are trained on translations."),
+       field("prompt_field", &CorpusConfig::prompt_field, text(),
+             "The file holds JSON lines of prompts and outputs; this key is the prompt's, with dots into "
+             "objects and lists (\"messages.0.content\"). A document is then a prompt, a separator and its "
+             "output, and n-grams are trained on outputs."),
+       field("output_field", &CorpusConfig::output_field, text(), "The key of the output.")});
   return type;
 }
 

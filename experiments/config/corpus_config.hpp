@@ -17,6 +17,11 @@ struct CorpusConfig {
   std::int64_t document_tokens = 0;  ///< length of a document; 0: documents end at form feeds
   std::string tokenizer;             ///< a GGUF file whose tokens are used; for Tokenization::gguf
   std::string translation;           ///< a file whose line i translates line i of `file`; empty: none
+  std::string prompt_field;  ///< of prompt and output pairs in JSON lines: the prompt's key; empty: none
+  std::string output_field;  ///< the output's
+
+  /// Whether a document is a prompt or source, a separator, and what follows from it.
+  bool in_pairs() const { return !translation.empty() || !output_field.empty(); }
 
   bool operator==(const CorpusConfig&) const = default;
 };

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -67,23 +69,38 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
 
 }  // namespace
 
-std::string list_text(const std::vector<const FamilyBase*>& families) {
+std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word) {
   std::string out;
+  std::vector<std::string> known{"experiments"};
+  const auto wanted = [&](const std::string& name) {
+    known.push_back(name);
+    return word.empty() || name == word;
+  };
   for (const FamilyBase* family : families) {
-    out += family->plural() + ":\n";
-    if (family->common() != nullptr && !family->common()->fields().empty()) {
-      out += "  all of them:\n";
-      list_fields(out, *family->common());
+    const std::string plural = boost::algorithm::to_lower_copy(family->plural());
+    const bool all = wanted(plural) || word == family->noun();
+    std::string part;
+    if (all && family->common() != nullptr && !family->common()->fields().empty()) {
+      part += "  all of them:\n";
+      list_fields(part, *family->common());
     }
     for (const KindInfo* kind : family->kinds()) {
-      out += fmt::format("  {:<23} {}\n", kind->name, kind->sentence);
-      list_fields(out, *kind->parameters->object());
+      if (!wanted(kind->name) && !all) continue;
+      part += fmt::format("  {:<23} {}\n", kind->name, kind->sentence);
+      list_fields(part, *kind->parameters->object());
     }
-    out += "\n";
+    if (!part.empty()) out += family->plural() + ":\n" + part + (word.empty() ? "\n" : "");
   }
-  out += "Experiments:\n";
-  for (const Experiment* experiment : experiments())
-    out += fmt::format("  {:<23} {}\n", experiment->name(), experiment->sentence());
+  std::string part;
+  const bool all = word.empty() || word == "experiments" || word == "experiment";
+  for (const Experiment* experiment : experiments()) {
+    if (!wanted(experiment->name()) && !all) continue;
+    part += fmt::format("  {:<23} {}\n", experiment->name(), experiment->sentence());
+  }
+  if (!part.empty()) out += "Experiments:\n" + part;
+  if (out.empty()) {
+    throw UsageError(fmt::format("nothing is called \"{}\"{}", word, suggestion(word, known)));
+  }
   return out;
 }
 
@@ -136,6 +153,7 @@ Former names of keys and kinds keep working; `speclab validate` lists those that
 Json json_schema(const std::vector<const FamilyBase*>& families) {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "speclab experiment"}};
   config_type().type->schema(schema);
+  schema["properties"]["$schema"] = {{"type", "string"}, {"description", "This schema, for editors."}};
   Json& definitions = schema["$defs"] = Json::object();
   for (const FamilyBase* family : families) definitions[family->schema_name()] = family->schema();
   return schema;

@@ -8,8 +8,10 @@
 
 namespace speclab {
 
-/// Every kind of the families and every experiment, with its keys, a line each.
-std::string list_text(const std::vector<const FamilyBase*>& families);
+/// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the
+/// family
+/// ("rules", "rule") or of the name that it is. UsageError for another word.
+std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "");
 
 /// The whole format in Markdown: keys, ranges, units, defaults and former names.
 std::string reference_markdown(const std::vector<const FamilyBase*>& families);

@@ -50,8 +50,7 @@ void write_csv(const Result& result, const CellSource& cells,
   out(rows.header());
   std::size_t index = 0;
 
-  cells.each([&, &printed = printed, &formulas = formulas,
-              &simulated = simulated](const CellResult& cell) {
+  cells.each([&, &printed = printed, &formulas = formulas, &simulated = simulated](const CellResult& cell) {
     std::vector<CsvValue> row;
     for (const Metric metric : printed) {
       const std::string* value = printed_value(cell, metric);

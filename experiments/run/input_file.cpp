@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/support/text_files.hpp"
 
 namespace speclab {
 
@@ -49,24 +50,36 @@ std::string sha256(std::string_view bytes) {
 }
 
 InputFile input_file_of(const std::string& file) {
-  const auto fail = [&](const char* reason) {
-    throw ConfigError("/", fmt::format("the input file {} {}", file, reason));
+  const auto fail = [&](const std::string& which, const char* reason) {
+    throw ConfigError("/", fmt::format("the input file {} {}", which, reason));
   };
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    fail("is not a regular file; copy its content into one");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) fail("cannot be read");
   InputFile read{.file = file, .bytes = 0, .sha256 = {}};
   Sha256 hash;
   std::vector<char> buffer(1 << 20);
-  do {
-    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    const auto count = static_cast<std::size_t>(stream.gcount());
-    hash.add({buffer.data(), count});
-    read.bytes += count;
-  } while (stream);
-  if (!stream.eof()) fail("cannot be read to its end");
+  const auto add = [&](const std::string& one) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(one, error))
+      fail(one, "is not a regular file; copy its content into one");
+    std::ifstream stream(one, std::ios::binary);
+    if (!stream) fail(one, "cannot be read");
+    do {
+      stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      const auto count = static_cast<std::size_t>(stream.gcount());
+      hash.add({buffer.data(), count});
+      read.bytes += count;
+    } while (stream);
+    if (!stream.eof()) fail(one, "cannot be read to its end");
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    // Names are part of a folder's content: the same bytes in other files are other documents.
+    for (const std::filesystem::path& one : text_files(file)) {
+      hash.add(std::filesystem::relative(one, file).string() + "\n");
+      add(one.string());
+    }
+  } else {
+    add(file);
+  }
   read.sha256 = hash.digits();
   return read;
 }

@@ -18,8 +18,8 @@ struct InputFile {
   bool operator==(const InputFile&) const = default;
 };
 
-/// Reads the whole file. Throws ConfigError for one that cannot be read, or that ends only by its writer's
-/// will (a device, a pipe).
+/// Reads the whole file, or of a folder of texts all files with their names. Throws ConfigError for one that
+/// cannot be read, or that ends only by its writer's will (a device, a pipe).
 InputFile input_file_of(const std::string& file);
 
 }  // namespace speclab

@@ -75,6 +75,21 @@ std::int64_t NpyArray::integer(std::size_t index) const {
                      : static_cast<std::int64_t>(value);
 }
 
+double NpyArray::number(std::size_t index) const {
+  const char* const at = data.data() + index * bytes;
+  if (kind == 'f' && bytes == sizeof(double)) {
+    double value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  if (kind == 'f' && bytes == sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  throw std::runtime_error("its numbers are neither float32 nor float64");
+}
+
 NpyArray parse_npy(std::string_view bytes) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12)
     throw std::runtime_error("it is not an .npy file");

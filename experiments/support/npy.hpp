@@ -21,6 +21,8 @@ struct NpyArray {
   std::size_t size() const;
   /// One number of an array of integers.
   std::int64_t integer(std::size_t index) const;
+  /// One number of an array of f4 or f8. Throws std::runtime_error for other numbers.
+  double number(std::size_t index) const;
 };
 
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. Views `bytes`. Throws

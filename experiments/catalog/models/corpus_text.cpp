@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <utility>
 
+#include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/corpus_config.hpp"
@@ -40,17 +42,33 @@ TokenLists translations(const TokenLists& documents, Token separator) {
 
 /// `coder` is null where the text decides what its tokens are.
 CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
+  const bool folder = std::filesystem::is_directory(corpus.file);
+  const auto folder_text = [&] { return text_of_folder(corpus.file, encoding_of(corpus.tokenization)); };
   const auto whole_text = [&] {
+    if (folder) {
+      std::string text = folder_text();
+      std::replace(text.begin(), text.end(), '\f', '\n');
+      return coder ? make_corpus(text, Vocabulary::coded(corpus.tokenization, coder))
+                   : make_corpus(text, corpus.tokenization, corpus.vocabulary);
+    }
     return coder ? load_corpus(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
                  : load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
   };
-  if (corpus.hold_out == 0 && corpus.translation.empty()) return {whole_text(), {}, {}, {}};
+  if (corpus.hold_out == 0 && !corpus.in_pairs()) return {whole_text(), {}, {}, {}};
   std::optional<Token> separator;
   Documents all = [&] {
-    if (!corpus.translation.empty()) {
-      ParallelDocuments pairs = load_parallel_documents(corpus.file, corpus.translation, corpus.vocabulary);
+    if (corpus.in_pairs()) {
+      ParallelDocuments pairs =
+          corpus.translation.empty()
+              ? prompt_output_documents(corpus.file, corpus.prompt_field, corpus.output_field,
+                                        corpus.vocabulary)
+              : load_parallel_documents(corpus.file, corpus.translation, corpus.vocabulary);
       separator = pairs.separator;
       return Documents{std::move(pairs.vocabulary), std::move(pairs.documents)};
+    }
+    if (corpus.document_tokens == 0 && folder) {
+      return coder ? make_documents(folder_text(), Vocabulary::coded(corpus.tokenization, coder))
+                   : make_documents(folder_text(), corpus.tokenization, corpus.vocabulary);
     }
     if (corpus.document_tokens == 0) {
       return coder ? load_documents(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
@@ -72,11 +90,20 @@ CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCod
 }
 
 void check_options(const CorpusConfig& corpus, const std::string& path) {
-  const bool translated = !corpus.translation.empty();
+  const bool translated = corpus.in_pairs();
   const bool cut = corpus.document_tokens != 0;
   if (corpus.hold_out == 1) throw ConfigError(path + "/hold_out", "1 holds out everything; give 2 or more");
   if (translated && corpus.tokenization != Tokenization::words) {
-    throw ConfigError(path + "/tokenization", "texts with a translation are read as words");
+    throw ConfigError(path + "/tokenization",
+                      "pairs of texts (a translation, prompts and outputs) are read as words");
+  }
+  if (corpus.prompt_field.empty() != corpus.output_field.empty()) {
+    throw ConfigError(path + (corpus.prompt_field.empty() ? "/prompt_field" : "/output_field"),
+                      "missing; prompt_field and output_field go together");
+  }
+  if (!corpus.output_field.empty() && !corpus.translation.empty()) {
+    throw ConfigError(path + "/translation",
+                      "goes with two files of lines, not with prompt_field and output_field");
   }
   if ((corpus.tokenization == Tokenization::gguf) == corpus.tokenizer.empty()) {
     throw ConfigError(path + "/tokenizer",
@@ -86,7 +113,7 @@ void check_options(const CorpusConfig& corpus, const std::string& path) {
   }
   if (cut && translated) {
     throw ConfigError(path + "/document_tokens",
-                      "with a translation every line is a document; leave this out");
+                      "of pairs of texts every line is a document; leave this out");
   }
   if (cut && corpus.hold_out == 0) {
     throw ConfigError(path + "/hold_out", "missing; without it there are no documents to cut");

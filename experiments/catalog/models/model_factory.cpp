@@ -61,9 +61,9 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
 }
 
 std::string corpus_key(const CorpusConfig& corpus) {
-  return fmt::format("{}\n{}\n{}\n{} {} {} {}", corpus.file, corpus.translation, corpus.tokenizer,
-                     static_cast<int>(corpus.tokenization), corpus.vocabulary, corpus.hold_out,
-                     corpus.document_tokens);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{} {} {} {}", corpus.file, corpus.translation, corpus.tokenizer,
+                     corpus.prompt_field, corpus.output_field, static_cast<int>(corpus.tokenization),
+                     corpus.vocabulary, corpus.hold_out, corpus.document_tokens);
 }
 
 std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,

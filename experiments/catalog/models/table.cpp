@@ -11,6 +11,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/npy.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
@@ -29,7 +30,35 @@ const Typed<Rows>& rows_type() {
   return type;
 }
 
+/// An array [V], or [contexts, V], or [V, V, ..., V], of numbers of any size.
+Rows rows_in(const NpyArray& array) {
+  if (array.kind != 'f' || array.shape.empty() || array.size() == 0) {
+    throw std::invalid_argument("expected an array of floating-point numbers [contexts, V]");
+  }
+  const std::size_t vocab = array.shape.back();
+  Rows rows;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (i % vocab == 0) rows.emplace_back();
+    rows.back().push_back(array.number(i));
+  }
+  return rows;
+}
+
+Rows numpy_rows(const std::string& text, const std::filesystem::path& file) {
+  try {
+    if (file.extension() == ".npy") return rows_in(parse_npy(text));
+    const NpzArchive archive(text);
+    const std::vector<std::string> names = archive.names();
+    if (names.size() == 1) return rows_in(archive.array(names.front()));
+    if (archive.has("rows")) return rows_in(archive.array("rows"));
+    throw std::invalid_argument(fmt::format("{} arrays; expected one, or one called \"rows\"", names.size()));
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
 Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
+  if (file.extension() == ".npy" || file.extension() == ".npz") return numpy_rows(text, file);
   if (file.extension() == ".json") return read(rows_type(), parse_json(text), "");
   Rows rows;
   for (NumberRow& row : read_numbers(text, file.string(), false)) rows.push_back(std::move(row.numbers));
@@ -96,7 +125,8 @@ ModelKind table_model() {
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
       {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
        field("file", &TableParameters::file, input_file(),
-             "A .csv (one row a line) or .json (array of rows) file instead of \"rows\".")},
+             "Instead of \"rows\" a .csv file (one row a line), .json (array of rows), .npy or .npz (array "
+             "[contexts, V]).")},
       make_table);
   made.exact_rows = exact_table;
   return made;

@@ -36,11 +36,11 @@ TEST_CASE("results.csv has a row a cell with names for data frames and what is t
   const TempFile table("0.5,0.3,0.2\n");
   Json config = parse_json(R"({"title": "CSV", "experiment": "decode", "seed": 7,
       "models": {"target": {"kind": "table", "file": ""}, "draft": {"kind": "table", "rows": [[0.3, 0.3, 0.4]]}},
-      "cost": {"c": 0.05}, "simulation": {"trials": 8, "length": 50}, "sweep": {"/gamma": [1, 3], "/cost/c_hat": [0.1, 0.2]}})");
+      "cost": {"c": 0.05}, "simulation": {"trials": 8, "length": 50}, "sweep": {"/cost/c_hat": [0.1, 0.2]}, "gamma": 3})");
   config["models"]["target"] = {{"kind", "table"}, {"file", table.path().string()}};
   const Result result = run_of(config).result;
   const auto rows = fields_of(result.config.experiment->csv(result, {}));
-  REQUIRE(rows.size() == 5);
+  REQUIRE(rows.size() == 3);
   for (const std::string& name : rows[0]) CHECK(name.find_first_of("/ .") == std::string::npos);
   CHECK(std::set<std::string>(rows[0].begin(), rows[0].end()).size() == rows[0].size());
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -53,8 +53,9 @@ TEST_CASE("results.csv has a row a cell with names for data frames and what is t
     CHECK(field(rows, i, "version") == result.version);
   }
   // What cells set is theirs, and no constant.
-  CHECK(field(rows, 1, "gamma") == "1");
-  CHECK(field(rows, 4, "gamma") == "3");
+  CHECK(field(rows, 1, "cost_c_hat") == "0.1");
+  CHECK(field(rows, 2, "cost_c_hat") == "0.2");
+  CHECK(field(rows, 2, "gamma") == "3");
   CHECK(number_in(field(rows, 1, "simulated_speedup_low")).value() <=
         number_in(field(rows, 1, "simulated_speedup")).value());
 }

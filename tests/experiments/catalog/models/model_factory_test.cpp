@@ -64,6 +64,7 @@ TEST_CASE("texts are shared by all that their tokens depend on") {
        {+[](CorpusConfig& c) { c.file.pop_back(); }, +[](CorpusConfig& c) { c.vocabulary = 9; },
         +[](CorpusConfig& c) { c.hold_out = 2; }, +[](CorpusConfig& c) { c.document_tokens = 2; },
         +[](CorpusConfig& c) { c.translation.push_back('b'); },
+        +[](CorpusConfig& c) { c.prompt_field = "p"; }, +[](CorpusConfig& c) { c.output_field = "o"; },
         +[](CorpusConfig& c) { c.tokenization = Tokenization::bytes; }}) {
     CorpusConfig other = corpus;
     change(other);

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/config/json_io.hpp"
+#include "experiments/model_files/model_file.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+/// Whether a .json file is a config rather than a table, which is a list.
+bool is_config(const std::string& file) {
+  if (std::filesystem::path(file).extension() != ".json") return false;
+  return in_file(file, [&] { return parse_json(read_text(file)); }).is_object();
+}
+
+int convert_main(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab convert MODEL --out FILE [--draft]",
+      .about =
+          R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: a row a line; .json: a list of
+rows; .npy or .npz: an array [contexts, V]), or a config, whose target (or draft) is meant: an n-gram model that a config
+trains on a text becomes an ARPA file, for example. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
+all their digits. Tables have a row for every context, so that they need few tokens and short contexts.)",
+      .examples = R"(  speclab convert configs/austen_words.json --out target.arpa
+  speclab convert table.csv --out table.npy
+  speclab convert target.arpa --out target.csv
+)",
+      .positional = "model"};
+  add_config_options(usage.options);
+  usage.options.add_options()("out", po::value<std::string>()->required(), "file to write")(
+      "draft", "the config's draft instead of its target")("force", "overwrite the file");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const auto file = (*values)["model"].as<std::string>();
+  const std::filesystem::path out = (*values)["out"].as<std::string>();
+  if (std::filesystem::exists(out) && values->count("force") == 0) {
+    throw UsageError(fmt::format("{} exists; give another --out, or --force to overwrite", out.string()));
+  }
+  const bool draft = values->count("draft") > 0;
+  ModelFactory factory;
+  const BuiltModel built = in_file(file, [&] {
+    if (is_config(file)) return model_of_config(load_config(file, *values), draft, factory);
+    if (draft) throw UsageError("--draft goes with a config");
+    return model_from_file(file, factory);
+  });
+  write_model(built, out);
+  fmt::print("{}: {} tokens, {}\n", out.string(), built.model.vocab(),
+             built.model.memory() ? fmt::format("contexts of {}", *built.model.memory()) : "whole contexts");
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb convert_verb() { return {"convert", "write a model as an ARPA file or as a table", convert_main}; }
+
+}  // namespace speclab

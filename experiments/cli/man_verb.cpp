@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "experiments/support/version.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Text for troff: backslashes and dashes stand for themselves, and no line begins a request.
+std::string roff(const std::string& text) {
+  std::string out;
+  bool at_start = true;
+  for (const char letter : text) {
+    if (at_start && (letter == '.' || letter == '\'')) out += "\\&";
+    if (letter == '\\') {
+      out += "\\e";
+    } else if (letter == '-') {
+      out += "\\-";
+    } else {
+      out += letter;
+    }
+    at_start = letter == '\n';
+  }
+  return out;
+}
+
+/// Lines as they stand.
+std::string unfilled(const std::string& text) {
+  const char* const end = text.ends_with('\n') ? "" : "\n";
+  return ".nf\n" + roff(text) + end + ".fi\n";
+}
+
+int man_main(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab man",
+      .about = "Prints the manual page, made from the verbs themselves; an installed speclab has it.\n",
+      .examples = "  speclab man | man -l -\n"};
+  if (!parse(usage, arguments)) return exit_ok;
+  fmt::print(".TH SPECLAB 1 \"\" \"speclab {}\" \"User Commands\"\n", roff(version_string()));
+  fmt::print(".SH NAME\nspeclab \\- a laboratory for speculative decoding\n");
+  fmt::print(".SH SYNOPSIS\n.B speclab\n.I VERB\n[arguments]\n.SH VERBS\n");
+  for (const Verb& verb : verbs()) {
+    const VerbHelp help = help_of(verb);
+    fmt::print(".SS {}\n{}.\n.PP\n{}.PP\n{}", verb.name, roff(verb.sentence), unfilled(help.line),
+               unfilled(help.about));
+    for (const VerbHelp::Option& option : help.options) {
+      fmt::print(".TP\n.B {}{}\n{}\n", roff(option.name), option.takes_value ? " \\fIVALUE\\fR" : "",
+                 roff(option.sentence));
+    }
+    if (!help.examples.empty()) fmt::print(".PP\nExamples:\n{}", unfilled(help.examples));
+  }
+  fmt::print(".SH EXIT STATUS\n0, 1 for a failed check, 2 for bad input, 130 interrupted.\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb man_verb() { return {"man", "the manual page", man_main}; }
+
+}  // namespace speclab

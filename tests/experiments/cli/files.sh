@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Models and texts in and out; configs that come with the program; completion and manual.
+# usage: files.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+echo 0 >j
+
+# convert
+printf '0.5,0.3,0.2\n0.1,0.9,0\n0.2,0.2,0.6\n' >table.csv
+for name in npy npz json arpa; do
+  expect 0 convert table.csv --out "table.$name"
+  expect 0 convert "table.$name" --out "back.csv" --force
+  python "rows = [[float(x) for x in line.split(',')] for line in open('back.csv')]
+assert all(abs(a - b) < 1e-12 for row, was in zip(rows, [[.5, .3, .2], [.1, .9, 0], [.2, .2, .6]]) for a, b in zip(row, was)), rows" j
+done
+expect 2 convert table.csv --out table.npy
+says err "table.npy exists"
+expect 2 convert table.csv --out table.txt
+says err ".npz"
+expect 2 convert none.csv --out table2.npy
+expect 2 convert table.csv
+expect 2 convert table.csv --out x.npy --draft
+says err "--draft goes with a config"
+expect 0 convert "$first" --out first.csv --draft
+expect 0 run "$first" --set models.target='{"kind": "table", "file": "table.npy"}' --set models.draft='{"kind": "table", "file": "table.npz"}' --set simulation.trials=8 --set simulation.length=20 --quiet --out tables
+
+# perplexity: of a bigram on the text it was trained on, and of an ARPA file made from it
+printf 'a b a b a c\fa b a b\fb a b a\f' >text.txt
+cat >words.json <<'J'
+{"title": "Words", "models": {"target": {"kind": "ngram", "order": 2}, "draft": {"kind": "unigram"}}, "corpus": {"file": "text.txt"}}
+J
+expect 0 perplexity words.json --text text.txt --json
+python "target, draft = data
+assert target['tokens'] == draft['tokens'] == 14 and target['documents'] == 3
+assert target['perplexity'] < draft['perplexity'] and target['impossible'] == 0" out
+cp out by_config
+expect 0 convert words.json --out words.arpa
+expect 0 perplexity words.arpa --text text.txt --json
+python "import json
+assert abs(data[0]['perplexity'] - json.load(open('by_config'))[0]['perplexity']) < 1e-9" out
+expect 0 perplexity words.json --set corpus.hold_out=3
+says out "perplexity"
+expect 2 perplexity words.json
+says err "give --text"
+expect 2 perplexity words.arpa
+says err "--text: missing"
+expect 2 perplexity "$first" --text text.txt
+says err "has no words"
+
+# own prompt and output pairs, and a folder of texts, as tasks
+for i in $(seq 40); do printf '{"instruction": "say %d", "response": "the number is %d and then the number is %d again"}\n' $i $i $i; done >pairs.jsonl
+mkdir -p folder
+for i in $(seq 12); do printf 'the cat sat on the mat and the dog sat on the log number %d and so on for a while until it ends\n' $i >folder/$i.txt; done
+cat >tasks.json <<'J'
+{"$schema": "speclab.schema.json", "title": "Own tasks", "experiment": "compare", "compare": {
+ "tasks": [{"name": "pairs", "corpus": {"file": "pairs.jsonl", "prompt_field": "instruction", "output_field": "response", "hold_out": 4}, "tokens": 10},
+           {"name": "folder", "corpus": {"file": "folder", "hold_out": 4}, "prompt_tokens": 5, "tokens": 10}],
+ "drafters": [{"kind": "lookup"}], "gammas": [1, 2]}}
+J
+expect 0 run tasks.json --out tasks
+says out "pairs"
+says out "folder"
+expect 2 run tasks.json --set compare.tasks.0.corpus.output_field=answer --out tasks2
+says err 'pairs.jsonl:1: no field "answer"'
+
+# files beside the config
+mkdir -p elsewhere
+cp words.json text.txt elsewhere/
+rm text.txt
+expect 0 perplexity elsewhere/words.json --text elsewhere/text.txt
+expect 0 validate elsewhere/words.json
+expect 2 validate words.json
+
+# configs that come with the program
+cd elsewhere
+expect 0 config list
+says out "paper/figure3"
+expect 0 config list Zipf
+expect 2 config list nothing_of_that_name
+expect 0 config show first
+same out "$source_dir/configs/first.json"
+expect 0 config copy first --to mine.json
+same mine.json "$source_dir/configs/first.json"
+expect 2 config copy first --to mine.json
+says err "exists"
+expect 2 config show frist
+says err 'did you mean "first"?'
+expect 2 config
+expect 2 config remove first
+cd ..
+
+# list, help, completion, manual
+expect 0 list rules
+says out "Rules:"
+grep -q "^Models:" out && fail "list rules lists models"
+expect 0 list mixture
+says out "mixture"
+expect 2 list mixtrue
+says err 'did you mean "mixture"?'
+expect 0 help run
+says out "usage: speclab run"
+expect 0 completion bash
+bash -n out || fail "completion is no bash"
+python "text = open('out').read()
+assert 'perplexity' in text and '--recording' in text and '--shard' in text" j
+expect 0 completion fish
+expect 2 completion tcsh
+expect 0 man
+says out ".TH SPECLAB 1"
+says out ".SS perplexity"
+says out '\-\-recording'
+
+report
