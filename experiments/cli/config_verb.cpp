@@ -76,7 +76,7 @@ int config_main(std::vector<std::string> arguments) {
   if (action != "copy" && values->count("to") + values->count("force") > 0) {
     throw UsageError("--to and --force go with config copy");
   }
-  const fs::path root = data_file("configs");
+  const fs::path root = program_file("configs");
   if (!fs::is_directory(root)) {
     throw UsageError(fmt::format("{}: the configs are not where they were installed; set up speclab again",
                                  root.string()));

@@ -227,8 +227,12 @@ Config load_config(const std::string& file, const po::variables_map& values, std
   std::vector<RenamedUse> found;
   // "configs/first.json" also means the installed one.
   std::error_code ignored;
-  std::filesystem::path found_file = data_file(file);
-  if (!std::filesystem::exists(found_file, ignored)) found_file = file;
+  std::filesystem::path found_file = file;
+  if (const auto shipped = program_file(file); !std::filesystem::exists(file, ignored) &&
+                                               found_file.is_relative() &&
+                                               std::filesystem::exists(shipped, ignored)) {
+    found_file = shipped;
+  }
   const auto present = [&found](const std::string& path) {
     const std::string now = with_present_names(path);
     if (now != path) found.push_back({"--set", path, now});

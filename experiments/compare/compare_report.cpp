@@ -91,7 +91,7 @@ std::string edges(const Result& result) {
   }
   if (largest.empty()) return "";
   return fmt::format(
-      " WARNING: the best γ is the largest of compare.gammas, and a larger one may be better, for {}.",
+      "WARNING: the best γ is the largest of compare.gammas, and a larger one may be better, for {}.\n",
       largest);
 }
 
@@ -333,7 +333,8 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
     tables.push_back(gains_table(result, id + "-gains"));
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.front().note += " " + interval_note(result) + reasons(result) + edges(result);
+  tables.front().note += " " + interval_note(result) + reasons(result);
+  tables.front().note = edges(result) + tables.front().note;
   return tables;
 }
 

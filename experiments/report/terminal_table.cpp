@@ -165,7 +165,9 @@ std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& k
     if (std::any_of(kept.begin(), kept.end(), [i](const ColumnLayout& column) { return column.index == i; }))
       continue;
     names += (names.empty() ? "" : ", ") + table.columns[i];
-    if (says_the_same(table, i)) names += fmt::format(" ({} in every row)", table.rows.front()[i].text);
+    if (!says_the_same(table, i)) continue;
+    const std::string& value = table.rows.front()[i].text;
+    names += value.empty() ? " (empty)" : fmt::format(" ({} in every row)", value);
   }
   if (names.empty()) return "";
   return fmt::format("Left out for want of width: {}. COLUMNS={} shows all.\n", names,

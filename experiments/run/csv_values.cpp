@@ -65,7 +65,7 @@ ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,
                        const std::vector<std::string>& columns)
     : sets_(std::move(sets)), header_{"cell", "label"} {
   for (const std::string& path : sets_) {
-    // Another column's name, such as a task called "label", gets the path's slash back as a mark.
+    // A path that has another column's name is marked.
     std::string name = column_name(path);
     while (std::find(header_.begin(), header_.end(), name) != header_.end() ||
            std::find(columns.begin(), columns.end(), name) != columns.end()) {
