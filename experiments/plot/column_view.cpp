@@ -21,7 +21,16 @@ namespace speclab {
 
 namespace {
 
-std::string last_part(const std::string& column) { return column.substr(column.rfind('/') + 1); }
+/// "alpha" of "models_draft_alpha" and of "/models/draft/alpha": a setting without its section.
+std::string last_part(const std::string& column) {
+  const auto slash = column.rfind('/');
+  if (slash != std::string::npos) return column.substr(slash + 1);
+  for (const std::string_view section : {"models_target_", "models_draft_", "models_", "cost_", "simulation_",
+                                         "sampling_", "corpus_", "rule_"}) {
+    if (column.starts_with(section)) return column.substr(section.size());
+  }
+  return column;
+}
 
 /// "γ" for a column ".../gamma"; else its last part.
 std::string column_symbol(const std::string& column) {
@@ -32,8 +41,8 @@ std::string column_symbol(const std::string& column) {
 
 /// Columns that say which row it is, and not what was set.
 bool describes_row(const std::string& column) {
-  static const std::set<std::string> names{"label", "case",       "verdict", "version",
-                                           "title", "experiment", "unit",    "units"};
+  static const std::set<std::string> names{"label", "case",  "verdict",    "version", "cell", "inputs",
+                                           "seed",  "title", "experiment", "unit",    "units"};
   return names.contains(column) || column.find("sha256") != std::string::npos ||
          column.find("hash") != std::string::npos;
 }

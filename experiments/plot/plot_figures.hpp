@@ -14,7 +14,7 @@ namespace speclab {
 enum class PlotKind { line, heat, box, ecdf };
 
 /// What was asked for; what was not is chosen from the table. A column is named in full, or by its last part
-/// ("gamma" for "/models/draft/gamma"); a value also without "simulated_" or "formula_", which then are drawn
+/// ("gamma" for "models_draft_gamma"); a value also without "simulated_" or "formula_", which then are drawn
 /// both.
 struct PlotRequest {
   std::optional<std::string> x = {};

@@ -67,7 +67,7 @@ struct Csv {
   double at(std::size_t row, const std::string& end) const {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i].ends_with(end) &&
-          (names[i].size() == end.size() || names[i][names[i].size() - end.size() - 1] == '/'))
+          (names[i].size() == end.size() || names[i][names[i].size() - end.size() - 1] == '_'))
         return std::stod(rows[row][i]);
     }
     FAIL("no column ends with " << end);
