@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes docs/page.png, the README's picture of the page that `speclab reproduce` writes, from out/report.html: its summary and
+# Makes docs/page.png, the README's picture of the page that `speclab reproduce` writes, from out/report.html: its headline and
 # its Figure 3 side by side. Needs Debian's chromium.
 # usage: docs/make_picture.sh [REPORT.html]
 set -eu
@@ -10,7 +10,7 @@ trap 'rm -f "$page"' EXIT
 frame="flex:1;height:720px;border:1px solid #d0d7de"
 cat >"$page" <<END
 <body style="margin:8px;display:flex;gap:8px;background:white">
-<iframe src="file://$report#overview" style="$frame" scrolling="no"></iframe>
+<iframe src="file://$report" style="$frame" scrolling="no"></iframe>
 <iframe src="file://$report#figure3" style="$frame" scrolling="no"></iframe>
 </body>
 END
