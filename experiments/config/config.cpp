@@ -85,6 +85,21 @@ const Typed<ModelPair>& models_type() {
   return type;
 }
 
+const Typed<UntilConfig>& until_type() {
+  static const auto type = object<UntilConfig>(
+      "until",
+      "Simulate until an interval is narrow: after \"trials\" sequences, and whenever they have doubled, the "
+      "interval is looked at. Intervals hold at all looks together, so that stopping does them no harm.",
+      {field("metric", &UntilConfig::metric, metric_type(), "Whose interval."),
+       required(field("half_width", &UntilConfig::half_width, number_above(0, 1e6),
+                      "Half the width that the interval is to have, at most.")),
+       field("relative", &UntilConfig::relative, boolean(), "Whether that is a part of the estimate."),
+       with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
+                               "The simulation ends before it has more, however wide the interval."),
+                 "rounds (tokens, for acceptance)")});
+  return type;
+}
+
 const Typed<SimulationConfig>& simulation_type() {
   static const auto type = object<SimulationConfig>(
       "simulation", "How much to simulate.",
@@ -99,7 +114,9 @@ const Typed<SimulationConfig>& simulation_type() {
        with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
                                "Instead of one prompt: this many tokens of the "
                                "corpus, from a random position for each trial."),
-                 "tokens")});
+                 "tokens"),
+       field("until", &SimulationConfig::until, until_type(),
+             "Instead of a size: how narrow an interval is to be. For decode, acceptance and iid.")});
   return type;
 }
 

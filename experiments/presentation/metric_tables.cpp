@@ -104,6 +104,10 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
     if (found.held < found.compared) css = "bad";
   }
   append(text, result.config.experiment->remark(cell));
+  if (cell.until && !cell.until->reached) {
+    append(text, "wider than asked for after the most rounds allowed");
+    css = "bad";
+  }
   if (has_unknown_error(cell)) append(text, "too few independent sequences for intervals");
   return {text, std::nullopt, text.empty() ? "" : css};
 }
@@ -114,6 +118,9 @@ std::string interval_note(const Result& result) {
                                      ? fmt::format(", so wide that all of this table hold together with {}",
                                                    confidence_percent(result.config.confidence))
                                      : "");
+  if (std::any_of(result.cells.begin(), result.cells.end(),
+                  [](const CellResult& cell) { return cell.until.has_value(); }))
+    note += " It holds at every look at a simulation that ended when it was narrow enough.";
   if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
     note += fmt::format(" {}", unknown_error_note());
   for (const CellResult& cell : result.cells) {

@@ -29,6 +29,14 @@ enum class JobKind { decode, acceptance, rule_quality, independent_acceptances }
 
 const char* words(EngineUsed engine);
 
+/// When a simulation that doubles ends.
+struct Precision {
+  UntilConfig until;
+  CostRatios cost;
+  int most_looks = 1;
+  double confidence = 0.95;  ///< of the interval at each look
+};
+
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
@@ -38,10 +46,19 @@ struct Job {
   double alpha = 0;                         ///< of independent acceptances
   RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
-  std::string why_plain = {};  ///< why the fast engine, which was to run, did not; else empty
+  std::string why_plain = {};               ///< why the fast engine, which was to run, did not; else empty
+  std::optional<Precision> precision = {};  ///< none: a simulation of one size
+  int looks = 0;                            ///< at the precision
+  bool precise = false;                     ///< whether it was reached
   Outcome outcome = {};
   bool done = false;
 };
+
+/// Makes a job of a cell whose config says `until` one that doubles; `confidence` is that of the cell's
+/// intervals. Throws ConfigError for one that cannot.
+void run_until(Job& job, const Config& cell, double confidence);
+/// Throws that error for experiments that simulate in other ways.
+[[noreturn]] void refuse_until(const Config& cell);
 
 /// What is independent in a job's rounds: all of them, where acceptances have one probability in every
 /// context.
@@ -85,7 +102,8 @@ class JobList {
  private:
   Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind);
   void run_job(Job& job, const Control& control, Backend backend);
-  void run_decode(Job& job, const Control& control, Backend backend);
+  Outcome run_once(Job& job, const Control& control, Backend backend);
+  Outcome run_decode(Job& job, const Control& control, Backend backend);
 
   /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {

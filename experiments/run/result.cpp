@@ -36,6 +36,7 @@ const Typed<Reproduction>& described() {
 
 SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
 SPECLAB_RESULT(PositionResult, "position", unconditional, conditional);
+SPECLAB_RESULT(UntilResult, "until", reached, looks, most_looks, trials, batches);
 SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes, why_plain);
 SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
                accepted, emitted, target_rows, draft_rows, plain_rows);
@@ -61,6 +62,7 @@ std::vector<ResultField<CellResult>> cell_fields() {
           sparse("agreement", &CellResult::agreement),
           {"rule", &CellResult::rule, kind_of(rule_family())},
           {"engine", &CellResult::engine},
+          {"until", &CellResult::until},
           Field{.name = "counts",
                 .type = described<Counts>().type,
                 .at = [](void* cell) -> void* {

@@ -59,6 +59,15 @@ struct EngineResult {
   std::optional<std::string> why_plain = {};  ///< why the fast engine, which was to run, did not
 };
 
+/// How a simulation ended whose config says how narrow an interval is to be.
+struct UntilResult {
+  bool reached = false;  ///< the width, before there would have been too many rounds
+  int looks = 0;         ///< at the interval
+  int most_looks = 0;    ///< that the intervals hold for together
+  std::uint32_t trials = 0,
+                batches = 0;  ///< that there were at the last: a simulation of these has the same counts
+};
+
 struct CellResult : CaseConfig {
   bool partial = false;  ///< interrupted; nothing below is then there
 
@@ -71,6 +80,7 @@ struct CellResult : CaseConfig {
   OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule, where it can judge
   std::optional<RuleConfig> rule;  ///< when parameters of the config's rule were measured
   std::optional<EngineResult> engine;
+  std::optional<UntilResult> until;
   Counts counts;
   std::vector<PositionResult> positions;
   std::shared_ptr<void> own;  ///< what the experiment alone has; see Experiment::own_result

@@ -75,9 +75,16 @@ std::vector<std::size_t> all_places(const CellGrid& grid) {
   return places;
 }
 
+/// One job decides about the end of the simulation, and all work is in it.
+void prepare_until(RunCell& cell, double confidence) {
+  const std::vector<Job*>& jobs = cell.work->jobs;
+  if (jobs.size() != 1 || cell.work->works()) refuse_until(cell.spec->config);
+  run_until(*jobs.front(), cell.spec->config, confidence);
+}
+
 /// `block` stays where it is: cells refer to their specs and to the jobs.
 void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>& places,
-             const Experiment& experiment, JobList& jobs, Resumption& resumption) {
+             const Experiment& experiment, double confidence, JobList& jobs, Resumption& resumption) {
   for (const std::size_t place : places) {
     RunCell& cell = block.emplace_back(RunCell{.place = place});
     if (const auto found = resumption.finished.find(place); found != resumption.finished.end()) {
@@ -87,6 +94,7 @@ void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>&
     cell.spec = std::make_unique<const CellSpec>(grid[place]);
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
     cell.work = experiment.prepare(*cell.spec, jobs);
+    if (cell.spec->config.simulation.until) prepare_until(cell, confidence);
     if (!resumption.share || !resumption.share->divided.contains(place)) continue;
     cell.divided = true;
     for (Job* job : cell.work->jobs) job->simulation.only = resumption.share->divided.at(place);
@@ -160,7 +168,11 @@ void require_gpu_form(const Block& block, const Experiment& experiment) {
   }
   for (const RunCell& cell : block) {
     if (!cell.work) continue;
-    for (const Job* job : cell.work->jobs) require_gpu_form(*job);
+    for (const Job* job : cell.work->jobs) {
+      if (job->precision)
+        throw ConfigError("/simulation/until", "is looked at by the CPU alone; leave out --backend cuda");
+      require_gpu_form(*job);
+    }
   }
 }
 
@@ -227,7 +239,7 @@ class CellRunner {
     // Experiments that work by themselves, not in jobs, end before the next cell.
     const bool stopped = cell.work->works() && context_.control.stop();
     cell.result.partial = interrupted(*cell.work) || stopped;
-    if (!stopped && !empty(*cell.work)) cell.work->run(cell.result, context_);
+    if (!stopped && !empty(*cell.work)) fill_in(cell);
     if (cell.result.partial) return;
     const bool costs = !cell.work->jobs.empty() || cell.work->works() || resumption_.share;
     if (costs) resumption_.keep(cell.place, cell.result);
@@ -239,6 +251,18 @@ class CellRunner {
     cell.work.reset();
     cell.spec.reset();
     if (resumption_.share) cell.result = {};
+  }
+
+  void fill_in(RunCell& cell) {
+    const Job* const job = cell.work->jobs.empty() ? nullptr : cell.work->jobs.front();
+    if (job == nullptr || !job->precision) {
+      cell.work->run(cell.result, context_);
+      return;
+    }
+    const Precision& precision = *job->precision;
+    cell.work->run(cell.result, {precision.confidence, context_.control, context_.timings});
+    cell.result.until = UntilResult{job->precise, job->looks, precision.most_looks, job->simulation.trials,
+                                    job->simulation.batches};
   }
 
   Block& block_;
@@ -262,7 +286,7 @@ Workload measure_workload(const Config& config) {
   JobList jobs;
   Block block;
   Resumption everything;
-  prepare(block, grid, all_places(grid), *config.experiment, jobs, everything);
+  prepare(block, grid, all_places(grid), *config.experiment, config.confidence, jobs, everything);
   return {grid.size(), steps_of(block, jobs)};
 }
 
@@ -299,7 +323,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
     jobs.clear();
     Block block;
-    prepare(block, grid, places, experiment, jobs, resumption);
+    prepare(block, grid, places, experiment, result.interval_confidence, jobs, resumption);
     if (!resumption.parts.empty()) add_parts(block, resumption.parts);
     if (backend != Backend::cpu) require_gpu_form(block, experiment);
     if (!control) {

@@ -49,7 +49,9 @@ ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int sh
     if (!division.jobs.empty()) group = by_jobs.try_emplace(std::move(division.jobs), group).first->second;
     group_of_.push_back(group);
     if (group < groups_.size()) continue;
-    const std::uint32_t batches = backend == Backend::cpu ? division.batches : 1;
+    // How many batches there will be is not known of a simulation that goes on until it is precise.
+    const bool divides = backend == Backend::cpu && !cell.simulation.until;
+    const std::uint32_t batches = divides ? division.batches : 1;
     groups_.push_back({.begin = total, .cost = cost_of(cell), .batches = batches});
     total += groups_.back().cost;
   }
