@@ -68,15 +68,16 @@ bool wants_fast(const Setup& setup) {
   return true;
 }
 
-/// Whether the interval is as narrow as it is to be.
+/// Whether the interval is as narrow as it is to be. One of width 0 says that batches are alike, not that the
+/// error is 0, except of overlaps, which are computed.
 bool is_precise(const Job& job) {
   const auto& [until, cost, most_looks, confidence] = *job.precision;
-  for (const Estimate& estimate :
-       estimates(job.outcome.batches, cost, confidence, independence_of_rounds(job))) {
-    if (estimate.name != metric_name(until.metric) || !estimate.interval || !estimate.interval->judges())
-      continue;
-    const double unit = until.relative ? std::abs(estimate.interval->estimate) : 1;
-    return estimate.interval->half_width() <= until.half_width * unit;
+  for (const Estimate& one : estimates(job.outcome.batches, cost, confidence, independence_of_rounds(job))) {
+    if (one.name != metric_name(until.metric) || !one.interval) continue;
+    const bool known =
+        until.metric == Metric::alpha_overlap ? one.interval->bounded() : one.interval->judges();
+    const double unit = until.relative ? std::abs(one.interval->estimate) : 1;
+    return known && one.interval->half_width() <= until.half_width * unit;
   }
   return false;
 }
@@ -123,7 +124,7 @@ void run_until(Job& job, const Config& cell, double confidence) {
                     until.most_rounds, job.simulation.total(), job.simulation.trials, job.simulation.length));
   }
   const int looks = looks_at_doublings(job.simulation.total(), most);
-  job.precision = Precision{until, cell.cost, looks, look_confidence(confidence, looks)};
+  job.precision = WantedPrecision{until, cell.cost, looks, look_confidence(confidence, looks)};
 }
 
 void refuse_until(const Config& cell) {
@@ -283,7 +284,7 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
   const bool uses_tables = job.kind == JobKind::decode && job.engine == EngineUsed::fast;
   job.outcome = run_once(job, control, backend);
   if (job.precision) {
-    const Precision& wanted = *job.precision;
+    const WantedPrecision& wanted = *job.precision;
     for (job.looks = 1; !job.outcome.partial; ++job.looks) {
       job.precise = is_precise(job);
       if (job.precise || job.looks == wanted.most_looks) break;

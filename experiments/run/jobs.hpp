@@ -30,7 +30,7 @@ enum class JobKind { decode, acceptance, rule_quality, independent_acceptances }
 const char* words(EngineUsed engine);
 
 /// When a simulation that doubles ends.
-struct Precision {
+struct WantedPrecision {
   UntilConfig until;
   CostRatios cost;
   int most_looks = 1;
@@ -47,7 +47,7 @@ struct Job {
   RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
   std::string why_plain = {};               ///< why the fast engine, which was to run, did not; else empty
-  std::optional<Precision> precision = {};  ///< none: a simulation of one size
+  std::optional<WantedPrecision> precision = {};  ///< none: a simulation of one size
   int looks = 0;                            ///< at the precision
   bool precise = false;                     ///< whether it was reached
   Outcome outcome = {};

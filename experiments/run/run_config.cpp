@@ -259,7 +259,7 @@ class CellRunner {
       cell.work->run(cell.result, context_);
       return;
     }
-    const Precision& precision = *job->precision;
+    const WantedPrecision& precision = *job->precision;
     cell.work->run(cell.result, {precision.confidence, context_.control, context_.timings});
     cell.result.until = UntilResult{job->precise, job->looks, precision.most_looks, job->simulation.trials,
                                     job->simulation.batches};

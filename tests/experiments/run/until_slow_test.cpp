@@ -27,8 +27,8 @@ constexpr double c_of_looks = 0.05;
 Result result_until(const std::string& text) { return run_of(parse_json(text)).result; }
 
 const std::string models =
-    R"("models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7,
-  "other": {"kind": "zipf", "reversed": true}}})";
+    R"("models": {"target": {"kind": "markov", "vocab": 12, "concentration": 0.5, "seed": 3},
+  "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}}})";
 
 std::string error_until(const std::string& text) {
   return config_error_of([&] { result_until(text); });
@@ -125,6 +125,14 @@ TEST_CASE("where it ended, a simulation has the counts of one of that size") {
   }
 }
 
+TEST_CASE("the overlap of models that are alike in every context is known at once") {
+  const Result result = result_until(R"({"title": "t", "experiment": "acceptance",
+    "simulation": {"trials": 8, "length": 10, "until": {"metric": "alpha_overlap", "half_width": 1e-6}},
+    "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "uniform"}}})");
+  CHECK(result.cells[0].until->reached);
+  CHECK(result.cells[0].until->looks == 1);
+}
+
 TEST_CASE("the number of threads does not decide when a simulation ends, nor do other cells") {
   const std::string config =
       R"({"title": "t", "simulation": {"trials": 16, "length": 50, "until": {"half_width": 0.02}}, )" +
@@ -168,8 +176,12 @@ TEST_CASE("what cannot go on until it is precise is refused") {
             .starts_with("/simulation/until/most_rounds: 1000 is less than the 128000 rounds"));
   CHECK(error_until(config(R"("trials": 7, "until": {"half_width": 1})", models))
             .starts_with("/simulation/trials: 7 is too few"));
-  CHECK(error_until(config(R"("until": {"half_width": 1})", R"("experiment": "optimal_gamma", )" + models))
-            .starts_with("/simulation/until: is for decode, acceptance and iid; \"optimal_gamma\""));
+  CHECK(
+      error_until(
+          config(
+              R"("until": {"half_width": 1})",
+              R"("experiment": "optimal_gamma", "models": {"target": {"kind": "zipf", "vocab": 9}, "draft": {"kind": "uniform"}})"))
+          .starts_with("/simulation/until: is for decode, acceptance and iid; \"optimal_gamma\""));
   CHECK(error_until(config(R"("until": {"half_width": 1})", R"("experiment": "predict", "alpha": 0.5)"))
             .starts_with("/simulation/until"));
 }
