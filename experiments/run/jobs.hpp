@@ -46,10 +46,10 @@ struct Job {
   double alpha = 0;                         ///< of independent acceptances
   RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
-  std::string why_plain = {};               ///< why the fast engine, which was to run, did not; else empty
+  std::string why_plain = {};  ///< why the fast engine, which was to run, did not; else empty
   std::optional<WantedPrecision> precision = {};  ///< none: a simulation of one size
-  int looks = 0;                            ///< at the precision
-  bool precise = false;                     ///< whether it was reached
+  int looks = 0;                                  ///< at the precision
+  bool precise = false;                           ///< whether it was reached
   Outcome outcome = {};
   bool done = false;
 };
