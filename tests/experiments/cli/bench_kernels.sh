@@ -23,7 +23,7 @@ import json
 row = {"gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7, "realised_alpha": 0.7, "accepted": 2, "cache": "hot",
        "method": "fused", "kind": "implementation", "repetitions": 3, "p99_us": 2, "bytes": 1000000, "gb_per_s": 1,
        "of_copy": 0.5, "times_baseline": None, "times_wagner-exact": None, "times_wagner-sigmoid": None,
-       "total_variation": 0}
+       "compared": 4, "different": 0, "total_variation": 0}
 device = {"name": "made up", "capability": "0.0", "multiprocessors": 1, "driver_cuda": "0", "runtime_cuda": "0"}
 json.dump({"suite": "kernels", "kind": "measurement", "version": "0", "machine": "none", "command": "none", "device": device,
            "clocks_before": "unknown", "clocks_after": "unknown", "repetitions": 3, "left_out": [],
