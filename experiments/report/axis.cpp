@@ -62,6 +62,10 @@ double Axis::place(double value) const {
   return from + share * (to - from);
 }
 
+bool apart(const AxisRange& range) {
+  return range.high - range.low > 1e-9 * std::max(std::abs(range.low), std::abs(range.high));
+}
+
 AxisRange range_of(const std::vector<double>& values, bool logarithmic) {
   double low = INFINITY;
   double high = -INFINITY;
@@ -72,11 +76,12 @@ AxisRange range_of(const std::vector<double>& values, bool logarithmic) {
   }
   if (!(low <= high)) return logarithmic ? AxisRange{0.1, 1} : AxisRange{0, 1};
   constexpr double margin = 0.05;
+  const bool one = !apart({low, high});
   if (logarithmic) {
-    const double factor = low == high ? 2 : std::pow(high / low, margin);
+    const double factor = one ? 2 : std::pow(high / low, margin);
     return {low / factor, high * factor};
   }
-  if (low == high) {
+  if (one) {
     const double half = low == 0 ? 1 : std::abs(low) / 2;
     return {low - half, high + half};
   }

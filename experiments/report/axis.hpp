@@ -21,6 +21,8 @@ struct Axis {
   double place(double value) const;
 };
 
+/// False where the ends differ by rounding alone: there may be no numbers between them to write at an axis.
+bool apart(const AxisRange& range);
 /// What `values` (those that are finite, and positive on a logarithmic axis) need, with a margin; from 0
 /// where that is near. 0 to 1 without values.
 AxisRange range_of(const std::vector<double>& values, bool logarithmic);

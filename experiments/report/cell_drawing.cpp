@@ -50,7 +50,7 @@ Axis scale_axis(const HeatMap& heat) {
       axis.range.high = std::max(axis.range.high, z);
     }
   }
-  if (!(axis.range.low < axis.range.high)) {
+  if (!apart(axis.range)) {
     const double middle = std::isfinite(axis.range.low) ? axis.range.low : 1;
     axis.range = heat.log_z ? AxisRange{middle / 2, middle * 2} : AxisRange{middle - 1, middle + 1};
   }

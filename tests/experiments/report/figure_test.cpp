@@ -178,6 +178,16 @@ TEST_CASE("logarithmic axes, and round numbers beside them") {
   CHECK(tick_text(0.30000000000000004) == "0.3");
 }
 
+TEST_CASE("values that differ by rounding alone have a range around them") {
+  // 0.75 and its neighbour: no double lies between them to write at the axis.
+  const AxisRange range = range_of({0.75, std::nextafter(0.75, 1)}, false);
+  CHECK(range.low < 0.7);
+  CHECK(range.high > 0.8);
+  CHECK(ticks_of({range, false, 0, 400}, 7, false).size() <= 8);
+  CHECK(range_of({0.75, std::nextafter(0.75, 1)}, true).high > 1);
+  CHECK_FALSE(apart({INFINITY, -INFINITY}));
+}
+
 TEST_CASE("ticks are round, within the axis and few") {
   for (const AxisRange range : {AxisRange{0, 1}, {0.93, 1.02}, {-4, 9}, {0, 26}, {1e-9, 3e-9}, {1e6, 7e8}}) {
     const std::vector<double> ticks = ticks_of({range, false, 0, 400}, 7, false);

@@ -12,7 +12,8 @@ code=0
   code=$?
 # At this size an interval may miss; only a page that could not be made is a failure here.
 [ "$code" -le 1 ] || { echo "reproduce ended with $code" >&2; exit 1; }
-# Figures 2, 3 (two), 4 (two) and 5, and one of the neural recordings; Figure 1 is coloured text.
-figures=7
+# Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and eleven of the cases
+# of tables; Figure 1 is coloured text.
+figures=19
 sh "$(dirname "$0")/screenshot.sh" "$folder/report.html" "$folder/page.png" "$figures"
 grep -q 'class="accepted"' "$folder/report.html" || { echo "Figure 1 holds no accepted token" >&2; exit 1; }
