@@ -32,8 +32,8 @@ ModelLogs read_rounds_csv(const LogSource& source) {
       refuse_line(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", brief(lines[i].text));
     }
     const std::vector<std::string> words = columns.words(lines[i]);
-    log.add_round(lines[i].where, count_of(lines[i], words[0], "drafted"),
-                  count_of(lines[i], words[1], "accepted"));
+    const std::uint64_t drafted = count_of(lines[i], words[0], "drafted");  // its error comes first
+    log.add_round(lines[i].where, drafted, count_of(lines[i], words[1], "accepted"));
   }
   return {{"", log}};
 }

@@ -28,7 +28,8 @@ ModelLogs read_rounds_json(const LogSource& source) {
     }
     const std::string drafted = (pair ? value[0] : value["drafted"]).dump();
     const std::string accepted = (pair ? value[1] : value["accepted"]).dump();
-    log.add_round(line.where, count_of(line, drafted, "drafted"), count_of(line, accepted, "accepted"));
+    const std::uint64_t count = count_of(line, drafted, "drafted");  // its error comes first
+    log.add_round(line.where, count, count_of(line, accepted, "accepted"));
   }
   return {{"", log}};
 }
