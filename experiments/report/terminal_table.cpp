@@ -27,10 +27,10 @@ struct ColumnLayout {
   bool numeric = false;
 };
 
-/// The least width of a text: in no more than two lines or so.
-std::size_t shortest_of(std::size_t whole) {
+/// The least width of a text: in no more than so many lines, or one more.
+std::size_t shortest_of(std::size_t whole, std::size_t lines) {
   constexpr std::size_t slack = 4;  // of the break between words
-  return std::min(whole, std::max(shortest_line, whole / 2 + slack));
+  return std::min(whole, std::max(shortest_line, whole / lines + slack));
 }
 
 std::size_t longest_word(std::string_view text) {
@@ -43,15 +43,15 @@ std::size_t longest_word(std::string_view text) {
   return longest;
 }
 
-ColumnLayout measured(const Table& table, std::size_t index) {
+ColumnLayout measured(const Table& table, std::size_t index, std::size_t lines = 2) {
   ColumnLayout column{index, text_width(table.columns[index]), longest_word(table.columns[index])};
   for (const auto& row : table.rows) column.numeric = column.numeric || row[index].sort_key.has_value();
   for (const auto& row : table.rows) {
     const std::string& text = row[index].text;
     const std::size_t whole = text_width(text);
     column.width = std::max(column.width, whole);
-    column.least =
-        std::max(column.least, column.numeric ? whole : std::max(longest_word(text), shortest_of(whole)));
+    column.least = std::max(column.least,
+                            column.numeric ? whole : std::max(longest_word(text), shortest_of(whole, lines)));
   }
   return column;
 }
@@ -98,6 +98,8 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
   const std::size_t last = table.columns.size() - 1;
   const bool keep_last = !columns.empty() && has_verdicts(table, last);
   for (const bool alike : {true, false}) {
+    // What a row is about is rather broken once more than that a column is left out.
+    if (!alike && total_of(columns, &ColumnLayout::least) > width) columns.front() = measured(table, 0, 3);
     for (std::size_t i = table.columns.size(); i-- > 1;) {
       const bool fits = alike ? total_of(columns, &ColumnLayout::width) <= width
                               : total_of(columns, &ColumnLayout::least) <= width;
