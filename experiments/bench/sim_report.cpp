@@ -165,14 +165,10 @@ Figure speed_figure(const SimReport& report) {
                 .command = report.command};
   for (const WorkloadRow& row : report.workloads) {
     if (!row.bound) continue;
-    const auto x = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.name);
+    const double x = figure.add_category(row.name);
     const std::array<double, 3> rates{row.tokens_per_second, 1e9 / row.bound->sum_ns_per_token,
                                       1e9 / row.bound->larger_ns_per_token};
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      figure.series[i].x.push_back(x);
-      figure.series[i].y.push_back(rates[i]);
-    }
+    for (std::size_t i = 0; i < rates.size(); ++i) figure.series[i].add(x, rates[i]);
   }
   return figure;
 }

@@ -37,8 +37,7 @@ std::vector<Figure> equality_figures(const EqualityResult& result) {
   bool cut = false;
   double smallest = std::min(result.level, 1.0);
   const auto add = [&](std::string name, double value) {
-    const auto at = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(std::move(name));
+    const double at = figure.add_category(std::move(name));
     cut = cut || value < least;
     p.add(at, std::max(value, least));
     level.add(at, result.level);

@@ -271,7 +271,7 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
           std::find(drafters.begin(), drafters.end(), set_text(cell, "drafter")) - drafters.begin();
       series.add(static_cast<double>(at), *speedup);
     }
-    if (!series.x.empty()) figure.series.push_back(std::move(series));
+    figure.add(std::move(series));
   }
   return figure;
 }
@@ -286,8 +286,7 @@ std::vector<Figure> by_cell(const Result& result) {
   Series series{.name = "best fixed γ", .style = SeriesStyle::points};
   for (const CellResult& cell : result.cells) {
     if (numbers_of(cell) == nullptr || figure.categories.size() == most_cells_drawn) continue;
-    series.add(static_cast<double>(figure.categories.size()), *value_of(cell.simulated, Metric::speedup));
-    figure.categories.push_back(cell.label);
+    series.add(figure.add_category(cell.label), *value_of(cell.simulated, Metric::speedup));
   }
   if (series.x.empty()) return {};
   if (result.cells.size() > most_cells_drawn)

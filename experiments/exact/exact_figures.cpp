@@ -28,7 +28,7 @@ Figure speedup_figure(const ClassResult& one, int gamma, const std::string& wher
   if (one.iid && one.iid->speedup) formula.add(gamma, *one.iid->speedup);
   if (one.iid && one.iid->best_speedup && one.iid->optimal_gamma && *one.iid->optimal_gamma != gamma)
     formula.add(*one.iid->optimal_gamma, *one.iid->best_speedup);
-  if (!formula.x.empty()) figure.series.push_back(std::move(formula));
+  figure.add(std::move(formula));
   figure.caption =
       "Line: the chain over contexts. Formula: independent acceptances at the exact α, at the config's γ and "
       "at the "
@@ -44,16 +44,13 @@ Figure tokens_figure(const ClassResult& one, const std::string& where) {
   Series formula{.name = "formula", .style = SeriesStyle::points};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
   for (std::size_t n = 0; n < one.exact.distribution.size(); ++n) {
-    const auto row = static_cast<double>(n);
-    figure.categories.push_back(fmt::format("{} {}", n + 1, n == 0 ? "token" : "tokens"));
+    const double row = figure.add_category(fmt::format("{} {}", n + 1, n == 0 ? "token" : "tokens"));
     exact.add(row, one.exact.distribution[n]);
     if (one.iid && n < one.iid->distribution.size()) formula.add(row, one.iid->distribution[n]);
     if (one.simulated && n < one.simulated->distribution.size())
       simulated.add(row, one.simulated->distribution[n]);
   }
-  for (Series* series : {&exact, &formula, &simulated}) {
-    if (!series->x.empty()) figure.series.push_back(std::move(*series));
-  }
+  for (Series* series : {&exact, &formula, &simulated}) figure.add(std::move(*series));
   figure.caption = "Formula: independent acceptances at the exact α.";
   return figure;
 }

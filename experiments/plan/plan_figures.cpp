@@ -134,12 +134,11 @@ std::vector<Figure> comparison_figures(const ChoiceComparison& comparison) {
   Series best{.name = "best γ", .style = SeriesStyle::levels};
   Series given{.name = "given γ", .style = SeriesStyle::points};
   for (const ComparedChoice& row : comparison.rows) {
-    const auto at = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.label);
+    const double at = figure.add_category(row.label);
     given.add(at, row.speedup);
     if (row.best_speedup) best.add(at, *row.best_speedup);
   }
-  if (!best.x.empty()) figure.series.push_back(std::move(best));
+  figure.add(std::move(best));
   figure.series.push_back(std::move(given));
   return {figure};
 }

@@ -33,10 +33,7 @@ Figure position_figure(const CellResult& cell) {
     if (const auto& value = cell.positions[i].conditional) conditional.add(position, *value);
   }
   const bool line = !powers.x.empty();
-  if (line) figure.series.push_back(std::move(powers));
-  for (Series* series : {&simulated, &conditional}) {
-    if (!series->x.empty()) figure.series.push_back(std::move(*series));
-  }
+  for (Series* series : {&powers, &simulated, &conditional}) figure.add(std::move(*series));
   figure.y_range = AxisRange{0, 1.03};
   figure.caption = line ? "Points: simulation, with intervals. Line: independent acceptances at the exact α."
                         : "Points: simulation, with intervals.";
@@ -52,15 +49,12 @@ Figure rows_of_cells(const Result& result, Metric metric) {
   Series formula{.name = "formula", .style = SeriesStyle::points};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
   for (const CellResult& cell : result.cells) {
-    const auto row = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(cell.label.empty() ? result.title : cell.label);
+    const double row = figure.add_category(cell.label.empty() ? result.title : cell.label);
     if (const std::string* value = printed_value(cell, metric)) printed.add(row, std::stod(*value));
     if (const double* value = find(cell.formula, metric)) formula.add(row, *value);
     if (const Interval* value = find(cell.simulated, metric)) simulated.add(row, *value);
   }
-  for (Series* series : {&printed, &formula, &simulated}) {
-    if (!series->x.empty()) figure.series.push_back(std::move(*series));
-  }
+  for (Series* series : {&printed, &formula, &simulated}) figure.add(std::move(*series));
   figure.caption = "A row a case; simulated values with their intervals.";
   return figure;
 }

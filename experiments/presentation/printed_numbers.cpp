@@ -69,7 +69,7 @@ std::vector<Figure> PrintedNumbers::figures() const {
       least = std::min(least, one.printed);
       most = std::max(most, one.printed);
     }
-    if (!series.x.empty()) figure.series.push_back(std::move(series));
+    figure.add(std::move(series));
   }
   if (figure.series.size() == 1) return {};
   figure.series.front().add(least, 1);

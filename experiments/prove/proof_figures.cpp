@@ -36,8 +36,7 @@ Figure distribution_figure(const Proof& proof) {
   Series target{.name = "target", .style = SeriesStyle::levels};
   Series round{.name = "speculative decoding", .style = SeriesStyle::points};
   for (std::size_t i = 0; i < shown; ++i) {
-    const auto row = static_cast<double>(i);
-    figure.categories.push_back(likely[i].first);
+    const double row = figure.add_category(likely[i].first);
     target.add(row, likely[i].second.first);
     round.add(row, likely[i].second.second);
   }
@@ -109,14 +108,11 @@ std::vector<Figure> survey_figures(const Survey& survey) {
   Series lossless{.name = "lossless", .style = SeriesStyle::points};
   Series lossy{.name = "lossy", .style = SeriesStyle::points};
   for (const SurveyRow& row : survey.rules) {
-    const auto at = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.rule);
+    const double at = figure.add_category(row.rule);
     bound.add(at, row.mean_optimal_transport_bound);
     (row.counterexample ? lossy : lossless).add(at, row.mean_acceptance);
   }
-  for (Series* series : {&bound, &lossless, &lossy}) {
-    if (!series->x.empty()) figure.series.push_back(std::move(*series));
-  }
+  for (Series* series : {&bound, &lossless, &lossy}) figure.add(std::move(*series));
   figure.caption = "Lossy rules have a counterexample among the instances.";
   return {figure};
 }

@@ -34,7 +34,7 @@ std::vector<Figure> recording_figures(const RecordingPlan& plan) {
       if (row.gamma > 0) points.add(row.gamma, row.speedup);
     }
     figure.series.push_back(std::move(line));
-    if (!points.x.empty()) figure.series.push_back(std::move(points));
+    figure.add(std::move(points));
     figure.caption =
         "Every γ follows exactly from the recorded acceptance of each token; intervals are over sequences.";
     figures.push_back(std::move(figure));

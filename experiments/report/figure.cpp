@@ -115,6 +115,15 @@ void Series::add(double at, const Interval& interval) {
   high.push_back(std::isfinite(most) ? most : estimate);
 }
 
+double Figure::add_category(std::string name) {
+  categories.push_back(std::move(name));
+  return static_cast<double>(categories.size() - 1);
+}
+
+void Figure::add(Series one) {
+  if (!one.x.empty()) series.push_back(std::move(one));
+}
+
 void check_figure(const Figure& figure) {
   require(is_markup_id(figure.id), figure, "an id is a letter, then letters, digits, '-' and '_'");
   if (!figure.trace.empty()) {

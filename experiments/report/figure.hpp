@@ -75,6 +75,11 @@ struct Figure {
   std::vector<TraceRow> trace = {};  ///< from top to bottom
   std::string caption = {};
   std::string command = {};  ///< what the reader types to draw it again
+
+  /// Where a further category stands on the axis.
+  double add_category(std::string name);
+  /// Leaves out a series without points.
+  void add(Series one);
 };
 
 /// std::invalid_argument when the figure contradicts itself (lengths, order, id) or shows nothing.

@@ -114,8 +114,7 @@ Figure rules_figure(const std::vector<CellResult>& cells) {
   Series lossy{.name = "lossy", .style = SeriesStyle::points};
   Figure figure;
   for (const CellResult* cell : ordered(cells)) {
-    const auto x = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(cell->label);
+    const double x = figure.add_category(cell->label);
     if (const Interval* bound = find(cell->simulated, Metric::optimal_transport_bound))
       bounds.add(x, bound->estimate);
     (own<RuleComparison>(*cell).lossless ? lossless : lossy).add(x, first_acceptance(*cell));

@@ -215,6 +215,27 @@ std::string changed_input(const std::vector<InputFile>& earlier, const std::vect
   return "it read other files";
 }
 
+/// Reads a journal: `begin` takes its first line, `take` each further whole line with its place in the file,
+/// and says whether the line is as it was written. None when there is no such file.
+template <class Begin, class Take>
+std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begin begin, Take take) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  JournalContent content;
+  std::string line;
+  std::getline(stream, line);
+  content.head = value_of(line, head_type());
+  if (!content.head) return content;
+  begin(content, line);
+  std::uint64_t offset = line.size() + 1;
+  for (; std::getline(stream, line); offset += line.size() + 1) {
+    content.torn = stream.eof();
+    if (content.torn) break;
+    content.damaged += take(content, line, offset) ? 0 : 1;
+  }
+  return content;
+}
+
 }  // namespace
 
 JournalHead journal_head(const RunIdentity& identity) {
@@ -243,27 +264,15 @@ std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) 
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
                                            const std::function<void(const JournalHead& head)>& begin,
                                            const UseOfCell& use) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  JournalContent content;
-  std::string line;
-  std::getline(stream, line);
-  content.head = value_of(line, head_type());
-  if (!content.head) return content;
-  begin(*content.head);
-  std::uint64_t offset = line.size() + 1;
-  for (; std::getline(stream, line); offset += line.size() + 1) {
-    content.torn = stream.eof();
-    if (content.torn) break;
-    if (const auto finished = finished_cell(checked(line))) {
-      const bool sound = finished->first < content.head->cells;
-      if (sound) use(finished->first, offset, finished->second);
-      content.damaged += sound ? 0 : 1;
-      continue;
-    }
-    content.damaged += add_line(line, content) ? 0 : 1;
-  }
-  return content;
+  const auto take = [&use](JournalContent& content, const std::string& line, std::uint64_t offset) {
+    const auto finished = finished_cell(checked(line));
+    if (!finished) return add_line(line, content);
+    if (finished->first >= content.head->cells) return false;
+    use(finished->first, offset, finished->second);
+    return true;
+  };
+  return read_lines(
+      file, [&](const JournalContent& content, const std::string&) { begin(*content.head); }, take);
 }
 
 JournalReader::JournalReader(std::filesystem::path file)
@@ -298,24 +307,12 @@ std::string_view JournalReader::cell(std::uint64_t offset) {
 }
 
 std::optional<JournalContent> read_journal(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  JournalContent content;
-  std::string line;
-  std::getline(stream, line);
-  content.head = value_of(line, head_type());
-  if (!content.head) return content;
-  content.sound = line + "\n";
-  while (std::getline(stream, line)) {
-    content.torn = stream.eof();
-    if (content.torn) break;
-    if (add_line(line, content)) {
-      content.sound += line + "\n";
-    } else {
-      ++content.damaged;
-    }
-  }
-  return content;
+  const auto keep = [](JournalContent& content, const std::string& line) { content.sound += line + "\n"; };
+  return read_lines(file, keep, [&](JournalContent& content, const std::string& line, std::uint64_t) {
+    const bool sound = add_line(line, content);
+    if (sound) keep(content, line);
+    return sound;
+  });
 }
 
 JournalWriter::~JournalWriter() {

@@ -163,12 +163,11 @@ Figure speedups(const SchedulesResult& own, const std::string& label) {
   Series formula{.name = "formula", .style = SeriesStyle::levels};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
   for (const ScheduleRow& row : own.rows) {
-    const auto at = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.name);
+    const double at = figure.add_category(row.name);
     if (row.formula) formula.add(at, *row.formula);
     simulated.add(at, row.speedup);
   }
-  if (!formula.x.empty()) figure.series.push_back(std::move(formula));
+  figure.add(std::move(formula));
   figure.series.push_back(std::move(simulated));
   figure.caption = "Simulated values with their intervals.";
   return figure;

@@ -103,8 +103,7 @@ std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
   Series predicted{.name = "Theorem 3.8", .style = SeriesStyle::levels};
   Series measured{.name = "by the clock", .style = SeriesStyle::points};
   for (const WalltimeRow& row : rows) {
-    const auto at = static_cast<double>(figure.categories.size());
-    figure.categories.push_back(row.label.empty() ? fmt::format("γ = {}", row.gamma) : row.label);
+    const double at = figure.add_category(row.label.empty() ? fmt::format("γ = {}", row.gamma) : row.label);
     predicted.add(at, row.predicted_speedup);
     measured.add(at, row.speedup);
   }
