@@ -82,7 +82,7 @@ typedef struct speclab_verify_batch {
   size_t struct_size;     /* sizeof(speclab_verify_batch); never more than 4096 */
   int32_t implementation; /* 0: fused, exact; speclab_implementation_name tells the others */
   int32_t requests;
-  int32_t gamma; /* 0 to 64 */
+  int32_t gamma; /* 0 to 256; block verification: to 64 */
   int32_t vocab; /* 1 to 2^21 */
   int32_t target_dtype;
   int32_t draft_dtype;  /* the same as target_dtype */

@@ -211,7 +211,9 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
     return "implementation is " + std::to_string(static_cast<int>(implementation)) + ": there are " + names;
   }
   if (Error error = range_error("requests", batch.requests, 0, INT32_MAX)) return error;
-  if (Error error = range_error("gamma", batch.gamma, 0, most_drafted)) return error;
+  if (Error error = range_error("gamma", batch.gamma, 0, most_drafted_by(batch.rule.method))) {
+    return batch.rule.method == KernelRule::block ? *error + " by block verification" : error;
+  }
   if (Error error = range_error("vocab", batch.vocab, 1, most_vocab)) return error;
   const char* const formats = " (f32, bf16, f16)";
   const auto target_dtype = static_cast<std::int64_t>(batch.target.dtype);

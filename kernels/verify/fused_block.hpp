@@ -12,15 +12,17 @@
 
 namespace speclab::fused {
 
+static_assert(most_drafted_in_block == max_block);
+
 /// Several blocks for each position of each request.
 template <class T>
 struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> {
   static constexpr const char* name = "next token of a block";
 
   struct Shared {
-    PositionDecision verdicts[most_drafted];
-    double log_prefix[most_drafted + 1];  ///< log2 of p_i
-    double left_over[most_drafted];       ///< Z_i
+    PositionDecision verdicts[most_drafted_in_block];
+    double log_prefix[most_drafted_in_block + 1];  ///< log2 of p_i
+    double left_over[most_drafted_in_block];       ///< Z_i
     FinishScratch<T> finish;
     Decision decision;
     bool last;

@@ -77,7 +77,10 @@ struct FusedKernels {
   static constexpr ImplementationInfo info{Implementation::fused, "fused",
                                            "exact, tile statistics and one row pair more, ours", true};
 
-  static std::optional<std::string> unsupported_reason(const VerifyBatch&) { return std::nullopt; }
+  static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
+    if (batch.gamma <= most_drafted_by(batch.rule.method)) return std::nullopt;
+    return "takes at most " + std::to_string(most_drafted_by(batch.rule.method)) + " drafted tokens";
+  }
   static std::size_t workspace_bytes(const VerifyBatch& batch) {
     return fused_layout(batch, nullptr).workspace_bytes;
   }

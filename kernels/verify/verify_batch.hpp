@@ -10,8 +10,14 @@
 
 namespace speclab {
 
-/// Drafted tokens a request may have; the same as core's longest block.
-inline constexpr std::int32_t most_drafted = 64;
+enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
+
+/// Drafted tokens a request may have; block verification looks at all of them at once, and takes fewer.
+inline constexpr std::int32_t most_drafted = 256;
+inline constexpr std::int32_t most_drafted_in_block = 64;
+constexpr std::int32_t most_drafted_by(KernelRule method) {
+  return method == KernelRule::block ? most_drafted_in_block : most_drafted;
+}
 /// Largest vocabulary.
 inline constexpr std::int32_t most_vocab = 1 << 21;
 
@@ -42,8 +48,6 @@ struct RandomAddress {
   std::uint32_t round;
 };
 
-enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
-
 /// Which rule decides; core/rules has them.
 struct VerifyRule {
   KernelRule method = KernelRule::token;
@@ -69,7 +73,7 @@ enum VerifyFlag : std::uint32_t {
 /// does the work. Results do not depend on a request's place in the batch, nor on the batch's size.
 struct VerifyBatch {
   std::int32_t requests = 0;
-  std::int32_t gamma = 0;  ///< 0..most_drafted
+  std::int32_t gamma = 0;  ///< 0..most_drafted_by(rule.method)
   std::int32_t vocab = 0;  ///< 1..most_vocab
   LogitRows target;        ///< [requests, gamma + 1, vocab]
   LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)

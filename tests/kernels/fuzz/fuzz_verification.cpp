@@ -116,6 +116,7 @@ class FuzzBatch {
     drawn.dtype = one_of({Dtype::f32, Dtype::bf16, Dtype::f16});
     drawn.requests = whole(1, 4);
     drawn.gamma = chance(0.1) ? 0 : chance(0.03) ? whole(9, 20) : whole(1, 4);
+    if (drawn.gamma > 8 && drawn.method != KernelRule::block) drawn.gamma *= 4;
     drawn.vocab = chance(0.04) ? one_of({8191, 8192, 8193, 8200, 16387, 20001})
                                : one_of({1, 2, 3, 7, 8, 9, 15, 16, 31, 64, 100, 255, 256, 1000});
     if (drawn.vocab > 8000) drawn.gamma = std::min(drawn.gamma, 2);

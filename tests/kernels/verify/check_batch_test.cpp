@@ -98,8 +98,10 @@ TEST_CASE("every mistake is found, named, and told with its value") {
   const Mistake mistakes[] = {
       {"implementation is 99", [](Call& c) { c.implementation = static_cast<Implementation>(99); }},
       {"requests is -1: 0 to 2147483647", [](Call& c) { c.batch.requests = -1; }},
-      {"gamma is -1: 0 to 64", [](Call& c) { c.batch.gamma = -1; }},
-      {"gamma is 65: 0 to 64", [](Call& c) { c.batch.gamma = 65; }},
+      {"gamma is -1: 0 to 256", [](Call& c) { c.batch.gamma = -1; }},
+      {"gamma is 257: 0 to 256", [](Call& c) { c.batch.gamma = 257; }},
+      {"gamma is 65: 0 to 64 are allowed by block verification",
+       [](Call& c) { c.batch.gamma = 65, c.batch.rule.method = KernelRule::block; }},
       {"vocab is 0: 1 to 2097152", [](Call& c) { c.batch.vocab = 0; }},
       {"vocab is 2097153", [](Call& c) { c.batch.vocab = most_vocab + 1; }},
       {"requests is 2147483647: with gamma 4",

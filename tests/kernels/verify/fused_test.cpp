@@ -243,6 +243,23 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
   CHECK(statistic() > 84);
 }
 
+TEST_CASE("long drafts are decided in groups of positions") {
+  for (const KernelRule method : {KernelRule::token, KernelRule::lenient}) {
+    for (const std::int32_t gamma : {7, 8, 9, 65, 256}) {
+      // Near enough to the target that some requests accept everything.
+      LogitBatch logits({.requests = 8, .gamma = gamma, .vocab = 20, .spread = 1, .distance = 1.0 / gamma},
+                        43);
+      logits.batch.rule = {method, method == KernelRule::lenient ? 0.9 : 1};
+      CHECK(compare(logits).different == 0);
+      const auto most = *std::max_element(logits.accepted.begin(), logits.accepted.end());
+      CHECK(most > gamma / 2);
+      const auto next = logits.next;
+      run_emulated(Implementation::cluster, logits.batch);
+      CHECK(logits.next == next);
+    }
+  }
+}
+
 TEST_CASE("where requests are many, a block takes several tiles, to the same bits") {
   for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
