@@ -15,7 +15,7 @@ using namespace speclab;
 namespace {
 
 constexpr std::int32_t vocab = 16;
-constexpr std::int32_t requests = 3000;
+constexpr std::int32_t requests = 1000;
 
 /// Requests with the first one's rows.
 struct OneDistribution : LogitBatch {

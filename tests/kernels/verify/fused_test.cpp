@@ -197,7 +197,7 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
   // Null: the joint distribution of (accepted, next) that core's rule gives for these rows. Pearson's
   // statistic; its false-alarm rate is p_value_bound. A rule with lenience 0.7 in its place is seen with
   // certainty.
-  constexpr std::int32_t requests = 6000;
+  constexpr std::int32_t requests = 1500;
   constexpr std::int32_t vocab = 8;
   LogitBatch logits({.requests = requests, .gamma = 1, .vocab = vocab, .spread = 1, .distance = 0.7},
                     test_seed(31));
