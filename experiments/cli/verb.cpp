@@ -80,20 +80,31 @@ void replace_text(Json& value, const std::string& from, const std::string& to) {
   }
 }
 
-/// Files are looked for in the working folder, and where they are not there, beside the config.
-Config with_files_beside(Config config, const std::filesystem::path& file) {
+/// What may name files in a JSON document: texts with folders.
+void add_paths(const Json& value, std::vector<std::string>& paths) {
+  if (value.is_string() && value.get_ref<const std::string&>().find('/') != std::string::npos)
+    paths.push_back(value.get<std::string>());
+  if (!value.is_structured()) return;
+  for (const Json& inner : value) add_paths(inner, paths);
+}
+
+/// Files are looked for in the working folder, beside the config, and among those that come with the program.
+/// What varies from cell to cell has no types yet: a path there is one of a file if there is such a file.
+Config with_files_found(Config config, const std::filesystem::path& file) {
   std::vector<std::string> named;
   config_type().type->add_input_files(&config, named);
   Json input = *config.input;
+  for (const char* const varied : {"sweep", "cases"}) {
+    if (input.contains(varied)) add_paths(input[varied], named);
+  }
   bool moved = false;
   for (const std::string& one : named) {
     std::error_code ignored;
+    if (one.empty() || std::filesystem::exists(one, ignored)) continue;
     const std::filesystem::path beside = (file.parent_path() / one).lexically_normal();
-    if (std::filesystem::path(one).is_absolute() || std::filesystem::exists(one, ignored) ||
-        !std::filesystem::exists(beside, ignored)) {
-      continue;
-    }
-    replace_text(input, one, beside.string());
+    const std::filesystem::path found = std::filesystem::exists(beside, ignored) ? beside : data_file(one);
+    if (found == one) continue;
+    replace_text(input, one, found.string());
     moved = true;
   }
   return moved ? read_config(input) : config;
@@ -225,14 +236,8 @@ std::string set_arguments(const po::variables_map& values) {
 
 Config load_config(const std::string& file, const po::variables_map& values, std::vector<RenamedUse>* uses) {
   std::vector<RenamedUse> found;
-  // "configs/first.json" also means the installed one.
-  std::error_code ignored;
-  std::filesystem::path found_file = file;
-  if (const auto shipped = program_file(file); !std::filesystem::exists(file, ignored) &&
-                                               found_file.is_relative() &&
-                                               std::filesystem::exists(shipped, ignored)) {
-    found_file = shipped;
-  }
+  // "configs/first.json" also means the one that comes with the program.
+  const std::filesystem::path found_file = data_file(file);
   const auto present = [&found](const std::string& path) {
     const std::string now = with_present_names(path);
     if (now != path) found.push_back({"--set", path, now});
@@ -254,7 +259,7 @@ Config load_config(const std::string& file, const po::variables_map& values, std
             fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
       }
     }
-    return with_files_beside(read_config(with_present_names(document, found)), found_file);
+    return with_files_found(read_config(with_present_names(document, found)), found_file);
   });
   if (uses != nullptr) *uses = std::move(found);
   return config;

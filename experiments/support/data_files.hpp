@@ -5,13 +5,13 @@
 
 namespace speclab {
 
-/// `relative` ("configs/paper") in the working folder if it is there, as in the source tree; else where it is
-/// installed beside this program, which need not exist.
-std::filesystem::path data_file(const std::filesystem::path& relative);
-
-/// A program that comes with this one ("scripts/numpy_reference.py"): where it is installed beside this
+/// A file that comes with this program ("scripts/numpy_reference.py"): where it is installed beside this
 /// program, else in the source tree that this program was built from. Never in the working folder, which may
 /// be somebody else's. The path is absolute; the file need not exist.
 std::filesystem::path program_file(const std::filesystem::path& relative);
+
+/// `relative` ("configs/paper") in the working folder, where it is there or nowhere, else what comes with
+/// this program.
+std::filesystem::path data_file(const std::filesystem::path& relative);
 
 }  // namespace speclab

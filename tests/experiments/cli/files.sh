@@ -110,4 +110,10 @@ says out ".TH SPECLAB 1"
 says out ".SS perplexity"
 says out '\-\-recording'
 
+# From another folder, configs are those that came with the program.
+expect 0 reproduce --only table1,neural-table3 --set simulation.trials=8 --set simulation.length=50 --quiet --out paper
+for name in table1 neural-table3; do
+  [[ -s paper/$name/result.json ]] || fail "reproduce wrote no $name"
+done
+
 report
