@@ -1,4 +1,4 @@
-/* Exact verification of drafted tokens on a GPU, for C and for every language that can call it.
+/* Exact verification of drafted tokens on a GPU or, for tests, on the CPU, for C and for every language that can call it.
  *
  * A program fills in a speclab_verify_batch with raw device pointers, allocates a workspace once, and calls
  * speclab_verify on a stream. Nothing is read from the device, nothing waits for it, and the call can be
@@ -130,6 +130,12 @@ SPECLAB_API speclab_status speclab_verify_workspace_bytes(const speclab_verify_b
  * strides, alignment, null pointers and overlapping memory are checked before anything is launched. */
 SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace,
                                           size_t workspace_bytes, void* stream);
+
+/* The same on the CPU, without a device: all pointers are to host memory, and the work is done on return. With
+ * emulate = 0 by the program that defines the answer, in double precision; else by the kernels' own source, which
+ * an emulator runs thread by thread: the GPU's answer but for the rounding of its exponential, milliseconds a
+ * request. The definition does not report speclab_zero_residual, which is a matter of rounding. */
+SPECLAB_API speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Times verification of drafted tokens side by side on the same tensors: Hugging Face's function, a batched rewrite with
-and without torch.compile, Triton kernels in the shapes of serving engines, and libspeclab_kernels.so.
+and without torch.compile, Triton kernels in the shapes of serving engines, libspeclab_kernels.so, and the package of kernels/python:
+its operator, its Triton kernels, and its drop-in functions beside vLLM's and FlashInfer's own where these are installed.
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
 approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
@@ -11,14 +12,20 @@ Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or
 """
 import argparse
 import json
+import os
 import platform
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-import speclab_kernels
 from verify_methods import checks, sizes
+
+# Packed for a GPU machine, or in the repository; without torch the library is used alone.
+SOURCE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SOURCE / "kernels/python"))
+from speclab_kernels import c_library  # noqa: E402
 
 # Their output law is another one.
 APPROXIMATE = {"speclab-wagner-sigmoid"}
@@ -70,11 +77,11 @@ def table(rows):
 
 def workspace_of(library, shape, implementation):
     """Bytes, from the sizes alone: no pointer is given or needed."""
-    dtype = speclab_kernels.DTYPES["torch." + shape.dtype]
-    return library.workspace_bytes(speclab_kernels.Batch(
+    dtype = c_library.DTYPES["torch." + shape.dtype]
+    return library.workspace_bytes(c_library.Batch(
         implementation=implementation, requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab,
         target_dtype=dtype, draft_dtype=dtype, sigmoid_alpha=-1000, sigmoid_beta=1000,
-        draft=speclab_kernels.Rows(1 << 20, shape.gamma * shape.vocab, shape.vocab)))
+        draft=c_library.Rows(1 << 20, shape.gamma * shape.vocab, shape.vocab)))
 
 
 def dry_run(options, library):
@@ -265,9 +272,12 @@ def all_methods(options, library):
         methods += in_triton.methods()
     except ImportError as error:
         print(f"Triton's methods are left out: {error}")
-    if library is not None and options.device == "cuda":
-        from verify_methods import in_speclab
-        methods += in_speclab.methods(library)
+    if library is not None:
+        from verify_methods import in_wheel
+        if options.device == "cuda":
+            from verify_methods import in_speclab
+            methods += in_speclab.methods(library)
+        methods += in_wheel.methods()
     if options.only is None:
         return methods
     names = [method.name for method in methods]
@@ -281,10 +291,12 @@ def all_methods(options, library):
 def main():
     options = parse()
     try:
-        library = speclab_kernels.Library(options.library) if options.library else None
+        library = c_library.Library(options.library) if options.library else None
     except OSError as error:
         print(f"bench_torch: {error}", file=sys.stderr)
         return 2
+    if options.library:
+        os.environ["SPECLAB_KERNELS_LIBRARY"] = options.library  # for the package's own functions
     if options.dry_run:
         return dry_run(options, library)
     try:

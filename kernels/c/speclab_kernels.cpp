@@ -6,8 +6,10 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernels/gpu/device.hpp"
+#include "kernels/verify/reference.hpp"
 #include "kernels/verify/verify.hpp"
 
 namespace {
@@ -120,6 +122,32 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   return batch;
 }
 
+/// Flags of a request by its verdict and the rows at the position where it ended.
+std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
+  const std::int32_t length = batch.length(request);
+  if (length < 0 || length > batch.gamma) return flag_length_out_of_range;
+  std::uint32_t flags = verdict.next == invalid_token ? std::uint32_t{flag_invalid_row} : 0;
+  if (verdict.accepted == length) return flags;
+  const Token rejected = batch.drafted[request * batch.gamma + verdict.accepted];
+  if (rejected < 0 || rejected >= batch.vocab) {
+    flags |= flag_token_out_of_range;
+  } else if (!batch.certain_drafts() &&
+             probabilities(batch, false, request, verdict.accepted)[static_cast<std::size_t>(rejected)] ==
+                 0) {
+    flags |= flag_zero_draft_probability;
+  }
+  return flags;
+}
+
+void run_definition(Implementation implementation, const VerifyBatch& batch) {
+  const auto verdicts = implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
+                                                                         : verify_reference(batch);
+  for (std::int64_t request = 0; request < batch.requests; ++request) {
+    const ReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+    write_result(batch, request, verdict.accepted, verdict.next, flags_of(batch, request, verdict));
+  }
+}
+
 }  // namespace
 
 uint32_t speclab_kernels_version(void) { return SPECLAB_KERNELS_VERSION; }
@@ -156,5 +184,28 @@ speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace
     const speclab_verify_batch known = known_part(batch);
     verify(batch_of(known), workspace, workspace_bytes, static_cast<CUstream_st*>(stream),
            static_cast<Implementation>(known.implementation));
+  });
+}
+
+speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate) {
+  return guarded([&] {
+    const speclab_verify_batch known = known_part(batch);
+    const VerifyBatch verified = batch_of(known);
+    const auto implementation = static_cast<Implementation>(known.implementation);
+    struct alignas(workspace_alignment) Block {
+      unsigned char bytes[workspace_alignment];
+    };
+    // Only asked for by batch_error: the emulator has a workspace of its own, and the definition needs none.
+    const std::vector<Block> workspace(verify_workspace_bytes(verified, implementation) / sizeof(Block));
+    if (const auto error =
+            batch_error(implementation, verified, workspace.data(), workspace.size() * sizeof(Block))) {
+      throw std::invalid_argument(*error);
+    }
+    if (verified.requests == 0) return;
+    if (emulate != 0) {
+      run_emulated(implementation, verified);
+    } else {
+      run_definition(implementation, verified);
+    }
   });
 }

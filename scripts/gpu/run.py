@@ -3,7 +3,7 @@
 
     scripts/gpu/run.py check      device tests, a quick benchmark, distributions, compute-sanitizer: about 7 minutes
     scripts/gpu/run.py measure    the benchmark's sweep, the profiler where it is installed, simulation: about 8 minutes
-    scripts/gpu/run.py torch      PyTorch, Hugging Face's function and Triton on the same tensors: about 6 minutes
+    scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
     scripts/gpu/run.py all        one after the other
 
 From what scripts/gpu/pack.py packed, or from a build with CUDA and tests (--build build/cuda). Each of the three ends

@@ -4,7 +4,7 @@
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
 Prints how every step ended and, of each size, the time of fused verification beside that of what the device allows, what
-was predicted, and the other methods. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
+was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
 """
 import argparse
 import json
@@ -68,6 +68,25 @@ def sizes(rows, record):
     return sum(row.get("different", 0) for row in rows)
 
 
+def in_torch(folder):
+    """What was timed in PyTorch: a line for each size, the fastest method first. Returns how many methods were wrong."""
+    wrong = 0
+    for file in sorted(folder.glob("**/torch.json")):
+        found = json.loads(file.read_text())
+        for name, check in found["checks"].items():
+            if check["verdict"] in ("WRONG", "failed"):
+                print(f"  {name}: {check['verdict']}")
+                wrong += 1
+        sizes_of = {}
+        for row in found["rows"]:
+            sizes_of.setdefault(tuple(row[key] for key in ("requests", "gamma", "vocab", "dtype")), []).append(row)
+        for (requests, gamma, vocab, dtype), rows in sizes_of.items():
+            rows.sort(key=lambda row: ("failed" in row, row.get("median_us", 0)))
+            times = ", ".join(f"{row['method']} " + ("failed" if "failed" in row else f"{row['median_us']:.1f}") for row in rows)
+            print(f"  in PyTorch, us at B {requests}, gamma {gamma}, V {vocab}, {dtype}: {times}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("given", type=Path, nargs="+")
@@ -85,6 +104,7 @@ def main():
         print(f"{folder}: {device['name']}, driver {device['driver_version']}, {record['speclab']}")
         wrong += steps(record)
         wrong += sizes(verification(folder), record)
+        wrong += in_torch(folder)
     return 1 if wrong else 0
 
 

@@ -1,7 +1,7 @@
 """The project's own kernels through the shared library, on the tensors of a case."""
 import torch
 
-import speclab_kernels
+from speclab_kernels import c_library
 
 from .in_torch import Method
 
@@ -12,7 +12,7 @@ def prepare_with(library, implementation, draft_sums):
         accepted, following = (torch.empty(requests, dtype=torch.int32, device=case.target.device) for _ in range(2))
         drafted = case.drafted.int()
         sums = {"log_sum_exp": case.draft.float().logsumexp(-1)} if draft_sums else None
-        batch = speclab_kernels.batch_of(case.target, case.draft, drafted, accepted, following, uniforms=case.uniforms,
+        batch = c_library.batch_of(case.target, case.draft, drafted, accepted, following, uniforms=case.uniforms,
                                          implementation=implementation, draft_options=sums)
         workspace = torch.empty(library.workspace_bytes(batch), dtype=torch.uint8, device=case.target.device)
         held = (drafted, sums)

@@ -3,6 +3,7 @@
 A method is given a case (target [B, gamma + 1, V] and draft [B, gamma, V] logits, drafted [B, gamma], uniforms
 [B, gamma + 1] in float64) and returns accepted and next, [B] each.
 """
+import inspect
 from dataclasses import dataclass
 from typing import Callable
 
@@ -28,6 +29,9 @@ class Method:
 
 def one_by_one(function):
     """A function of one request, looped over the batch."""
+    # Transformers had a fifth argument, whether the last candidate ended the text; in its place there is now a weight.
+    more = {"is_done_candidate": False} if "is_done_candidate" in inspect.signature(function).parameters else {}
+
     def prepare(case):
         gamma = case.drafted.shape[1]
 
@@ -35,8 +39,7 @@ def one_by_one(function):
             accepted, following = [], []
             for request in range(case.drafted.shape[0]):
                 part = slice(request, request + 1)
-                # The fifth argument: whether the last candidate ended the text, so that no token follows it.
-                tokens, kept = function(case.drafted[part], case.draft[part].float(), gamma, case.target[part].float(), False)
+                tokens, kept = function(case.drafted[part], case.draft[part].float(), gamma, case.target[part].float(), **more)
                 accepted.append(kept)
                 following.append(tokens[0, -1])
             return torch.stack(accepted), torch.stack(following)

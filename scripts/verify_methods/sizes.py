@@ -73,6 +73,8 @@ PER_ID = {
     "triton-tiles": _tiles,
     "triton-chain": _chain,
     "speclab-fused": _tiles,
+    "speclab-operator": _tiles,
+    "speclab-triton": _tiles,
     "speclab-fused-draft-sums": _speclab_known,
 }
 

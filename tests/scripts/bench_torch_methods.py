@@ -24,21 +24,35 @@ class Tensor:
         return self
 
 
-def as_in_transformers(candidate_input_ids, candidate_logits, candidate_length, new_logits, is_done_candidate):
-    """The parameters of transformers.generation.utils._speculative_sampling (4.40 to 5): none has a default."""
-    assert candidate_length == 4 and is_done_candidate is False
+def as_before(candidate_input_ids, candidate_logits, candidate_length, new_logits, is_done_candidate):
+    """The parameters of transformers.generation.utils._speculative_sampling from 4.40 on: none has a default."""
+    assert is_done_candidate is False
+    return called(candidate_input_ids, candidate_logits, candidate_length, new_logits)
+
+
+def as_now(candidate_input_ids, candidate_logits, candidate_length, new_logits, assistant_ensemble_weight=None):
+    """Those of 5.23: a weight of False would accept everything."""
+    assert assistant_ensemble_weight is None
+    return called(candidate_input_ids, candidate_logits, candidate_length, new_logits)
+
+
+def called(candidate_input_ids, candidate_logits, candidate_length, new_logits):
+    assert candidate_length == 4
     assert all(isinstance(each, Tensor) for each in (candidate_input_ids, candidate_logits, new_logits))
     calls.append(1)
     return Tensor(), 2
 
 
-calls = []
-accepted, following = in_torch.one_by_one(as_in_transformers)(in_torch.Case(*(Tensor() for _ in range(4))))()
-assert len(calls) == len(accepted) == len(following) == 3
+for function in (as_before, as_now):
+    calls = []
+    accepted, following = in_torch.one_by_one(function)(in_torch.Case(*(Tensor() for _ in range(4))))()
+    assert len(calls) == len(accepted) == len(following) == 3
 
 # --only takes names between commas.
 in_speclab = (SCRIPTS / "verify_methods" / "in_speclab.py").read_text()
+in_wheel = (SCRIPTS / "verify_methods" / "in_wheel.py").read_text()
 names = list(sizes.PER_ID)
 assert not [name for name in names if "," in name], names
 assert all(f'"{name}"' in in_speclab for name in names if name.startswith("speclab-fused-")), names
-print("five arguments for Hugging Face's function; names without commas")
+assert all(f'"{name}"' in in_wheel for name in ("speclab-operator", "speclab-triton")) and "speclab-triton" in names
+print("the arguments of Hugging Face's function, before and now; names without commas")

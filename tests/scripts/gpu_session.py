@@ -64,6 +64,10 @@ try:
     run("tar", "xf", scratch / "gpu.tar.gz", "-C", scratch / "there")
     there = scratch / "there/speclab-gpu"
     command = [sys.executable, there / "scripts/gpu/run.py"]
+    # What is timed in PyTorch finds the package and the library that were packed.
+    said = run(sys.executable, there / "scripts/bench_torch.py", "--dry-run", "--library", there / "kernels/libspeclab_kernels.so",
+               "--requests", "1", "--vocabs", "1000")
+    assert "speclab-triton" in said and "workspace of speclab-fused" in said, said
     # /usr/local/cuda may hold the profiler; on the path these come first.
     bare = dict(os.environ, PATH=f"{path}:/usr/bin:/bin", REHEARSAL=str(scratch))
     if shutil.which("nvidia-smi") is None:
@@ -90,13 +94,23 @@ try:
     said = run(*summarise, expect=1)
     assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
     file = scratch / "results/invented-gpu-9-x/run.json"
+    rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
+            for name, time in (("vllm-original", 410.04), ("speclab-triton", 77.02), ("speclab-operator", 40.06))]
+    checks = {name: {"verdict": "passed"} for name in ("speclab-triton", "speclab-operator", "vllm-original")}
+    torch = {"rows": [*rows, {**rows[0], "method": "hf-loop", "failed": "OutOfMemoryError: x"}], "checks": checks}
+    (file.parent / "torch.json").write_text(json.dumps(torch))
     assert json.loads(file.read_text()) == record
     for step in record["steps"]:
         if "exit_code" in step:
             step["exit_code"] = 0
     file.write_text(json.dumps(record))
     folder = [*summarise[:2], file.parent]
-    run(*folder)
+    said = run(*folder)
+    assert "speclab-operator 40.1, speclab-triton 77.0, vllm-original 410.0, hf-loop failed" in said, said
+    checks["speclab-triton"]["verdict"] = "WRONG"
+    (file.parent / "torch.json").write_text(json.dumps(torch))
+    assert "speclab-triton: WRONG" in run(*folder, expect=1)
+    (file.parent / "torch.json").unlink()
     write_result(2)
     shutil.copy(scratch / "result.json", file.parent / "sizes/result.json")
     run(*folder, expect=1)

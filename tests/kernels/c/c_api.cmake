@@ -12,7 +12,7 @@ find_package(Python3 COMPONENTS Interpreter)
 # A sanitizer's runtime would have to be loaded before Python.
 if(Python3_FOUND AND NOT SPECLAB_SANITIZE)
   add_test(NAME kernels/c_api_python COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/kernels/c/c_api.py
-    $<TARGET_FILE:speclab_kernels_c> ${PROJECT_VERSION} ${CMAKE_NM} ${PROJECT_SOURCE_DIR}/scripts)
+    $<TARGET_FILE:speclab_kernels_c> ${PROJECT_VERSION} ${CMAKE_NM} ${PROJECT_SOURCE_DIR}/kernels/python)
   add_test(NAME kernels/bench_torch_dry_run COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/bench_torch.py
     --dry-run --library $<TARGET_FILE:speclab_kernels_c>)
 endif()

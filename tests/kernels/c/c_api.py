@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The shared library through ctypes: what it exports, its version, its sizes and its errors.
 
-usage: c_api.py LIBRARY VERSION NM SCRIPTS
+usage: c_api.py LIBRARY VERSION NM PACKAGE
 Tensors are stand-ins with made-up addresses, so that nothing is launched where there is a device.
 """
 import ctypes
@@ -9,13 +9,13 @@ import subprocess
 import sys
 import unittest
 
-library_path, version, nm, scripts = sys.argv[1:5]
-sys.path.insert(0, scripts)
-import speclab_kernels as sk
+library_path, version, nm, package = sys.argv[1:5]
+sys.path.insert(0, package)
+from speclab_kernels import c_library as sk  # noqa: E402
 
 
 class Tensor:
-    """What speclab_kernels.py asks of torch's."""
+    """What c_library.py asks of torch's."""
 
     def __init__(self, index, shape, dtype="torch.float32", strides=None):
         self.address, self.shape, self.dtype = (index + 1) << 24, shape, dtype
@@ -56,7 +56,8 @@ class SharedLibrary(unittest.TestCase):
                                text=True).stdout.splitlines()
         self.assertEqual({line.split()[-1] for line in lines},
                          {"speclab_" + name for name in ("kernels_version", "last_error", "device_name",
-                                                         "implementation_name", "verify", "verify_workspace_bytes")})
+                                                         "implementation_name", "verify", "verify_on_cpu",
+                                                         "verify_workspace_bytes")})
 
     def test_version_is_the_projects(self):
         major, minor, patch = (int(part) for part in version.split("."))
@@ -125,6 +126,33 @@ class SharedLibrary(unittest.TestCase):
         for field in ("drafted", "lengths", "uniforms", "accepted", "next", "flags"):
             refused(f"{field} is 0xa000001:", lambda batch: setattr(batch, field, (10 << 24) + 1))
         refused("addresses is 0xa000001:", lambda batch: setattr(batch, "addresses", (10 << 24) + 1), uniforms=None)
+
+    def test_decides_on_the_cpu(self):
+        """Two ids, equal rows: the drafted id is accepted whatever its uniform, and the other uniform picks the next. In the
+        second request the draft is certain of an id without target probability."""
+        class Made(Tensor):
+            def __init__(self, values, shape, dtype, c):
+                super().__init__(0, shape, dtype)
+                self.values = (c * len(values))(*values)
+
+            def data_ptr(self):
+                return ctypes.addressof(self.values)
+
+        infinity = float("inf")
+        for emulate in (False, True):
+            made = {"target": Made([0, 0, 0, 0, -infinity, 5, 0, 0], (2, 2, 2), "torch.float32", ctypes.c_float),
+                    "draft": Made([0, 0, 5, -infinity], (2, 1, 2), "torch.float32", ctypes.c_float),
+                    "drafted": Made([1, 0], (2, 1), "torch.int32", ctypes.c_int32),
+                    "uniforms": Made([0.999, 0.75, 0.001, 0.25], (2, 2), "torch.float64", ctypes.c_double),
+                    **{name: Made([-7] * 2, (2,), "torch.int32", ctypes.c_int32) for name in ("accepted", "next", "counts", "flags")},
+                    "tokens": Made([-7] * 4, (2, 2), "torch.int32", ctypes.c_int32)}
+            self.library.on_cpu(sk.batch_of(**made), emulate)
+            self.assertEqual(list(made["tokens"].values), [1, 1, 1, -1])
+            self.assertEqual(list(made["counts"].values), [2, 1])
+            self.assertEqual((list(made["accepted"].values), list(made["next"].values)), ([1, 0], [1, 1]))
+        made["target"].data_ptr = lambda: 0
+        with self.assertRaisesRegex(sk.SpeclabError, "target.data is null"):
+            self.library.on_cpu(sk.batch_of(**made))
 
     def test_a_good_batch_gets_as_far_as_the_device(self):
         if self.library.device_name() is not None:

@@ -1,6 +1,7 @@
 // The C interface over a GPU that is the emulator: what a caller's structure says must arrive.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -10,6 +11,7 @@
 #include "kernels/speclab_kernels.h"
 #include "kernels/verify/fused_layout.hpp"
 #include "kernels/verify/implementation.hpp"
+#include "kernels/verify/reference.hpp"
 #include "tests/kernels/verify/logit_batch.hpp"
 
 namespace speclab {
@@ -115,6 +117,47 @@ TEST_CASE("a batch through the C interface is decided as the same batch in C++")
       for (std::size_t j = 0; j < i; ++j) CHECK(results[i] != results[j]);
     }
   }
+}
+
+TEST_CASE("on the CPU the definition decides, or the emulated kernels") {
+  // Some requests end in each flag that both report: ids out of the vocabulary, an invalid row, a draft
+  // without probability, a length out of range.
+  for (const KernelRule rule : {KernelRule::token, KernelRule::block}) {
+    LogitBatch logits({.requests = 60, .gamma = 3, .vocab = 50}, 7);
+    logits.batch.rule.method = rule;
+    std::vector<std::int32_t> lengths(60, 3);
+    lengths[4] = -1;
+    logits.batch.lengths = lengths.data();
+    logits.drafted[5 * 3] = -1;
+    logits.drafted[6 * 3 + 1] = 50;
+    const auto all = [&] { return std::vector{logits.accepted, logits.next}; };
+    run_emulated(Implementation::fused, logits.batch);
+    const auto results = all();
+    const auto flags = logits.flags;
+    const auto reference = verify_reference(logits.batch);
+    const auto batch = as_c(logits.batch);
+
+    logits.next.assign(60, -7);
+    CHECK(speclab_verify_on_cpu(&batch, 1) == speclab_ok);
+    CHECK(all() == results);
+    CHECK(logits.flags == flags);
+    logits.next.assign(60, -7);
+    logits.flags.assign(60, 77);
+    CHECK(speclab_verify_on_cpu(&batch, 0) == speclab_ok);
+    for (std::size_t i = 0; i < 60; ++i) {
+      CHECK(logits.accepted[i] == reference[i].accepted);
+      CHECK(logits.next[i] == reference[i].next);
+      if (reference[i].margin > 1e-5) CHECK(logits.flags[i] == flags[i]);
+    }
+    CHECK(logits.flags[4] == speclab_length_out_of_range);
+    CHECK((logits.flags[5] & speclab_token_out_of_range) != 0);
+    CHECK(std::count(logits.flags.begin(), logits.flags.end(), 0U) > 40);
+  }
+  LogitBatch logits({}, 5);
+  auto batch = as_c(logits.batch);
+  batch.accepted = batch.next;
+  CHECK(speclab_verify_on_cpu(&batch, 0) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()).find("overlaps") != std::string::npos);
 }
 
 TEST_CASE("mistakes become a status and a sentence of the thread's own") {

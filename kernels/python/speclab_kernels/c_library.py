@@ -1,15 +1,12 @@
-"""libspeclab_kernels.so from Python: exact verification of drafted tokens on torch tensors, without a copy.
+"""libspeclab_kernels.so through ctypes. kernels/speclab_kernels.h says what each field means.
 
-    library = Library("build/release/kernels/libspeclab_kernels.so")
-    accepted, next = library.verify(target, draft, drafted, uniforms=uniforms)
-
-To call it often, or in a CUDA graph, make a batch and a workspace once and use Library.launch.
-
-Anything with torch's data_ptr(), shape, stride() and dtype is a tensor here; torch itself is imported only to make
-outputs and to ask for the current stream. kernels/speclab_kernels.h says what each field means.
+Anything with torch's data_ptr(), shape, stride(), dtype and is_contiguous() is a tensor here: torch itself is not imported.
 """
 import ctypes
+import os
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from functools import cache
+from pathlib import Path
 
 DTYPES = {"torch.float32": 0, "torch.bfloat16": 1, "torch.float16": 2}
 METHODS = {"token": 0, "lenient": 1, "block": 2}
@@ -107,6 +104,7 @@ class Library:
 
     def __init__(self, path):
         self.c = ctypes.CDLL(str(path))
+        self._numbers = None
         self.c.speclab_kernels_version.restype = c_uint32
         for name in ("speclab_last_error", "speclab_device_name"):
             getattr(self.c, name).restype = c_char_p
@@ -114,6 +112,7 @@ class Library:
         self.c.speclab_implementation_name.argtypes = [c_int32]
         self.c.speclab_verify_workspace_bytes.argtypes = [POINTER(Batch), POINTER(c_size_t)]
         self.c.speclab_verify.argtypes = [POINTER(Batch), c_void_p, c_size_t, c_void_p]
+        self.c.speclab_verify_on_cpu.argtypes = [POINTER(Batch), c_int32]
 
     def _check(self, status):
         if status != 0:
@@ -125,6 +124,14 @@ class Library:
         while (name := self.c.speclab_implementation_name(len(names))) is not None:
             names.append(name.decode())
         return names
+
+    def number_of(self, implementation):
+        """The number of a name."""
+        if self._numbers is None:
+            self._numbers = {name: number for number, name in enumerate(self.implementations())}
+        if implementation not in self._numbers:
+            raise SpeclabError(f"implementation is {implementation!r}: one of {', '.join(self._numbers)} is needed")
+        return self._numbers[implementation]
 
     def device_name(self):
         """None where there is no device."""
@@ -140,11 +147,16 @@ class Library:
         """speclab_verify with numbers: the workspace's address and a cudaStream_t."""
         self._check(self.c.speclab_verify(ctypes.byref(batch), workspace, workspace_bytes, stream))
 
-    def verify(self, target, draft, drafted, **arguments):
-        """accepted and next [B] for tensors as in batch_of, on torch's current stream, with a workspace of its own."""
-        import torch
-        accepted, next = (torch.empty(target.shape[0], dtype=torch.int32, device=target.device) for _ in range(2))
-        batch = batch_of(target, draft, drafted, accepted, next, **arguments)
-        workspace = torch.empty(self.workspace_bytes(batch), dtype=torch.uint8, device=target.device)
-        self.launch(batch, workspace.data_ptr(), workspace.numel(), torch.cuda.current_stream().cuda_stream)
-        return accepted, next
+    def on_cpu(self, batch, emulate=False):
+        """speclab_verify_on_cpu: by the definition, or by the kernels in the emulator."""
+        self._check(self.c.speclab_verify_on_cpu(ctypes.byref(batch), emulate))
+
+
+@cache
+def library():
+    """The library that came with this package, or the one that the environment variable SPECLAB_KERNELS_LIBRARY names."""
+    beside = Path(__file__).with_name("libspeclab_kernels.so")
+    path = Path(os.environ.get("SPECLAB_KERNELS_LIBRARY") or beside)
+    if not path.is_file():
+        raise SpeclabError(f"{path} is missing: pip install kernels/python builds it, or SPECLAB_KERNELS_LIBRARY names it")
+    return Library(path)

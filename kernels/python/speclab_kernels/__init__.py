@@ -1,0 +1,20 @@
+"""Exact verification of drafted tokens, for programs that have logits in torch tensors.
+
+    from speclab_kernels import verify
+    result = verify(target, draft, drafted, uniforms)      # on the tensors' device: a GPU, or the CPU
+    result.tokens                                          # [B, gamma + 1] int32: accepted tokens, the next one, then -1
+
+Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
+speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
+"""
+from .c_library import Library, SpeclabError, library
+
+__all__ = ["Library", "SpeclabError", "Verified", "addresses", "library", "verify"]
+
+
+def __getattr__(name):
+    # torch is imported with the first name that needs it: the library alone does without.
+    if name in ("Verified", "addresses", "verify"):
+        from . import torch_operator
+        return getattr(torch_operator, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,59 @@
+"""In place of flashinfer.sampling.chain_speculative_sampling, with its arguments and results."""
+import torch
+
+from ._probabilities import verify_probabilities
+
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, maybe_output_accepted_token_num=None,
+                               maybe_output_emitted_draft_token_num=None, deterministic=True, generator=None, seed=None,
+                               offset=None, *, uniforms=None):
+    """draft_probs [B, gamma, V], draft_token_ids [B, gamma], target_probs [B, gamma + 1, V]. Returns the tokens
+    [B, gamma + 1], padded with -1; how many drafted tokens would be accepted each on its own [B]; how many were kept before the
+    token that follows [B]. The last two are added to the tensors that are given for them. Results are deterministic in any case.
+    FlashInfer's kernel flips a second coin for the token that was rejected when it counts tokens on their own; here each has
+    one, as its documentation says.
+
+    Randomness comes from `generator`, from `seed` and `offset` (numbers or integer tensors [1] or [B], as FlashInfer takes them;
+    the numbers drawn are others than FlashInfer's), or from `uniforms` [B, gamma + 1] float64. A seed for each request gives
+    a request the same tokens in any slot of a batch."""
+    requests, gamma = draft_token_ids.shape
+    device = target_probs.device
+    if uniforms is None:
+        if seed is not None:
+            uniforms = _addressed(seed, 0 if offset is None else offset, requests, gamma + 1, device)
+        else:
+            uniforms = torch.rand(requests, gamma + 1, dtype=torch.float64, device=device, generator=generator)
+    tokens, counts, _ = verify_probabilities(target_probs, draft_probs, draft_token_ids, uniforms)
+    emitted = counts - 1
+    inside = (draft_token_ids >= 0) & (draft_token_ids < target_probs.shape[2])
+    ids = torch.where(inside, draft_token_ids, 0).to(torch.int64)[..., None]
+    p = target_probs[:, :gamma].gather(2, ids)[..., 0].double()
+    q = draft_probs.gather(2, ids)[..., 0].double()
+    alone = (inside & (uniforms[:, :gamma] * q < p)).sum(1, dtype=torch.int32)
+    results = []
+    for found, given in ((alone, maybe_output_accepted_token_num), (emitted, maybe_output_emitted_draft_token_num)):
+        results.append(found if given is None else given.add_(found.to(given.dtype)))
+    return tokens.to(draft_token_ids.dtype), *results
+
+
+def _mixed(x):
+    """The finaliser of splitmix64 (Steele et al. 2014), on int64: torch's arithmetic wraps, and its shifts keep the sign."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * (factor - (1 << 64))
+    return x ^ ((x >> 31) & ((1 << 33) - 1))
+
+
+def _addressed(seed, offset, requests, count, device):
+    """Uniforms [requests, count] by seed and offset, without waiting for the device. A seed that requests share has them told apart
+    by their slots."""
+    def column(value):
+        wrapped = value - (1 << 64) if isinstance(value, int) and value >= 1 << 63 else value
+        return torch.as_tensor(wrapped, device=device).to(torch.int64).reshape(-1, 1)
+    seed, offset = column(seed), column(offset)
+    slots = torch.arange(requests, device=device)[:, None] if seed.shape[0] == 1 else 0
+    stream = _mixed(_mixed(seed) + slots)
+    numbers = offset + torch.arange(count, device=device)
+    bits = _mixed(stream + (numbers + 1) * (_GOLDEN - (1 << 64)))
+    return (((bits >> 11) & ((1 << 53) - 1)).double() * 2.0 ** -53).expand(requests, count)

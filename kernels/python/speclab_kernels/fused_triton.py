@@ -1,0 +1,507 @@
+"""Fused verification in Triton: the decisions of kernels/verify/fused.hpp on the layouts and options of serving engines.
+
+Three launches, without softmaxed rows and without waiting for the host: `sum_tiles` leaves a maximum and a sum of each tile of
+each row; `weigh_tiles` makes a request's acceptance draws, in each of its programs again, and sums the weights of a tile of the
+row (pair) that the next token is drawn from; `draw` chooses a tile and an id in it, by one uniform in float64. `find_cutoffs`,
+before them, is launched only for top-k, top-p and min-p: it leaves one number a row, below which logits have no probability.
+
+Rows are flat: request b has lengths[b] drafted tokens, at `ends[b] - lengths[b]` and on, where `ends` are cumulative sums.
+"""
+import torch
+import triton
+import triton.language as tl
+
+TILE = 8192
+WARPS = 8
+NONE, LOGITS, PROBABILITIES = 0, 1, 2
+DAMAGED_ROW, DRAFT_WITHOUT_MASS, TOKEN_OUT_OF_RANGE, ZERO_RESIDUAL = 1, 2, 4, 16
+
+_NONE = tl.constexpr(NONE)
+_LOGITS = tl.constexpr(LOGITS)
+_PROBABILITIES = tl.constexpr(PROBABILITIES)
+_DAMAGED_ROW = tl.constexpr(DAMAGED_ROW)
+_DRAFT_WITHOUT_MASS = tl.constexpr(DRAFT_WITHOUT_MASS)
+_TOKEN_OUT_OF_RANGE = tl.constexpr(TOKEN_OUT_OF_RANGE)
+_ZERO_RESIDUAL = tl.constexpr(ZERO_RESIDUAL)
+_LOG2_E = tl.constexpr(1.4426950408889634)
+_NOBODY = tl.constexpr(2147483647)
+_INFINITY = tl.constexpr(float("inf"))
+
+
+@triton.jit
+def first_of(ends, request):
+    """Where a request's drafted tokens begin, and how many they are."""
+    end = tl.load(ends + request).to(tl.int64)
+    start = tl.full([], 0, tl.int64)
+    if request > 0:
+        start = tl.load(ends + request - 1).to(tl.int64)
+    return start, (end - start).to(tl.int32)
+
+
+@triton.jit
+def temperature_of(temperatures, request):
+    temperature = tl.full([], 1.0, tl.float32)
+    if temperatures is not None:
+        temperature = tl.load(temperatures + request).to(tl.float32)
+    return temperature
+
+
+@triton.jit
+def scale_of(temperature):
+    """Temperature 0 has ids compared, not weighed; a negative temperature or NaN damages the row."""
+    scale = tl.where(temperature > 0, _LOG2_E / temperature, float("nan"))
+    return tl.where(temperature == 0, 1.0, scale)
+
+
+@triton.jit
+def draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE):
+    """A row of the draft: in the request's slot where there are slots, else flat."""
+    if slots is not None:
+        return draft + tl.load(slots + request).to(tl.int64) * SLOT_STRIDE + position * ROW_STRIDE
+    return draft + (start + position) * ROW_STRIDE
+
+
+@triton.jit
+def load_tile(row, cutoffs, number, ids, vocab):
+    """Logits as float32; minus infinity below the row's cut-off and behind the vocabulary."""
+    logits = tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32)
+    if cutoffs is not None:
+        # NaN stays, for the sums to show it.
+        logits = tl.where(logits < tl.load(cutoffs + number), -float("inf"), logits)
+    return logits
+
+
+@triton.jit
+def store_sum(logits, scale, place):
+    reference = tl.max(logits, 0) * scale
+    safe = tl.where(reference == -float("inf"), 0.0, reference)
+    tl.store(place, reference)
+    tl.store(place + 1, tl.sum(tl.exp2(logits * scale - safe), 0))
+
+
+@triton.jit
+def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cutoffs, parts, places, vocab, tiles,
+              TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
+              DRAFT: tl.constexpr, BLOCK: tl.constexpr):
+    """Programs [requests * POSITIONS, tiles, sides]. parts [requests * POSITIONS, 2 sides, tiles, 2]: maximum and sum of a tile,
+    in powers of two; places [requests * POSITIONS, tiles]: of the largest, for requests at temperature 0."""
+    at = tl.program_id(0).to(tl.int64)
+    tile = tl.program_id(1)
+    request = at // POSITIONS
+    position = (at % POSITIONS).to(tl.int32)
+    start, length = first_of(ends, request)
+    temperature = temperature_of(temperatures, request)
+    greedy = temperature == 0
+    # The row of the bonus token is read for its largest id alone; `weigh_tiles` weighs it otherwise.
+    if (position > length) | ((position == length) & (not greedy)):
+        return
+    if greedy & (tl.program_id(2) == 1):
+        return
+    ids = tile * BLOCK + tl.arange(0, BLOCK)
+    scale = scale_of(temperature)
+    if tl.program_id(2) == 0:
+        number = start + request * BONUS_ROWS + position
+        logits = load_tile(target + number * TARGET_STRIDE, target_cutoffs, number, ids, vocab)
+        if greedy:
+            largest = tl.max(logits, 0)
+            tl.store(places + at * tiles + tile, tl.min(tl.where(logits == largest, ids, _NOBODY), 0))
+        store_sum(logits, scale, parts + (at * 2 * tiles + tile) * 2)
+    elif DRAFT == _LOGITS:
+        row = draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE)
+        store_sum(load_tile(row, draft_cutoffs, start + position, ids, vocab), scale, parts + ((at * 2 + 1) * tiles + tile) * 2)
+
+
+@triton.jit
+def merged(parts, at, side, tiles, TILES: tl.constexpr):
+    """A row's maximum, and log2 of its sum relative to it, in float64; NaN for a damaged row."""
+    numbers = tl.arange(0, TILES)
+    place = parts + ((at * 2 + side) * tiles + numbers) * 2
+    references = tl.load(place, numbers < tiles, -float("inf"))
+    sums = tl.load(place + 1, numbers < tiles, 0.0)
+    reference = tl.max(references, 0)
+    used = sums != 0
+    terms = tl.where(used, sums.to(tl.float64) * tl.exp2(tl.where(used, references - reference, 0.0).to(tl.float64)), 0.0)
+    total = tl.sum(terms, 0)
+    log_sum = tl.log2(tl.where((total > 0) & (total < _INFINITY) & (reference < _INFINITY), total, float("nan")))
+    return reference, log_sum
+
+
+@triton.jit
+def largest_of(parts, places, at, tiles, TILES: tl.constexpr):
+    """The lowest id of a row's largest logit; _NOBODY for a damaged row."""
+    numbers = tl.arange(0, TILES)
+    place = parts + (at * 2 * tiles + numbers) * 2
+    references = tl.load(place, numbers < tiles, -float("inf"))
+    sums = tl.load(place + 1, numbers < tiles, 0.0)
+    damaged = tl.max(((sums != sums) | (references == _INFINITY)).to(tl.int32), 0)
+    reference = tl.max(references, 0)
+    ids = tl.load(places + at * tiles + numbers, numbers < tiles, _NOBODY)
+    found = tl.min(tl.where((references == reference) & (numbers < tiles), ids, _NOBODY), 0)
+    return tl.where((damaged != 0) | (reference == -float("inf")), _NOBODY, found)
+
+
+@triton.jit
+def probability_of(row, token, cutoffs, number, scale, reference, log_sum, IS: tl.constexpr):
+    """In float64."""
+    value = tl.load(row + token).to(tl.float32)
+    if IS == _PROBABILITIES:
+        return value.to(tl.float64)
+    logit = value.to(tl.float64)
+    log = logit * scale.to(tl.float64) - reference.to(tl.float64) - log_sum
+    if cutoffs is not None:
+        log = tl.where(value < tl.load(cutoffs + number), -float("inf"), log)
+    return tl.exp2(log)
+
+
+@triton.jit
+def difference(p, q):
+    """(p - q)+, and NaN where one of them is."""
+    left = p - q
+    return tl.where(left < 0, 0.0, left)
+
+
+@triton.jit
+def one_minus_power(t):
+    """(1 - 2^t)+ without cancellation where 2^t is close to 1 (kernels/verify/row_distribution.hpp)."""
+    polynomial = -t * ((0.0532980189 * t + 0.240097567) * t + 0.69314605)
+    share = tl.where(t < -0.15625, 1.0 - tl.exp2(t), polynomial)
+    return tl.minimum(tl.maximum(share, 0.0), 1.0)
+
+
+@triton.jit
+def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draft_number, draft_cutoffs, drafted, residual, scale,
+               target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET: tl.constexpr,
+               DRAFT: tl.constexpr):
+    """Weights of a tile of the next distribution, and the power of two that they are relative to: a residual's to the row's
+    reference, the target's alone to the tile's own."""
+    logits = load_tile(target + target_number * target_stride, target_cutoffs, target_number, ids, vocab)
+    if TARGET == _PROBABILITIES:
+        reference = tl.full([], 0.0, tl.float32)
+        log_target = logits
+        weights = tl.where(ids < vocab, logits, 0.0)
+    else:
+        log_target = logits * scale
+        reference = tl.where(residual, target_reference, tl.max(log_target, 0))
+        log_target = log_target - tl.where(reference == -float("inf"), 0.0, reference)
+        weights = tl.exp2(log_target)
+    if residual:
+        if DRAFT == _NONE:
+            weights = tl.where(ids == drafted, 0.0, weights)
+        elif DRAFT == _PROBABILITIES:
+            q = tl.load(q_row + ids, ids < vocab, 0.0).to(tl.float32)
+            if TARGET == _LOGITS:
+                # Both in units of 2^reference.
+                weights = difference(weights, q * tl.exp2(target_log_sum).to(tl.float32))
+            else:
+                weights = difference(weights, q)
+        else:
+            other = load_tile(q_row, draft_cutoffs, draft_number, ids, vocab)
+            log_draft = other * scale - draft_reference
+            if TARGET == _LOGITS:
+                # An id without target probability has weight 0, whatever the draft gives it.
+                log_ratio = log_draft - log_target + (target_log_sum - draft_log_sum).to(tl.float32)
+                share = one_minus_power(tl.where(weights > 0, log_ratio, 0.0))
+                weights = tl.where(other == other, weights * share, float("nan"))
+            else:
+                weights = difference(weights, tl.exp2(log_draft - draft_log_sum.to(tl.float32)))
+    return weights, reference
+
+
+@triton.jit
+def decide(target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, request,
+           vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
+           DRAFT: tl.constexpr, TILES: tl.constexpr):
+    """Tokens kept of a request, flags, and the sums of the row pair that rejected."""
+    start, length = first_of(ends, request)
+    temperature = temperature_of(temperatures, request)
+    greedy = temperature == 0
+    scale = scale_of(temperature)
+    kept = 0
+    flags = 0
+    going = 1
+    target_reference = tl.full([], 0.0, tl.float32)
+    draft_reference = tl.full([], 0.0, tl.float32)
+    target_log_sum = tl.full([], 0.0, tl.float64)
+    draft_log_sum = tl.full([], 0.0, tl.float64)
+    for position in range(length):
+        if going == 1:
+            at = request * POSITIONS + position
+            token = tl.load(drafted + start + position).to(tl.int32)
+            inside = (token >= 0) & (token < vocab)
+            flags = tl.where(inside, 0, _TOKEN_OUT_OF_RANGE)
+            token = tl.where(inside, token, 0)
+            if greedy:
+                going = (inside & (token == largest_of(parts, places, at, tiles, TILES))).to(tl.int32)
+            else:
+                if TARGET == _LOGITS:
+                    target_reference, target_log_sum = merged(parts, at, 0, tiles, TILES)
+                if DRAFT == _LOGITS:
+                    draft_reference, draft_log_sum = merged(parts, at, 1, tiles, TILES)
+                number = start + request * BONUS_ROWS + position
+                p = probability_of(target + number * TARGET_STRIDE, token, target_cutoffs, number, scale, target_reference,
+                                   target_log_sum, TARGET)
+                q = tl.full([], 1.0, tl.float64)
+                if DRAFT != _NONE:
+                    q = probability_of(draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE), token,
+                                       draft_cutoffs, start + position, scale, draft_reference, draft_log_sum, DRAFT)
+                flags = tl.where(inside & (q == 0), _DRAFT_WITHOUT_MASS, flags)
+                going = (inside & (q > 0) & (tl.load(uniforms + start + position) * q < p)).to(tl.int32)
+            kept += going
+    flags = tl.where(kept == length, 0, flags)
+    return start, length, kept, flags, greedy, scale, target_reference, target_log_sum, draft_reference, draft_log_sum
+
+
+@triton.jit
+def weigh_tiles(target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, weights,
+                decisions, log_sums, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
+                TARGET: tl.constexpr, DRAFT: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr):
+    """Programs [requests, tiles]. weights [requests, tiles, 2] float64: sum of a tile's weights and its reference; decisions
+    [requests, 2]: kept, flags; log_sums [requests, 4] float64: of the rejected row pair."""
+    request = tl.program_id(0).to(tl.int64)
+    tile = tl.program_id(1)
+    start, length, kept, flags, greedy, scale, target_reference, target_log_sum, draft_reference, draft_log_sum = decide(
+        target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, request, vocab,
+        tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS, TARGET, DRAFT, TILES)
+    if tile == 0:
+        tl.store(decisions + request * 2, kept)
+        tl.store(decisions + request * 2 + 1, flags)
+        tl.store(log_sums + request * 4, target_reference.to(tl.float64))
+        tl.store(log_sums + request * 4 + 1, target_log_sum)
+        tl.store(log_sums + request * 4 + 2, draft_reference.to(tl.float64))
+        tl.store(log_sums + request * 4 + 3, draft_log_sum)
+    residual = kept < length
+    # A bonus token that is given need not be drawn, nor does the largest id.
+    if greedy | ((not residual) & (BONUS_ROWS == 0)):
+        return
+    number = start + request * BONUS_ROWS + kept
+    q_row = target
+    token = tl.full([], -1, tl.int32)
+    if residual:
+        token = tl.load(drafted + start + kept).to(tl.int32)
+        if DRAFT != _NONE:
+            q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
+    ids = tile * BLOCK + tl.arange(0, BLOCK)
+    found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token, residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab,
+                                  TARGET, DRAFT)
+    place = weights + (request * tiles + tile) * 2
+    tl.store(place, tl.sum(found, 0).to(tl.float64))
+    tl.store(place + 1, tl.where(residual, 0.0, reference).to(tl.float64))
+
+
+@triton.jit
+def place_of(weights, numbers, goal):
+    """Where the running sum passes the goal: the first place that does, or, should roundings let none pass, the last of positive
+    weight; -1 where all weights are 0."""
+    passing = (tl.cumsum(weights, 0) > goal) & (weights > 0)
+    first = tl.min(tl.where(passing, numbers, _NOBODY), 0)
+    return tl.where(first == _NOBODY, tl.max(tl.where(weights > 0, numbers, -1), 0), first)
+
+
+@triton.jit
+def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures, target_cutoffs, draft_cutoffs, parts, places, weights,
+         decisions, log_sums, tokens, counts, flags_out, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, WIDTH,
+         BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr, DRAFT: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr,
+         PADDED_WIDTH: tl.constexpr):
+    """Programs [requests]. tokens [requests, WIDTH], counts and flags [requests]."""
+    request = tl.program_id(0).to(tl.int64)
+    start, length = first_of(ends, request)
+    temperature = temperature_of(temperatures, request)
+    kept = tl.load(decisions + request * 2)
+    flags = tl.load(decisions + request * 2 + 1)
+    residual = kept < length
+    next_token = tl.full([], -1, tl.int32)
+    wanted = kept <= length
+    if BONUS_ROWS == 0:
+        wanted = residual
+        if kept == length:
+            next_token = tl.load(bonus + request).to(tl.int32)
+    if wanted & (temperature == 0):
+        found = largest_of(parts, places, request * POSITIONS + kept, tiles, TILES)
+        next_token = tl.where(found == _NOBODY, -1, found)
+    elif wanted:
+        scale = scale_of(temperature)
+        target_reference = tl.load(log_sums + request * 4).to(tl.float32)
+        target_log_sum = tl.load(log_sums + request * 4 + 1)
+        draft_reference = tl.load(log_sums + request * 4 + 2).to(tl.float32)
+        draft_log_sum = tl.load(log_sums + request * 4 + 3)
+        number = start + request * BONUS_ROWS + kept
+        q_row = target
+        token = tl.full([], -1, tl.int32)
+        if residual:
+            token = tl.load(drafted + start + kept).to(tl.int32)
+            if DRAFT != _NONE:
+                q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
+        numbers = tl.arange(0, TILES)
+        place = weights + (request * tiles + numbers) * 2
+        sums = tl.load(place, numbers < tiles, 0.0)
+        references = tl.load(place + 1, numbers < tiles, -float("inf"))
+        damaged = residual & ((target_log_sum != target_log_sum) | (draft_log_sum != draft_log_sum))
+        if residual & (not damaged) & (tl.sum(sums, 0) == 0):
+            # No residual, a matter of rounding: the target is sampled. So rare that one program may weigh the row.
+            residual = kept < 0
+            flags = flags | _ZERO_RESIDUAL
+            for tile in range(tiles):
+                found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token,
+                                              residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum,
+                                              tile * BLOCK + tl.arange(0, BLOCK), vocab, TARGET, DRAFT)
+                sums = tl.where(numbers == tile, tl.sum(found, 0).to(tl.float64), sums)
+                references = tl.where(numbers == tile, reference.to(tl.float64), references)
+        largest = tl.max(references, 0)
+        factors = tl.where((sums != 0) & (references < largest), tl.exp2(references - largest), 1.0)
+        sums = sums * factors
+        total = tl.sum(sums, 0)
+        if (not damaged) & (total > 0) & (total < _INFINITY):
+            goal = tl.load(next_uniforms + request) * total
+            tile = place_of(sums, numbers, goal)
+            below = tl.sum(tl.where(numbers < tile, sums, 0.0), 0)
+            factor = tl.sum(tl.where(numbers == tile, factors, 0.0), 0)
+            ids = tile * BLOCK + tl.arange(0, BLOCK)
+            found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token,
+                                          residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids,
+                                          vocab, TARGET, DRAFT)
+            next_token = place_of(found.to(tl.float64), ids, (goal - below) / factor)
+    drawn = next_token >= 0
+    tl.store(counts + request, kept + drawn.to(tl.int32))
+    tl.store(flags_out + request, tl.where(drawn, flags, flags | _DAMAGED_ROW))
+    places_out = tl.arange(0, PADDED_WIDTH)
+    values = tl.load(drafted + start + places_out, places_out < kept, -1).to(tl.int32)
+    tl.store(tokens + request * WIDTH + places_out, tl.where(places_out == kept, next_token, values), places_out < WIDTH)
+
+
+@triton.jit
+def key_of(logits):
+    """Integers in the order of the numbers; its own inverse on bits."""
+    bits = logits.to(tl.int32, bitcast=True)
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
+
+
+@triton.jit
+def amount_from(row, least, floor, reference, scale, vocab, MASS: tl.constexpr, BLOCK: tl.constexpr):
+    """Of the ids with a key of at least `least` and a logit of at least `floor`: how many, or how much weight, in float64."""
+    amount = tl.full([], 0.0, tl.float64)
+    for first in range(0, vocab, BLOCK):
+        ids = first + tl.arange(0, BLOCK)
+        logits = tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32)
+        kept = (ids < vocab) & (logits >= floor) & (key_of(logits).to(tl.int64) >= least)
+        terms = tl.where(kept, 1.0, 0.0)
+        if MASS:
+            terms = tl.where(kept, tl.exp2((logits - reference) * scale), 0.0)
+        amount += tl.sum(terms, 0).to(tl.float64)
+    return amount
+
+
+@triton.jit
+def largest_with(goal, row, floor, reference, scale, vocab, MASS: tl.constexpr, BLOCK: tl.constexpr):
+    """The largest number such that the ids from it on amount to the goal, by halving the range of keys; at most 33 readings of the
+    row, and fewer where the goal is met exactly."""
+    low = tl.full([], -2147483648, tl.int64)
+    high = key_of(reference).to(tl.int64) + 1
+    while high - low > 1:
+        middle = (low + high) >> 1
+        amount = amount_from(row, middle, floor, reference, scale, vocab, MASS, BLOCK)
+        low = tl.where(amount >= goal, middle, low)
+        high = tl.where(amount == goal, low + 1, tl.where(amount >= goal, high, middle))
+    bits = low.to(tl.int32)
+    bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+    return tl.where(low == -2147483648, -float("inf"), bits.to(tl.float32, bitcast=True))
+
+
+@triton.jit
+def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, cutoffs, vocab, STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
+                 BLOCK: tl.constexpr):
+    """Programs [requests * POSITIONS]: a row's cut-off, or minus infinity."""
+    at = tl.program_id(0).to(tl.int64)
+    request = at // POSITIONS
+    position = (at % POSITIONS).to(tl.int32)
+    start, length = first_of(ends, request)
+    if position >= length + BONUS_ROWS:
+        return
+    number = start + request * BONUS_ROWS + position
+    row = rows + number * STRIDE
+    temperature = temperature_of(temperatures, request)
+    cutoff = tl.full([], -float("inf"), tl.float32)
+    if temperature > 0:
+        scale = _LOG2_E / temperature
+        reference = tl.full([], -float("inf"), tl.float32)
+        for first in range(0, vocab, BLOCK):
+            ids = first + tl.arange(0, BLOCK)
+            reference = tl.maximum(reference, tl.max(tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32), 0))
+        if min_p is not None:
+            share = tl.load(min_p + request).to(tl.float32)
+            if share > 0:
+                cutoff = reference + tl.log2(share) / scale
+        if top_k is not None:
+            most = tl.load(top_k + request).to(tl.int32)
+            if (most > 0) & (most < vocab):
+                cutoff = tl.maximum(cutoff, largest_with(most.to(tl.float64), row, cutoff, reference, scale, vocab, False, BLOCK))
+        if top_p is not None:
+            share = tl.load(top_p + request).to(tl.float64)
+            if share < 1:
+                total = amount_from(row, tl.full([], -2147483648, tl.int64), cutoff, reference, scale, vocab, True, BLOCK)
+                cutoff = tl.maximum(cutoff, largest_with(share * total, row, cutoff, reference, scale, vocab, True, BLOCK))
+    tl.store(cutoffs + number, cutoff)
+
+
+def cutoffs(rows, ends, max_length, temperature=None, top_k=None, top_p=None, min_p=None, bonus_rows=False, tile=TILE):
+    """A cut-off for each row of logits [rows, V], as `verify` takes them; None where there is no option. Options are arrays over
+    requests, applied in the order min-p, top-k, top-p. Ids that tie with the last one kept are kept."""
+    if top_k is None and top_p is None and min_p is None:
+        return None
+    found = torch.empty(rows.shape[0], dtype=torch.float32, device=rows.device)
+    positions = max_length + bonus_rows
+    if ends.shape[0] and positions:
+        find_cutoffs[(ends.shape[0] * positions,)](
+            rows, ends, temperature, top_k, top_p, min_p, found, rows.shape[1], rows.stride(0), positions, BONUS_ROWS=int(bonus_rows),
+            BLOCK=tile, num_warps=WARPS)
+    return found
+
+
+def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bonus=None, *, temperature=None, top_k=None, top_p=None,
+           min_p=None, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, tile=TILE):
+    """tokens [B, max_length + 1] padded with -1, counts [B] and flags [B], int32, for B requests.
+
+    target      [rows, V]: of each request one row a drafted token, and, unless bonus tokens are given, one more
+    draft       [drafted tokens, V]; [slots, max_length, V] with `slots` [B]; None where drafts were certain
+    drafted     [drafted tokens]; ids out of the vocabulary are rejected
+    ends        [B] cumulative numbers of drafted tokens
+    uniforms    [drafted tokens] and next_uniforms [B], float64
+    bonus       [B] tokens that follow where all drafted ones are kept; None: drawn from the last row
+    temperature, top_k, top_p, min_p
+                [B]; of logits. Temperature 0 takes the lowest id of the largest logit. The draft's logits are divided by the same
+                temperature; cut-offs of its rows come from `cutoffs`
+    """
+    requests, vocab = ends.shape[0], target.shape[1]
+    device = target.device
+    bonus_rows = int(bonus is None)
+    tokens = torch.empty(requests, max_length + 1, dtype=torch.int32, device=device)
+    counts, flags = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
+    if requests == 0:
+        return tokens, counts, flags
+    for name, tensor in (("target", target), ("draft", draft)):
+        if tensor is not None and tensor.stride(-1) != 1:
+            raise ValueError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed")
+    target_cutoffs = cutoffs(target, ends, max_length, temperature, top_k, top_p, min_p, bonus is None, tile)
+    tiles = triton.cdiv(vocab, tile)
+    positions = max_length + bonus_rows
+    draft_is = NONE if draft is None else draft_is
+    slot_stride, row_stride = (draft.stride(0) if draft is not None and draft.dim() == 3 else 0), \
+        (draft.stride(-2) if draft is not None else 0)
+    parts = torch.empty(requests * positions * 2 * tiles * 2, dtype=torch.float32, device=device)
+    places = torch.empty(requests * positions * tiles if temperature is not None else 1, dtype=torch.int32, device=device)
+    weights = torch.empty(requests * tiles * 2, dtype=torch.float64, device=device)
+    decisions = torch.empty(requests * 2, dtype=torch.int32, device=device)
+    log_sums = torch.empty(requests * 4, dtype=torch.float64, device=device)
+    options = dict(BONUS_ROWS=bonus_rows, TARGET=target_is, DRAFT=draft_is, BLOCK=tile, num_warps=WARPS)
+    padded = triton.next_power_of_2(tiles)
+    strides = (target.stride(0), slot_stride, row_stride, positions)
+    if positions and (target_is == LOGITS or draft_is == LOGITS or temperature is not None):
+        sum_tiles[(requests * positions, tiles, 2 if draft_is == LOGITS else 1)](
+            target, draft, slots, ends, temperature, target_cutoffs, draft_cutoffs, parts, places, vocab, tiles, *strides, **options)
+    weigh_tiles[(requests, tiles)](
+        target, draft, slots, ends, drafted, uniforms, temperature, target_cutoffs, draft_cutoffs, parts, places, weights, decisions,
+        log_sums, vocab, tiles, *strides, TILES=padded, **options)
+    draw[(requests,)](
+        target, draft, slots, ends, drafted, next_uniforms, bonus, temperature, target_cutoffs, draft_cutoffs, parts, places, weights,
+        decisions, log_sums, tokens, counts, flags, vocab, tiles, *strides, max_length + 1, TILES=padded,
+        PADDED_WIDTH=triton.next_power_of_2(max_length + 1), **options)
+    return tokens, counts, flags
