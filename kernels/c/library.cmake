@@ -14,9 +14,9 @@ target_link_options(speclab_kernels_c PRIVATE LINKER:--version-script=${CMAKE_CU
   LINKER:--as-needed)
 install(TARGETS speclab_kernels_c EXPORT speclabTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# In the wheel (kernels/python), which carries what it needs but the C library.
+# In the wheel (kernels/python), which needs the C and C++ libraries alone: Boost.Context is inside.
 install(FILES $<TARGET_FILE:speclab_kernels_c> DESTINATION speclab_kernels RENAME libspeclab_kernels.so COMPONENT kernels_wheel
   EXCLUDE_FROM_ALL)
 if(SPECLAB_ONLY_KERNELS)
-  target_link_options(speclab_kernels_c PRIVATE -static-libstdc++ -static-libgcc -s)
+  target_link_options(speclab_kernels_c PRIVATE LINKER:--strip-all)
 endif()

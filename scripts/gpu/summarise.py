@@ -4,7 +4,8 @@
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
 Prints how every step ended and, of each size, the time of fused verification beside that of what the device allows, what
-was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
+was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
+2 no such archive.
 """
 import argparse
 import json

@@ -281,8 +281,8 @@ def weigh_tiles(target, draft, slots, ends, drafted, uniforms, temperatures, tar
         if DRAFT != _NONE:
             q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
     ids = tile * BLOCK + tl.arange(0, BLOCK)
-    found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token, residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab,
-                                  TARGET, DRAFT)
+    found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token, residual,
+                                  scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET, DRAFT)
     place = weights + (request * tiles + tile) * 2
     tl.store(place, tl.sum(found, 0).to(tl.float64))
     tl.store(place + 1, tl.where(residual, 0.0, reference).to(tl.float64))
@@ -484,8 +484,7 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     tiles = triton.cdiv(vocab, tile)
     positions = max_length + bonus_rows
     draft_is = NONE if draft is None else draft_is
-    slot_stride, row_stride = (draft.stride(0) if draft is not None and draft.dim() == 3 else 0), \
-        (draft.stride(-2) if draft is not None else 0)
+    slot_stride, row_stride = (0, 0) if draft is None else (draft.stride(0) if draft.dim() == 3 else 0, draft.stride(-2))
     parts = torch.empty(requests * positions * 2 * tiles * 2, dtype=torch.float32, device=device)
     places = torch.empty(requests * positions * tiles if temperature is not None else 1, dtype=torch.int32, device=device)
     weights = torch.empty(requests * tiles * 2, dtype=torch.float64, device=device)

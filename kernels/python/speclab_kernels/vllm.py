@@ -25,15 +25,16 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
         raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
     requests = len(num_draft_tokens)
     device = target_logits.device
-    greedy = sampling_metadata.all_greedy
-    uniforms, following = _uniforms(num_draft_tokens, {} if greedy else sampling_metadata.generators, device)
-    if next_uniforms is not None:
-        following = next_uniforms
-    if greedy:
+    if sampling_metadata.all_greedy:
+        # Nothing is drawn, so that generators stay where they are.
+        uniforms, following = (torch.zeros(count, dtype=torch.float64, device=device) for count in (draft_token_ids.shape[0], requests))
         temperature = torch.zeros(requests, device=device)
     else:
-        # Logits are divided by the temperature already; 0 says that nothing is to be drawn.
+        uniforms, following = _uniforms(num_draft_tokens, sampling_metadata.generators, device)
+        # Logits are divided by the temperature already; 0 says that the largest is taken.
         temperature = (sampling_metadata.temperature != 0).float()
+    if next_uniforms is not None:
+        following = next_uniforms
     bonus = bonus_token_ids.reshape(-1)
     fused = _triton() if device.type == "cuda" else None
     if fused is not None:
