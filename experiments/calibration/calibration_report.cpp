@@ -95,7 +95,7 @@ Figure distribution(const CalibrationResult& calibration, const std::string& lab
 
 Figure deviation(const CalibrationResult& calibration, const std::string& label) {
   Figure figure;
-  figure.title = titled("distance of the p-values from uniform", label);
+  figure.title = titled("Distance of the p-values from uniform", label);
   const double band = ks_one_percent / std::sqrt(static_cast<double>(calibration.repeats));
   figure.series.push_back({.name = "99% band", .x = {0, 1}, .y = {band, band}});
   figure.series.push_back({.x = {0, 1}, .y = {-band, -band}, .colour_of = 0});
@@ -109,7 +109,7 @@ Figure deviation(const CalibrationResult& calibration, const std::string& label)
 
 Figure power_curves(const CalibrationResult& calibration, const std::string& label) {
   Figure figure;
-  figure.title = titled("power over sample size", label);
+  figure.title = titled("Power over sample size", label);
   for (const FaultPower& fault : calibration.power) {
     Series& line = figure.series.emplace_back();
     line.name = rule_name(fault.rule);

@@ -11,6 +11,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
@@ -96,26 +97,35 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
   return fits;
 }
 
-std::string diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
+Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
+  Listing out;
   if (fits.empty()) {
-    return "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 "
-           "sequences\n";
+    out +=
+        "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 "
+        "sequences\n";
+    return out;
   }
-  std::string out =
-      fmt::format("{:<26}{:>16}  sequences that it cannot emit\n", "like those of", "log-likelihood");
+  Table table{"likelihoods",
+              "Likelihoods of the samples",
+              {"like those of", "log-likelihood", "sequences that it cannot emit"}};
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const LikelihoodFit& fit = fits[i];
     if (i < most_shown || fit.name == "target") {
-      out += fmt::format("{:<26}{:>16.1f}  {}\n", fit.name, fit.log_likelihood, fit.impossible);
+      table.rows.push_back({text_cell(fit.name),
+                            {fmt::format("{:.1f}", fit.log_likelihood), fit.log_likelihood},
+                            count_cell(fit.impossible)});
     }
   }
+  out += std::move(table);
   const LikelihoodFit& best = fits.front();
   if (best.adjusted_p.value_or(0) <= level) {
-    return out + fmt::format("diagnosis none of these: the likeliest, {}, is refuted by the tests, too\n",
-                             best.name);
+    out +=
+        fmt::format("diagnosis none of these: the likeliest, {}, is refuted by the tests, too\n", best.name);
+  } else {
+    out += fmt::format("diagnosis {}: the tests find no difference from it (p = {:.2g})\n", best.name,
+                       *best.adjusted_p);
   }
-  return out + fmt::format("diagnosis {}: the tests find no difference from it (p = {:.2g})\n", best.name,
-                           *best.adjusted_p);
+  return out;
 }
 
 }  // namespace speclab

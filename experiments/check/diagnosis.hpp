@@ -8,6 +8,7 @@
 
 #include "core/token.hpp"
 #include "experiments/check/equality_test.hpp"
+#include "experiments/report/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -21,6 +22,6 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
                                     const Control& control);
 
 /// A table for people, and which of them the tests of `speclab check` do not refute at this level.
-std::string diagnosis_text(const std::vector<LikelihoodFit>& fits, double level);
+Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level);
 
 }  // namespace speclab

@@ -6,6 +6,7 @@
 
 #include "experiments/check/diagnosis.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
@@ -47,13 +48,20 @@ std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
 }
 
-std::string test_row(const std::string& name, double statistic, int degrees, double p, double adjusted_p) {
-  return fmt::format("{:<28}{:>12.2f}  {:>7}  {:>8}  {:>8}\n", name, statistic, degrees, p_text(p),
-                     p_text(adjusted_p));
+std::vector<Cell> test_row(const std::string& name, double statistic, int degrees, double p,
+                           double adjusted_p) {
+  return {text_cell(name),
+          {fmt::format("{:.2f}", statistic), statistic},
+          count_cell(static_cast<std::uint64_t>(degrees)),
+          {p_text(p), p},
+          {p_text(adjusted_p), adjusted_p}};
 }
 
-std::string position_rows(const EqualityResult& result) {
-  std::string text;
+Table tests_table(const EqualityResult& result) {
+  Table table{"tests", "Tests", {"test", "statistic", "degrees", "p", "adjusted p"}};
+  table.rows = {test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
+                         result.pearson_adjusted_p),
+                test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p)};
   int untested = 0;
   for (const PositionEquality& test : result.positions) {
     if (test.prefixes == 0) {
@@ -65,13 +73,13 @@ std::string position_rows(const EqualityResult& result) {
                                  ? "token 1"
                                  : fmt::format("token {} given {}", test.position,
                                                before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
-    text += test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p);
+    table.rows.push_back(test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p));
   }
   if (untested > 0) {
-    text += fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test\n", untested,
-                        result.tokens);
+    table.note = fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test", untested,
+                             result.tokens);
   }
-  return text;
+  return table;
 }
 
 }  // namespace
@@ -92,21 +100,18 @@ const SectionKind& check_section() {
   return kind;
 }
 
-std::string equality_text(const EqualityResult& result) {
+Listing equality_text(const EqualityResult& result) {
   const bool exact = result.reference == EqualityReference::exact_distribution;
-  std::string text = fmt::format("null      the first {} tokens have {}\n", result.tokens,
-                                 exact ? "the target's distribution, known exactly from its rows"
-                                       : "the distribution of plain decoding, seen in a second sample");
+  Listing text;
+  text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
+                      exact ? "the target's distribution, known exactly from its rows"
+                            : "the distribution of plain decoding, seen in a second sample");
   text += fmt::format("samples   {} sequences{}, {} cells ({} pooled){}\n", result.samples_each,
                       exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
                           : "");
-  text += fmt::format("{:<28}{:>12}  {:>7}  {:>8}  {:>8}\n", "test", "statistic", "degrees", "p", "adjusted");
-  text += test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
-                   result.pearson_adjusted_p);
-  text += test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p);
-  text += position_rows(result);
+  text += tests_table(result);
   text += fmt::format("power     a total variation of {} or more",
                       distance_text(result.detectable_total_variation));
   if (result.degrees > 0) text += fmt::format(" (effect w = {:.4f})", result.detectable_effect);

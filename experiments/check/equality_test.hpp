@@ -11,6 +11,7 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/fields.hpp"
+#include "experiments/report/page.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
 
@@ -98,6 +99,6 @@ std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const
                                             const Control& control);
 
 /// One line a test, ending in the verdict.
-std::string equality_text(const EqualityResult& result);
+Listing equality_text(const EqualityResult& result);
 
 }  // namespace speclab

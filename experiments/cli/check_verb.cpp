@@ -92,7 +92,7 @@ int check_main(const std::vector<std::string>& arguments) {
                          .json = json_text_of(*result),
                          .command = shell_command("speclab check", arguments),
                          .input = samples.empty() ? file : samples});
-  print(*result, described<EqualityResult>(), as_json, equality_text);
+  print(*result, described<EqualityResult>(), as_json, in_terminal(equality_text));
   return result->different ? exit_failed_check : exit_ok;
 }
 

@@ -52,7 +52,7 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
     return exit_ok;
   }
   const ExactTimings& seconds = analysis.timings;
-  fmt::print("{}", exact_text(analysis.result));
+  fmt::print("{}", terminal(exact_text(analysis.result)));
   fmt::print(
       "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the simulation\n",
       seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config.gamma, seconds.search_seconds,

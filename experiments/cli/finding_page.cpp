@@ -27,6 +27,10 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   if (folder.empty()) return;
   Section section{
       .id = "result", .title = finding.title, .headline = finding.headline, .listing = finding.text};
+  int tables = 0;
+  for (auto& part : section.listing.parts) {
+    if (auto* const table = std::get_if<Table>(&part)) table->id = fmt::format("table-{}", ++tables);
+  }
   for (std::size_t i = 0; i < finding.figures.size(); ++i) {
     Figure figure = finding.figures[i];
     figure.id = fmt::format("figure-{}", i + 1);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/figure.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 
@@ -15,11 +15,17 @@ struct Finding {
   std::string title;
   std::string headline;
   std::vector<Figure> figures;  ///< without ids
-  std::string text;             ///< as on a terminal
+  Listing text;                 ///< as on a terminal
   std::string json;             ///< as --json prints it
   std::string command;          ///< that gives it, for a shell
   std::string input = {};       ///< a file that was read, whose hash the page states; empty for none
 };
+
+/// The listing of a result as a terminal shows it.
+template <class T>
+auto in_terminal(Listing (*listing_of)(const T&)) {
+  return [listing_of](const T& result) { return terminal(listing_of(result)); };
+}
 
 /// --out FOLDER.
 void add_page_option(boost::program_options::options_description& options);

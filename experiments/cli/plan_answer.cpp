@@ -29,7 +29,7 @@ namespace po = boost::program_options;
 namespace {
 
 template <class T>
-PlanAnswer answer_of(const T& found, std::string (*text_of)(const T&), std::string (*headline_of)(const T&),
+PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
                      std::vector<Figure> (*figures_of)(const T&)) {
   return {json_text_of(found), text_of(found), {}, headline_of(found), figures_of(found)};
 }

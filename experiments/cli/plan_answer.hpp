@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/report/figure.hpp"
+#include "experiments/report/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -15,7 +15,7 @@ namespace speclab {
 /// The plan of whatever was asked for: of a drafter, several, a recording, or a config of several cases.
 struct PlanAnswer {
   std::string json;
-  std::string text;  ///< for people
+  Listing text;  ///< for people
   std::vector<std::string> warnings;
   std::string headline;         ///< what was found, in a sentence
   std::vector<Figure> figures;  ///< of its page

@@ -55,7 +55,7 @@ int plan_main(const std::vector<std::string>& arguments) {
                          .json = answer->json,
                          .command = shell_command("speclab plan", arguments),
                          .input = input});
-  json ? fmt::print("{}\n", answer->json) : fmt::print("{}", answer->text);
+  json ? fmt::print("{}\n", answer->json) : fmt::print("{}", terminal(answer->text));
   return exit_ok;
 }
 

@@ -152,7 +152,7 @@ int prove_one(const Values& values, const std::string& command) {
                          .json = json_text_of(proof),
                          .command = command,
                          .input = values.count("config") > 0 ? values["config"].as<std::string>() : ""});
-  print(proof, described<Proof>(), values.count("json") > 0, proof_text);
+  print(proof, described<Proof>(), values.count("json") > 0, in_terminal(proof_text));
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
@@ -183,7 +183,7 @@ int prove_every(const Values& values, const std::string& command) {
                          .text = survey_text(survey),
                          .json = json_text_of(survey),
                          .command = command});
-  print(survey, described<Survey>(), values.count("json") > 0, survey_text);
+  print(survey, described<Survey>(), values.count("json") > 0, in_terminal(survey_text));
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 

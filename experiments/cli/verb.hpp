@@ -99,8 +99,8 @@ void print_json(const T& result, const Typed<T>& type) {
   print_json(&result, *type.type);
 }
 /// A result on standard output, as JSON or as text.
-template <class T>
-void print(const T& result, const Typed<T>& type, bool as_json, std::string (*text_of)(const T&)) {
+template <class T, class Text>
+void print(const T& result, const Typed<T>& type, bool as_json, const Text& text_of) {
   if (as_json) return print_json(result, type);
   fmt::print("{}", text_of(result));
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 
@@ -108,6 +109,6 @@ template <>
 const Typed<ExactResult>& described();
 
 /// The tables of all classes and the remarks below them, for people.
-std::string exact_text(const ExactResult& result);
+Listing exact_text(const ExactResult& result);
 
 }  // namespace speclab

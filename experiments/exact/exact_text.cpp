@@ -100,14 +100,15 @@ std::string iterations_text(const SolutionResult& solution) {
                      solution.damped ? " (damped)" : "", solution.residual);
 }
 
-std::string class_text(const ExactResult& result, std::size_t index) {
+Listing class_text(const ExactResult& result, std::size_t index) {
   const ClassResult& one = result.classes[index];
   std::string caption = fmt::format("{}, γ = {}", result.title, result.config.gamma);
   if (result.chain.closed_classes > 1) {
-    caption += fmt::format("\nclosed class {} of {}, {} contexts, starting from [{}]", index + 1,
+    caption += fmt::format(", closed class {} of {}, {} contexts, starting from [{}]", index + 1,
                            result.chain.closed_classes, one.contexts, fmt::join(one.start, ","));
   }
-  std::string out = terminal(class_table(one, caption));
+  Listing out;
+  out += class_table(one, caption);
   for (const std::string& remark : one.remarks) out += remark + "\n";
   if (one.plain_solution) out += fmt::format("plain decoding: {}\n", iterations_text(*one.plain_solution));
   out += fmt::format("rounds: {}; {} more for the other γ\n\n", iterations_text(one.round_solution),
@@ -117,9 +118,9 @@ std::string class_text(const ExactResult& result, std::size_t index) {
 
 }  // namespace
 
-std::string exact_text(const ExactResult& result) {
+Listing exact_text(const ExactResult& result) {
   const ChainResult& chain = result.chain;
-  std::string out;
+  Listing out;
   for (std::size_t i = 0; i < result.classes.size(); ++i) out += class_text(result, i);
   out += fmt::format("{} contexts of up to {} tokens, {} of them transient; {} transitions, stored {}\n",
                      chain.contexts, chain.memory, chain.transient_contexts, chain.transitions,

@@ -183,7 +183,7 @@ ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases) {
   return comparison;
 }
 
-std::string comparison_text(const ChoiceComparison& comparison) {
+Listing comparison_text(const ChoiceComparison& comparison) {
   Table table{"comparison",
               "The config's γ beside the best by Theorem 3.8",
               {"case", "α", "c", "its γ", "speedup", "best γ", "speedup", "lost, %", "verdict"},
@@ -213,11 +213,12 @@ std::string comparison_text(const ChoiceComparison& comparison) {
         range ? fmt::format("{} to {}", range->low, range->high ? fmt::format("{}", *range->high) : "∞")
               : ""));
   }
-  return terminal(table) +
-         fmt::format(
-             "{} of {} the same, {} optimal within input rounding; the others lose at most {:.1f}%.\n",
-             comparison.same, comparison.rows.size(), comparison.within_rounding,
-             comparison.largest_loss_percent);
+  table.note = fmt::format(
+      "{} of {} the same, {} optimal within input rounding; the others lose at most {:.1f}%.",
+      comparison.same, comparison.rows.size(), comparison.within_rounding, comparison.largest_loss_percent);
+  Listing out;
+  out += std::move(table);
+  return out;
 }
 
 }  // namespace speclab

@@ -8,6 +8,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/fields.hpp"
 #include "experiments/plan/planning.hpp"
+#include "experiments/report/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -64,6 +65,6 @@ const Typed<ChoiceComparison>& described();
 
 ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
 
-std::string comparison_text(const ChoiceComparison& comparison);
+Listing comparison_text(const ChoiceComparison& comparison);
 
 }  // namespace speclab

@@ -42,8 +42,7 @@ std::string head(const DrafterPlan& plan) {
   return out + plan.best.reason + "\n";
 }
 
-std::string gamma_table(const DrafterPlan& plan) {
-  if (plan.gammas.empty()) return "";
+Table gamma_table(const DrafterPlan& plan) {
   Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {}, ""};
   if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
   for (const GammaRow& row : plan.gammas) {
@@ -57,7 +56,7 @@ std::string gamma_table(const DrafterPlan& plan) {
     }
     table.rows.push_back(cells);
   }
-  return fmt::format("\n{}", terminal(table));
+  return table;
 }
 
 std::string test_text(const std::optional<LogTest>& test) {
@@ -66,9 +65,9 @@ std::string test_text(const std::optional<LogTest>& test) {
   return fmt::format("χ² = {:.4g}, {} degrees, p = {:.3g}", test->statistic, test->degrees, test->p);
 }
 
-std::string log_text(const LogFindings& log) {
+Listing log_text(const LogFindings& log) {
   Table table{"positions",
-              fmt::format("\n{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
+              fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
                           log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
               {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
               {},
@@ -78,7 +77,8 @@ std::string log_text(const LogFindings& log) {
                           short_cell(row.conditional.estimate), short_cell(row.conditional.low),
                           short_cell(row.conditional.high), short_cell(row.unconditional)});
   }
-  std::string out = terminal(table);
+  Listing out;
+  out += std::move(table);
   out += plan_line("positions alike?", test_text(log.positions_alike));
   out += plan_line("rounds independent?", test_text(log.rounds_independent));
   out += plan_line("i.i.d.", log.iid_rejected ? "REJECTED at level 0.001" : "not rejected at level 0.001");
@@ -86,10 +86,11 @@ std::string log_text(const LogFindings& log) {
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
-  return out + R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
+  out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
 speedup through alpha by the formula, or by the delta method from positions. All but those of
 stretches and batches take rounds as independent.
 )";
+  return out;
 }
 
 std::string means_text(const LogMeans& means) {
@@ -104,8 +105,8 @@ std::string means_text(const LogMeans& means) {
          "Without rounds or positions, that acceptance is i.i.d. cannot be tested, and alpha supposes it.\n";
 }
 
-std::string batch_text(const DrafterPlan& plan) {
-  Table table{"batches", "\nBest γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, ""};
+Listing batch_text(const DrafterPlan& plan) {
+  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, ""};
   int last_paying = 0;
   bool pays_again = false;
   bool stopped = false;
@@ -118,7 +119,8 @@ std::string batch_text(const DrafterPlan& plan) {
     if (pays && !pays_again) last_paying = row.last;
   }
   const int most = plan.batches->back().last;
-  std::string out = terminal(table);
+  Listing out;
+  out += std::move(table);
   if (!stopped) {
     const bool full = plan.device && plan.device->memory.largest_batch == most;
     out += fmt::format("Speculation pays at every batch up to {}, the largest {}.\n", most,
@@ -203,10 +205,11 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
   return out;
 }
 
-std::string plan_text(const DrafterPlan& plan) {
-  std::string out = head(plan);
+Listing plan_text(const DrafterPlan& plan) {
+  Listing out;
+  out += head(plan);
   if (plan.asked) out += asked_text(*plan.asked);
-  out += gamma_table(plan);
+  if (!plan.gammas.empty()) out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
   if (plan.means) out += means_text(*plan.means);
   if (plan.device) out += device_text(*plan.device, plan.costs);
@@ -219,17 +222,22 @@ The batch at which speculation stops paying needs --device, --target and --draft
   }
   out += "\n";
   for (const std::string& sentence : plan.advice) out += sentence + "\n";
-  return out + settings_text(plan.settings);
+  out += settings_text(plan.settings);
+  return out;
 }
 
-std::string ranking_text(const DrafterRanking& ranking) {
-  Table table{"ranking", "", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
+Listing ranking_text(const DrafterRanking& ranking) {
+  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
   for (const DrafterPlan& plan : ranking.ranking) {
     table.rows.push_back({text_cell(plan.drafter), short_cell(plan.alpha.value.estimate),
                           short_cell(plan.costs.c), short_cell(plan.best.gamma),
                           short_cell(plan.best.speedup.estimate)});
   }
-  return terminal(table) + "\n" + plan_text(ranking.ranking.front());
+  Listing out;
+  out += std::move(table);
+  out += "\n";
+  out += plan_text(ranking.ranking.front());
+  return out;
 }
 
 }  // namespace speclab

@@ -10,6 +10,7 @@
 #include "experiments/plan/acceptance_file.hpp"
 #include "experiments/plan/plan_result.hpp"
 #include "experiments/plan/server_settings.hpp"
+#include "experiments/report/page.hpp"
 
 namespace speclab {
 
@@ -56,8 +57,8 @@ int largest_planned_batch(const Drafter& drafter, const PlanSettings& settings);
 /// The fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
-std::string plan_text(const DrafterPlan& plan);
+Listing plan_text(const DrafterPlan& plan);
 std::string settings_text(const std::vector<ServerSetting>& settings);
-std::string ranking_text(const DrafterRanking& ranking);
+Listing ranking_text(const DrafterRanking& ranking);
 
 }  // namespace speclab

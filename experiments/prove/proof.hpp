@@ -12,6 +12,7 @@
 #include "core/token.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/config/fields.hpp"
+#include "experiments/report/page.hpp"
 #include "experiments/support/exact_rows.hpp"
 
 namespace speclab {
@@ -79,7 +80,7 @@ Examined<Real> examine(const ProofTask& task);
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
 /// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
-std::string proof_text(const Proof& proof);
+Listing proof_text(const Proof& proof);
 
 /// An upper bound on the branches of one round, from the supports of the rows.
 double branch_bound(const ProofTask& task);

@@ -8,6 +8,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/prove/proof.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
@@ -70,30 +71,31 @@ std::string shown_number(const ProofNumber& value) {
   return fmt::format("{:.12g} (a fraction of {} digits, see --json)", as_double(value), fraction->size() - 1);
 }
 
+Cell shown_cell(const ProofNumber& value) { return {shown_number(value), as_double(value)}; }
+
 /// Both distributions, when both are short.
-std::string distributions_text(const Proof& proof) {
+std::optional<Table> distributions(const Proof& proof) {
   constexpr std::size_t longest = 27;
-  if (!proof.distribution || !proof.target_distribution) return "";
+  if (!proof.distribution || !proof.target_distribution) return std::nullopt;
   const ProofNumber zero = proof.arithmetic == Arithmetic::rational ? ProofNumber("0") : ProofNumber(0.0);
   std::map<std::string, std::pair<ProofNumber, ProofNumber>> all;
   for (const auto& [tokens, probability] : *proof.target_distribution) all[tokens] = {zero, probability};
   for (const auto& [tokens, probability] : *proof.distribution) {
     all.try_emplace(tokens, zero, zero).first->second.first = probability;
   }
-  if (all.size() > longest) return "";
-  std::string out = fmt::format("\n{:<12}{:<28}{}\n", "tokens", "probability", "target's");
-  for (const auto& [tokens, both] : all) {
-    out += fmt::format("{:<12}{:<28}{}\n", tokens, shown_number(both.first), shown_number(both.second));
-  }
-  return out;
+  if (all.size() > longest) return std::nullopt;
+  Table table{"distributions", "The joint distribution of the tokens", {"tokens", "probability", "target's"}};
+  for (const auto& [tokens, both] : all)
+    table.rows.push_back({text_cell(tokens), shown_cell(both.first), shown_cell(both.second)});
+  return table;
 }
 
 }  // namespace
 
-std::string proof_text(const Proof& proof) {
+Listing proof_text(const Proof& proof) {
   const bool exact = proof.arithmetic == Arithmetic::rational;
   const int length = proof.gamma + 1;
-  std::string out;
+  Listing out;
   const auto line = [&](const char* label, const std::string& value) {
     out += fmt::format("{:<18}{}\n", label, value);
   };
@@ -114,7 +116,8 @@ std::string proof_text(const Proof& proof) {
          fmt::format("{}: {} instead of {}", fmt::join(counter->tokens, ","),
                      shown_number(counter->probability), shown_number(counter->target_probability)));
   }
-  return out + distributions_text(proof);
+  if (auto table = distributions(proof)) out += *std::move(table);
+  return out;
 }
 
 }  // namespace speclab

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/prove/proof.hpp"
+#include "experiments/report/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -61,6 +62,6 @@ const Typed<Survey>& described();
 /// Every surveyed rule on `instances` instances. Progress counts instances; a stop leaves the result partial.
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control);
 
-std::string survey_text(const Survey& survey);
+Listing survey_text(const Survey& survey);
 
 }  // namespace speclab

@@ -4,6 +4,7 @@
 
 #include "experiments/config/result_fields.hpp"
 #include "experiments/prove/survey.hpp"
+#include "experiments/report/cells.hpp"
 
 namespace speclab {
 
@@ -43,34 +44,48 @@ std::string short_fraction(const ProofNumber& number) {
   return fmt::format("{:.12g}", as_double(number));
 }
 
-/// What stands at the end of a row that a reader should look at twice.
-const char* remark(const SurveyRow& row) {
-  if (!row.as_expected) return "   NOT LOSSLESS";
-  return row.expected == ExpectedLossless::never && !row.counterexample ? "   not refuted" : "";
+/// What a reader should look at twice.
+Cell remark(const SurveyRow& row) {
+  if (!row.as_expected) return {"NOT LOSSLESS", {}, "bad"};
+  return text_cell(row.expected == ExpectedLossless::never && !row.counterexample ? "not refuted" : "");
 }
+
+Cell share_cell(std::uint64_t count, std::uint64_t instances) {
+  return {fmt::format("{} of {}", count, instances), static_cast<double>(count)};
+}
+
+Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
 
 }  // namespace
 
-std::string survey_text(const Survey& survey) {
-  std::string out = fmt::format("{:<34}{:>14}  {:<10}{:>12}{:>10}{:>12}\n", "rule", "lossless", "worst TV",
-                                "acceptance", "bound", "branches");
-  std::string bounds;
+Listing survey_text(const Survey& survey) {
+  Table rules{"rules",
+              "Rules over random instances",
+              {"rule", "lossless", "worst TV", "acceptance", "bound", "branches", "remark"}};
+  Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
   std::string refuted;
   for (const SurveyRow& row : survey.rules) {
-    out += fmt::format("{:<34}{:>6} of {:<5}  {:<10.4g}{:>12.4f}{:>10.4f}{:>12}{}\n", row.rule, row.lossless,
-                       row.instances, as_double(row.worst_tv), row.mean_acceptance,
-                       row.mean_optimal_transport_bound, row.branches, remark(row));
-    if (row.within_p_over_l) {
-      bounds += fmt::format("{:<34}{:>6} of {}\n", row.rule, *row.within_p_over_l, row.instances);
-    }
+    const double worst = as_double(row.worst_tv);
+    rules.rows.push_back({text_cell(row.rule),
+                          share_cell(row.lossless, row.instances),
+                          {fmt::format("{:.4g}", worst), worst},
+                          rounded_cell(row.mean_acceptance),
+                          rounded_cell(row.mean_optimal_transport_bound),
+                          count_cell(row.branches),
+                          remark(row)});
+    if (row.within_p_over_l)
+      bounds.rows.push_back({text_cell(row.rule), share_cell(*row.within_p_over_l, row.instances)});
     if (const auto& counter = row.counterexample) {
       refuted += fmt::format("{}:\n  {}\n  tokens [{}]: P = {} instead of {}\n", row.rule, counter->command,
                              fmt::join(counter->tokens, ","), short_fraction(counter->probability),
                              short_fraction(counter->target_probability));
     }
   }
-  out += "\nFirst token's probability at most p/l:\n" + bounds;
-  return out + "\nWhere each lossy rule is furthest from the target:\n" + refuted;
+  Listing out;
+  out += std::move(rules);
+  if (!bounds.rows.empty()) out += std::move(bounds);
+  out += "\nWhere each lossy rule is furthest from the target:\n" + refuted;
+  return out;
 }
 
 }  // namespace speclab

@@ -14,6 +14,7 @@
 #include "experiments/plan/plan_result.hpp"
 #include "experiments/plan/server_settings.hpp"
 #include "experiments/recording/recording_file.hpp"
+#include "experiments/report/page.hpp"
 #include "sim/any_rule.hpp"
 
 namespace speclab {
@@ -127,6 +128,6 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
                              const CostPair& costs, const std::string& cost_from,
                              const RecordingPlanSettings& settings);
 
-std::string recording_plan_text(const RecordingPlan& plan);
+Listing recording_plan_text(const RecordingPlan& plan);
 
 }  // namespace speclab

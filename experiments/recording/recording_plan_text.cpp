@@ -71,8 +71,7 @@ std::string head(const RecordingPlan& plan) {
   return out;
 }
 
-std::string gamma_table(const RecordingPlan& plan) {
-  if (plan.gammas.empty()) return "";
+Table gamma_table(const RecordingPlan& plan) {
   Table table{"gammas",
               "Speedup by γ",
               {"γ", "tokens per target step", "of whole rounds", "verify cost", "speedup", "low", "high"},
@@ -92,16 +91,15 @@ std::string gamma_table(const RecordingPlan& plan) {
          bounded ? short_cell(row.speedup.low) : text_cell("–"),
          bounded ? short_cell(row.speedup.high) : text_cell("–")});
   }
-  return "\n" + terminal(table) +
-         "Exact for this text; low and high are of other texts like it. The last round of a sequence emits "
-         "only what "
-         "is left\nof it; whole rounds are those that end before.\n";
+  table.note =
+      "Exact for this text; low and high are of other texts like it. The last round of a sequence emits only "
+      "what is left of it; whole rounds are those that end before.";
+  return table;
 }
 
-std::string position_table(const RecordingPlan& plan) {
-  if (plan.positions.empty()) return "";
+Table position_table(const RecordingPlan& plan) {
   Table table{"positions",
-              "\nAcceptance by position at the best γ",
+              "Acceptance by position at the best γ",
               {"position", "a, given those before", "all up to here"},
               {},
               ""};
@@ -109,13 +107,12 @@ std::string position_table(const RecordingPlan& plan) {
     table.rows.push_back({plain_count(static_cast<std::uint64_t>(row.position)), short_cell(row.conditional),
                           short_cell(row.unconditional)});
   }
-  return terminal(table);
+  return table;
 }
 
-std::string policy_table(const RecordingPlan& plan) {
-  if (plan.policies.empty()) return "";
+Table policy_table(const RecordingPlan& plan) {
   Table table{"policies",
-              "\nPolicies that look at the accepted text alone",
+              "Policies that look at the accepted text alone",
               {"policy", "drafted a round", "speedup"},
               {},
               ""};
@@ -123,14 +120,14 @@ std::string policy_table(const RecordingPlan& plan) {
     table.rows.push_back(
         {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
   }
-  return terminal(table) +
-         "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were "
-         "rejected,\nwhich no recording holds.\n";
+  table.note =
+      "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were "
+      "rejected, which no recording holds.";
+  return table;
 }
 
-std::string task_table(const RecordingPlan& plan) {
-  if (plan.tasks.empty()) return "";
-  Table table{"tasks", "\nBy task", {"task", "sequences", "tokens", "α", "tokens per target step"}, {}, ""};
+Table task_table(const RecordingPlan& plan) {
+  Table table{"tasks", "By task", {"task", "sequences", "tokens", "α", "tokens per target step"}, {}, ""};
   for (const RecordedTask& row : plan.tasks) {
     if (table.rows.size() == most_tasks) break;
     table.rows.push_back({text_cell(row.task),
@@ -140,7 +137,8 @@ std::string task_table(const RecordingPlan& plan) {
                           short_cell(row.tokens_per_target_step)});
   }
   const std::size_t left = plan.tasks.size() - table.rows.size();
-  return terminal(table) + (left > 0 ? fmt::format("and {} more; --json has all.\n", left) : "");
+  if (left > 0) table.note = fmt::format("and {} more; --json has all.", left);
+  return table;
 }
 
 std::string fit_text(const RecordingPlan& plan) {
@@ -158,11 +156,16 @@ std::string fit_text(const RecordingPlan& plan) {
 
 }  // namespace
 
-std::string recording_plan_text(const RecordingPlan& plan) {
-  std::string out;
+Listing recording_plan_text(const RecordingPlan& plan) {
+  Listing out;
   for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
-  out += head(plan) + gamma_table(plan) + position_table(plan) + policy_table(plan) + task_table(plan);
-  return out + fit_text(plan) + settings_text(plan.settings);
+  out += head(plan);
+  for (const auto table_of : {gamma_table, position_table, policy_table, task_table}) {
+    if (Table table = table_of(plan); !table.rows.empty()) out += std::move(table);
+  }
+  out += fit_text(plan);
+  out += settings_text(plan.settings);
+  return out;
 }
 
 }  // namespace speclab

@@ -39,15 +39,20 @@ void check_id(const std::string& id, std::set<std::string>& seen) {
   if (!seen.insert(id).second) throw std::invalid_argument(fmt::format("page: the id '{}' comes twice", id));
 }
 
+void check_table(const Table& table, std::set<std::string>& seen) {
+  check_id(table.id, seen);
+  check_id(table.id + "-name", seen);
+}
+
 constexpr const char* provenance_id = "how-this-was-made";
 
 void check_ids(const Page& page) {
   std::set<std::string> seen{provenance_id};
   for (const Section& section : page.sections) {
     check_id(section.id, seen);
-    for (const Table& table : section.tables) {
-      check_id(table.id, seen);
-      check_id(table.id + "-name", seen);
+    for (const Table& table : section.tables) check_table(table, seen);
+    for (const auto& part : section.listing.parts) {
+      if (const auto* const table = std::get_if<Table>(&part)) check_table(*table, seen);
     }
     for (const Drawing& figure : section.figures) check_id(figure.id, seen);
     for (const Passage& passage : section.passages) check_id(passage.id, seen);
@@ -114,6 +119,14 @@ void write_table(Out out, const Table& table) {
   if (!table.note.empty()) fmt::format_to(out, "<p class=\"tablenote\">{}</p>\n", escape_markup(table.note));
   fmt::format_to(out, "<div class=\"tools\"><button type=\"button\">Table as CSV</button></div>\n");
   fmt::format_to(out, "{}</div>\n", table.folded ? "</details>" : "");
+}
+
+/// Lines that stand as they are, without the empty ones around them.
+void write_lines(Out out, std::string_view text) {
+  const std::size_t first = text.find_first_not_of('\n');
+  if (first == std::string_view::npos) return;
+  fmt::format_to(out, "<pre class=\"listing\">{}</pre>\n",
+                 escape_markup(text.substr(first, text.find_last_not_of('\n') + 1 - first)));
 }
 
 void write_legend(Out out, const std::vector<LegendEntry>& legend) {
@@ -195,12 +208,12 @@ void write_section(Out out, const Section& section, bool alone) {
       if (table.folded == folded) write_table(out, table);
     }
   }
-  if (!section.listing.empty()) {
-    fmt::format_to(out,
-                   "<div class=\"scroll\" role=\"group\" aria-label=\"In full\" tabindex=\"0\"><pre "
-                   "class=\"listing\">{}</pre></div>\n"
-                   "<p class=\"cue\" aria-hidden=\"true\">more to the right →</p>\n",
-                   escape_markup(section.listing));
+  for (const auto& part : section.listing.parts) {
+    if (const auto* const table = std::get_if<Table>(&part)) {
+      write_table(out, *table);
+    } else {
+      write_lines(out, std::get<std::string>(part));
+    }
   }
   write_paragraphs(out, section.intro);
   if (!section.notes.empty()) {

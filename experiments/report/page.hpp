@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "experiments/report/figure.hpp"
@@ -23,6 +25,15 @@ struct Table {
   std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
   std::string note = {};
   bool folded = false;  ///< closed at first: for long tables
+};
+
+/// Lines of text and tables, in the order in which a terminal shows them: an empty line before each table.
+struct Listing {
+  std::vector<std::variant<std::string, Table>> parts = {};
+
+  Listing& operator+=(std::string_view text);
+  Listing& operator+=(Table table);
+  Listing& operator+=(const Listing& more);
 };
 
 /// What became of a stretch of decoded text.
@@ -49,7 +60,7 @@ struct Section {
   std::vector<Passage> passages = {};
   std::vector<std::string> notes = {};
   std::string headline = {};  ///< what was found, in a sentence; figures follow it, then tables
-  std::string listing = {};   ///< lines as a terminal shows them, below the tables
+  Listing listing = {};       ///< below the tables
 };
 
 struct Page {
@@ -71,6 +82,7 @@ std::string html(const Page& page);
 /// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its
 /// header.
 std::string terminal(const Table& table);
+std::string terminal(const Listing& listing);
 
 /// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
 /// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.

@@ -43,7 +43,7 @@ html:not(.js) .theme, html:not(.js) .tools { display: none; }
 code, pre { font: .9em/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; background: var(--soft); border-radius: 3px; }
 code { padding: .1em .3em; overflow-wrap: anywhere; }
 pre { padding: .7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-.listing { width: max-content; min-width: 100%; margin: .5rem 0 0; white-space: pre; }
+.listing { margin: .5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr; gap: .2rem 1rem; margin: 0 0 1rem; }
 .facts dt { color: var(--faint); }
 .facts dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }

@@ -193,6 +193,32 @@ std::size_t output_width() {
 
 std::string terminal(const Table& table) { return terminal(table, output_width()); }
 
+Listing& Listing::operator+=(std::string_view text) {
+  if (parts.empty() || !std::holds_alternative<std::string>(parts.back())) parts.emplace_back(std::string());
+  std::get<std::string>(parts.back()) += text;
+  return *this;
+}
+
+Listing& Listing::operator+=(Table table) {
+  parts.emplace_back(std::move(table));
+  return *this;
+}
+
+Listing& Listing::operator+=(const Listing& more) {
+  parts.insert(parts.end(), more.parts.begin(), more.parts.end());
+  return *this;
+}
+
+std::string terminal(const Listing& listing) {
+  std::string out;
+  for (const auto& part : listing.parts) {
+    const auto* const table = std::get_if<Table>(&part);
+    if (table != nullptr && !out.empty() && !out.ends_with("\n\n")) out += '\n';
+    out += table != nullptr ? terminal(*table) : std::get<std::string>(part);
+  }
+  return out;
+}
+
 std::string terminal(const Table& table, std::size_t width) {
   for (const auto& row : table.rows) {
     if (row.size() != table.columns.size()) {

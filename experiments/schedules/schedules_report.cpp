@@ -227,7 +227,7 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   for (const ScheduleTrace& trace : traces) end = std::max(end, trace.end);
   Figure figure;
   for (const ScheduleTrace& trace : traces) add_trace(figure, trace, shortest_of_all * end);
-  figure.title = titled("timelines", label);
+  figure.title = titled("Timelines", label);
   figure.x_label = "time, in target runs";
   figure.caption = fmt::format(
       "Timelines of the first sequence; of a schedule with more than {0} tracks, the first {0}. A dropped "

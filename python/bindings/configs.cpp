@@ -164,7 +164,7 @@ nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const auto [json, words] = unlocked([&] {
     const ThreadLimit limit(threads);
     const ExactAnalysis analysis = about(text, [&] { return analyse_exactly(config, simulation); });
-    return std::pair(dumped(analysis.result), exact_text(analysis.result));
+    return std::pair(dumped(analysis.result), terminal(exact_text(analysis.result)));
   });
   return nb::make_tuple(json, words);
 }
@@ -184,7 +184,7 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
   });
   watch.finish();
   if (!result) throw std::runtime_error("the test was stopped early");
-  return nb::make_tuple(dumped(*result), equality_text(*result));
+  return nb::make_tuple(dumped(*result), terminal(equality_text(*result)));
 }
 
 }  // namespace

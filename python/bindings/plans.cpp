@@ -33,7 +33,7 @@ nb::tuple plan(const std::vector<std::string>& words) {
   }
   watch.finish();
   if (!answer) throw std::runtime_error("planning was stopped early");
-  return nb::make_tuple(answer->json, answer->text, answer->warnings);
+  return nb::make_tuple(answer->json, terminal(answer->text), answer->warnings);
 }
 
 }  // namespace

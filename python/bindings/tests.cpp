@@ -44,7 +44,7 @@ class Law {
     Json json;
     write(described<EqualityResult>(), result, json);
     std::string text = json.dump();
-    std::string words = equality_text(result);
+    std::string words = terminal(equality_text(result));
     const nb::gil_scoped_acquire gil;
     return nb::make_tuple(text, words);
   }

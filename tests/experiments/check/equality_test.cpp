@@ -34,7 +34,7 @@ TEST_CASE("few sequences are tested against the exact distribution, many against
   CHECK(found.cells == 9);
   CHECK(found.samples_each == 20000);
   CHECK(equality_workload(exact, few) == 20000);
-  CHECK(equality_text(found).find("equal: no difference found") != std::string::npos);
+  CHECK(terminal(equality_text(found)).find("equal: no difference found") != std::string::npos);
   const Setup wide = setup_of(R"({"kind": "zipf", "vocab": 400})");
   CHECK(equality_workload(wide, few) == 40000);
   CHECK(test_equality(wide, 2, few, Control{})->reference == EqualityReference::second_sample);

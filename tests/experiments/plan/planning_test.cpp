@@ -52,7 +52,7 @@ TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
     CHECK(plan.bounds.adaptive_gain == doctest::Approx(oracle / *best.speedup - 1));
     CHECK_FALSE(plan.batches);
     CHECK_FALSE(plan.device);
-    CHECK(plan_text(plan).find("expected speedup") != std::string::npos);
+    CHECK(terminal(plan_text(plan)).find("expected speedup") != std::string::npos);
   }
 }
 
@@ -155,9 +155,9 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   // 141 GB of weights do not fit into one device of 80 GB, and the text says so.
   const DrafterPlan small = make_plan(served(0.75, 1), settings);
   CHECK(small.device->memory.largest_batch == -1);
-  CHECK(plan_text(small).find("the weights do not fit") != std::string::npos);
+  CHECK(terminal(plan_text(small)).find("the weights do not fit") != std::string::npos);
   // Drafting that hardly helps stops paying at some batch.
-  const std::string text = plan_text(make_plan(served(0.4, 4), settings));
+  const std::string text = terminal(plan_text(make_plan(served(0.4, 4), settings)));
   CHECK(text.find("Switch speculation off beyond batch") != std::string::npos);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("drafters are ranked by expected speedup") {
   CHECK(ranking[0].drafter == "base");
   CHECK(ranking[1].drafter == "small");
   CHECK(ranking[2].drafter == "large");
-  CHECK(ranking_text(ranked).find("base") != std::string::npos);
+  CHECK(terminal(ranking_text(ranked)).find("base") != std::string::npos);
 }
 
 TEST_CASE("unknown names are answered with the nearest") {

@@ -43,9 +43,11 @@ TEST_CASE("a plan of coins of one probability is that of the formula") {
 }
 
 TEST_CASE("short sequences: the plan says what texts without an end would give") {
-  const std::string cut = recording_plan_text(plan_of(recorded_chain(target, target, draft, 500, 20, 3)));
+  const std::string cut =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 500, 20, 3))));
   CHECK(cut.find("in texts without an end") != std::string::npos);
-  const std::string whole = recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3)));
+  const std::string whole =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3))));
   CHECK(whole.find("in texts without an end") == std::string::npos);
 }
 
@@ -61,7 +63,7 @@ TEST_CASE("a text of the column's law fits, with bounds in their order") {
   CHECK(*plan.alpha_low < plan.alpha);
   CHECK(plan.positions.size() == static_cast<std::size_t>(*plan.optimal_gamma));
   CHECK(plan.sequence_findings.size() == 20);
-  CHECK(recording_plan_text(plan).find("WARNING") == std::string::npos);
+  CHECK(terminal(recording_plan_text(plan)).find("WARNING") == std::string::npos);
 }
 
 // The wrong uses.
@@ -71,7 +73,7 @@ TEST_CASE("wrong use 1: a text that is not of the column's law is flagged") {
     const ChainRows text = at_temperature(target, temperature);
     const RecordingPlan plan = plan_of(recorded_chain(text, target, draft, 20, 500, 3));
     CHECK_FALSE(fits(plan));
-    CHECK(recording_plan_text(plan).starts_with("WARNING: The mean of q/p"));
+    CHECK(terminal(recording_plan_text(plan)).starts_with("WARNING: The mean of q/p"));
   }
   Recording given = recorded_chain(target, target, draft, 20, 500, 3, true);
   given.drawn = false;
@@ -106,7 +108,8 @@ TEST_CASE("wrong use 3: columns by depth are used by depth, and no γ beyond the
 }
 
 TEST_CASE("wrong use 4: policies that look at rejected tokens are no part of a plan, which says so") {
-  const std::string text = recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3)));
+  const std::string text =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3))));
   CHECK(text.find("need the tokens that were rejected") != std::string::npos);
   CHECK(text.find("confidence") != std::string::npos);
 }
