@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/sequence_decode.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -25,6 +26,15 @@ inline SimulationSize second_half_of_double(SimulationSize size) {
   size.trials *= 2;
   size.only = {size.batches / 2, size.batches};
   return size;
+}
+
+/// The first `count` of these sequences, of which the second half is still to be decoded when the first was.
+inline SequenceSet first_sequences(const SequenceSet& all, std::size_t count, bool second_half) {
+  assert(count <= all.sequences.size());
+  SequenceSet set{
+      .seed = all.seed, .sequences = {}, .batches = all.batches, .first = second_half ? count / 2 : 0};
+  set.sequences.assign(all.sequences.begin(), all.sequences.begin() + static_cast<std::ptrdiff_t>(count));
+  return set;
 }
 
 /// Adds what the simulation gave to the second half of its double: each batch of the double has two of its.

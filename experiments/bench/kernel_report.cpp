@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "experiments/config/config_error.hpp"
@@ -149,6 +150,37 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
   return table;
 }
 
+/// The fastest implementation where most bytes move, with a flushed cache if that was measured there, and
+/// whether decisions were those of the reference. Empty when no implementation was measured.
+std::string kernel_headline(const std::vector<VerificationRow>& rows) {
+  const VerificationRow* most = nullptr;
+  std::int64_t compared = 0;
+  std::int64_t different = 0;
+  for (const VerificationRow& row : rows) {
+    if (row.kind != MethodKind::implementation || !(row.median_us > 0)) continue;
+    const auto rank = [](const VerificationRow& one) {
+      return std::tuple(static_cast<double>(one.requests) * (one.gamma + 1) * one.vocab,
+                        one.cache == CacheMode::flushed, -one.median_us);
+    };
+    if (most == nullptr || rank(row) > rank(*most)) most = &row;
+    compared += row.compared;
+    different += row.different;
+  }
+  if (most == nullptr) return "";
+  std::string text =
+      fmt::format("{} is the fastest at the largest size (B = {}, γ = {}, V = {}, {}, {} cache): {} µs",
+                  most->method, most->requests, most->gamma, most->vocab, dtype_name(most->dtype),
+                  words(most->cache), digits_text(most->median_us, 3));
+  if (most->of_copy > 0) text += fmt::format(", {}% of a copy's rate", digits_text(100 * most->of_copy, 2));
+  if (most->times_baseline && *most->times_baseline > 0)
+    text += fmt::format(", {} times as fast as the baseline", digits_text(*most->times_baseline, 3));
+  if (compared > 0) {
+    text += fmt::format(". Decisions for {} requests were compared with the reference, and {} differed",
+                        compared, different == 0 ? "none" : fmt::format("{}", different));
+  }
+  return text + ".";
+}
+
 Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
              std::vector<Table> tables, std::vector<std::string> notes) {
   return {"speclab: the speed of verification kernels",
@@ -225,7 +257,16 @@ std::string kernel_csv(const KernelReport& report) {
 
 Page kernel_page(const KernelReport& report) {
   Page page = kernel_text(report);
+  page.headline = kernel_headline(report.verification);
   for (const Figure& figure : kernel_figures(report)) page.sections.front().figures.push_back(draw(figure));
+  return page;
+}
+
+Page kernel_page(const DryRunReport& report) {
+  Page page = kernel_text(report);
+  page.headline = fmt::format(
+      "Nothing was measured: of {} configurations, {}.", report.configurations,
+      report.problems == 0 ? "all can be launched" : fmt::format("{} have problems", report.problems));
   return page;
 }
 

@@ -26,9 +26,10 @@ std::string kernel_markdown(const KernelReport& report);
 /// requests along the sweep's axis; those that would be empty are left out.
 std::vector<Figure> kernel_figures(const KernelReport& report);
 
-/// With `kernel_figures`; needs gnuplot when there are rows.
+/// With a headline and `kernel_figures`.
 Page kernel_page(const KernelReport& report);
-inline Page kernel_page(const DryRunReport& report) { return kernel_text(report); }
+/// With a headline.
+Page kernel_page(const DryRunReport& report);
 
 /// The result in a file. UsageError, naming the file, when it is not one of `speclab bench kernels` with
 /// measured rows.

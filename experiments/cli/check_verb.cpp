@@ -11,6 +11,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/terminal_watch.hpp"
+#include "experiments/run/until.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
@@ -47,6 +48,7 @@ GPU kernels are tested by speclab check kernels, which has options of its own (-
 std::optional<EqualityResult> check_config(const Config& config, const std::string& samples_file,
                                            bool quiet) {
   refuse_many_cells(config, "check tests");
+  refuse_until(config, "check tests as many sequences as check.samples says");
   const auto& settings = config.section<CheckSection>("check");
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);

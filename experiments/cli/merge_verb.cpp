@@ -4,6 +4,7 @@
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
@@ -23,7 +24,8 @@ int merge_main(const std::vector<std::string>& arguments) {
 FOLDER/shards, and writes what one process would have written there: the same bytes of result.json.
 First it checks that all shards ran one config with one version on the same inputs, that every cell is
 there, and that cells that were run twice gave the same. What is missing is named, with the commands that
-run it (exit code 2). The shards stay; remove FOLDER/shards when they are no longer needed.
+run it (exit code 2); so are the shards that go on where an interval is wider than simulation.until says.
+The shards stay; remove FOLDER/shards when they are no longer needed.
 )",
       .examples = R"(  speclab merge out/first
   speclab merge out/first --json
@@ -42,12 +44,13 @@ run it (exit code 2). The shards stay; remove FOLDER/shards when they are no lon
   const InterruptGuard guard;
   const FolderLock lock(folder);
   TerminalWatch watch("merge", quiet || as_json);
-  const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
-  if (run.result.partial) return exit_interrupted;
-  write_and_print(run, {.folder = folder,
-                        .command = fmt::format("speclab merge {}", shell_word(folder.string())),
-                        .as_json = as_json,
-                        .quiet = quiet});
+  const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (merged.next) throw UsageError(merged.sentence);
+  if (merged.run.result.partial) return exit_interrupted;
+  write_and_print(merged.run, {.folder = folder,
+                               .command = fmt::format("speclab merge {}", shell_word(folder.string())),
+                               .as_json = as_json,
+                               .quiet = quiet});
   return exit_ok;
 }
 

@@ -18,6 +18,7 @@
 #include "experiments/recording/recording_figures.hpp"
 #include "experiments/recording/recording_plan.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/until.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/walltime/measured_pair.hpp"
@@ -214,6 +215,7 @@ std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const P
   const auto measured = in_file(file, [&] {
     const Config config = config_to_measure(values, file);
     refuse_many_cells(config, "--measure takes");
+    refuse_until(config, "--measure decodes as many texts as --texts says");
     ModelFactory factory;
     const Setup setup = build_setup(config, factory);
     return measure_pair(setup,

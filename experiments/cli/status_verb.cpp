@@ -24,13 +24,14 @@ struct StatusRow {
 
 struct ShardStatus {
   int shards = 0, complete = 0;
-  std::vector<StatusRow> states;
+  std::optional<int> look = {};  ///< the last that a merge asked for; none for the first
+  std::vector<StatusRow> states = {};
 };
 
 }  // namespace
 
 SPECLAB_RESULT(StatusRow, "shard", shard, cells, finished, complete, seconds_left, error, damaged_lines);
-SPECLAB_RESULT(ShardStatus, "status", shards, complete, states);
+SPECLAB_RESULT(ShardStatus, "status", shards, complete, look, states);
 
 namespace {
 
@@ -47,7 +48,9 @@ std::string status_text(const ShardStatus& status) {
                           {row.error.value_or("")}});
   }
   if (waiting > most_rows) table.note = fmt::format("The first {} of {}.", most_rows, waiting);
-  const std::string head = fmt::format("{} of {} shards are complete\n", status.complete, status.shards);
+  const std::string head =
+      fmt::format("{} of {} shards are complete{}\n", status.complete, status.shards,
+                  status.look ? fmt::format(", look {} at wide intervals included", *status.look) : "");
   return waiting == 0 ? head : head + terminal(table) + "\n";
 }
 
@@ -68,9 +71,10 @@ while the shards run.
   if (!values) return exit_ok;
   const std::filesystem::path folder = (*values)["folder"].as<std::string>();
   const ShardedRun run = read_shards(folder);
-  ShardStatus status{static_cast<int>(run.shards.size()), 0, {}};
-  const ShardPlan plan = plan_of(run, CellGrid(run.head.config));
-  for (const ShardState& state : shard_states(folder, run, plan)) {
+  ShardStatus status{.shards = static_cast<int>(run.shards.size())};
+  const std::vector<ShardPlan> plans = plans_of(folder, run.head, CellGrid(run.head.config));
+  if (plans.size() > 1) status.look = plans.back().look();
+  for (const ShardState& state : shard_states(folder, run, plans)) {
     status.complete += state.complete ? 1 : 0;
     StatusRow row{state.shard,        state.cells, state.finished, state.complete,
                   state.seconds_left, {},          state.damaged};

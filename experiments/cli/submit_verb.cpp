@@ -105,17 +105,26 @@ int submit_main(const std::vector<std::string>& arguments) {
             [&] { print_estimate(estimate_shard(config, submission.shards, pilot), submission.shards); });
   }
   if (interrupted()) return exit_interrupted;
-  if (!submit_shards(submission, scheduler, ranged_option(values, "retries", 0, 1000)))
-    return interrupted() ? exit_interrupted : exit_bad_input;
-  const FolderLock lock(folder);
-  TerminalWatch watch("merge", quiet);
-  const RunResult run = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
-  if (run.result.partial) return exit_interrupted;
-  write_and_print(run, {.folder = folder,
-                        .command = shell_line(submission.command),
-                        .as_json = values.count("json") > 0,
-                        .quiet = quiet});
-  return exit_ok;
+  const int retries = ranged_option(values, "retries", 0, 1000);
+  while (true) {
+    if (!submit_shards(submission, scheduler, retries))
+      return interrupted() ? exit_interrupted : exit_bad_input;
+    const FolderLock lock(folder);
+    TerminalWatch watch("merge", quiet);
+    const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+    if (merged.next) {
+      if (!quiet)
+        fmt::print(stderr, "look {}: the intervals of {} cells are wider than asked for\n", merged.next->look,
+                   merged.next->cells.size());
+      continue;
+    }
+    if (merged.run.result.partial) return exit_interrupted;
+    write_and_print(merged.run, {.folder = folder,
+                                 .command = shell_line(submission.command),
+                                 .as_json = values.count("json") > 0,
+                                 .quiet = quiet});
+    return exit_ok;
+  }
 }
 
 }  // namespace

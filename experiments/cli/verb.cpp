@@ -15,6 +15,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/data_files.hpp"
+#include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -122,6 +123,9 @@ int run_program(const std::vector<std::string>& words) {
       throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
     }
     return code;
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "interrupted; the same command begins again\n");
+    return exit_interrupted;
   } catch (const ConfigError& error) {
     message = error.sentence();
   } catch (const po::error& error) {

@@ -16,6 +16,8 @@
 #include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/until.hpp"
+#include "sim/doubling.hpp"
 #include "sim/parallel.hpp"
 #include "sim/policies/fixed.hpp"
 
@@ -78,12 +80,30 @@ RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confiden
           .speedup = known_bounds(ratio_interval(speeds.tokens, speeds.time, confidence), independence)};
 }
 
+/// Throws ConfigError for a task whose intervals cannot be looked at.
+void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
+  using enum Metric;
+  require_interval(cell, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup});
+  if (task.first_look < least_independent_trials) {
+    throw ConfigError(
+        path + "/sequences",
+        fmt::format("{} are too few to look at an interval after them; \"until\" begins with at "
+                    "least {}",
+                    task.first_look, least_independent_trials));
+  }
+  require_first_look(cell, first_sequences(task.sequences, task.first_look, false).tokens());
+}
+
 class CompareCell final : public PreparedCell {
  public:
   CompareCell(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
-      : section_(section_of(cell.config)), task_(std::move(task)), entry_(std::move(entry)) {}
+      : config_(cell.config),
+        section_(section_of(cell.config)),
+        task_(std::move(task)),
+        entry_(std::move(entry)) {}
 
   bool works() const override { return true; }
+  bool looks() const override { return true; }
 
   std::uint64_t workload() const override {
     if (!entry_.drafter) return 0;
@@ -97,12 +117,33 @@ class CompareCell final : public PreparedCell {
       result.own = std::move(own);
       return;
     }
-    const Measured measured = measure(context.control);
-    if (measured.partial()) {
-      result.partial = true;
-      return;
+    const CellResult given = result;
+    const std::size_t first = task_->first_look;
+    std::optional<WantedPrecision> wanted;
+    if (config_.simulation.until)
+      wanted = wanted_precision(config_, first, task_->sequences.sequences.size(), context.confidence);
+    Measured measured;
+    for (int look = 1;; ++look) {
+      SequenceSet set = first_sequences(task_->sequences, first << (look - 1), look > 1);
+      if (wanted) set.batches = static_cast<std::uint32_t>(std::min<std::size_t>(set.batches, first)) / 2 * 2;
+      Measured more = measure(set, context.control);
+      if (more.partial()) {
+        result = given;
+        result.partial = true;
+        return;
+      }
+      if (look > 1) add_first_half(measured, more);
+      measured = std::move(more);
+      result = given;
+      *own = {};
+      describe(result, *own, measured, set.sequences.size(),
+               wanted ? wanted->confidence : context.confidence);
+      if (!wanted) break;
+      const bool reached = is_precise(result, *own);
+      result.until = UntilResult{reached, look, wanted->most_looks,
+                                 static_cast<std::uint32_t>(set.sequences.size()), set.batches};
+      if (reached || look == wanted->most_looks) break;
     }
-    describe(result, *own, measured, context.confidence);
     result.own = std::move(own);
   }
 
@@ -125,13 +166,51 @@ class CompareCell final : public PreparedCell {
     }
   };
 
-  Outcome decode(const AnyPolicy& policy, const Control& control) const {
-    return decode_sequences(
-        task_->sequences, [&](std::size_t i) { return task_->target_of(i); }, *entry_.drafter, policy,
-        entry_.rule, control);
+  static void add_first_half(const Measured& first, Measured& second) {
+    speclab::add_first_half(first.overlaps, second.overlaps);
+    for (std::size_t i = 0; i < first.gammas.size(); ++i)
+      speclab::add_first_half(first.gammas[i], second.gammas[i]);
+    for (std::size_t i = 0; i < first.policies.size(); ++i) {
+      if (first.policies[i].outcome)
+        speclab::add_first_half(*first.policies[i].outcome, *second.policies[i].outcome);
+    }
   }
 
-  Measured measure(const Control& control) const {
+  /// Every interval of the metric is narrow: that of each gamma and each policy where they have one.
+  bool is_precise(const CellResult& result, const CompareResult& own) const {
+    const UntilConfig& until = *config_.simulation.until;
+    std::vector<std::optional<Interval>> all;
+    const auto add = [&](const RunNumbers& run) {
+      switch (until.metric) {
+        case Metric::alpha_examined:
+          return all.push_back(run.alpha_examined);
+        case Metric::alpha_drafted:
+          return all.push_back(run.alpha_drafted);
+        case Metric::tokens_per_target_step:
+          return all.push_back(run.tokens_per_target_step);
+        default:
+          return all.push_back(run.speedup);
+      }
+    };
+    if (until.metric == Metric::alpha_overlap) {
+      all.push_back(value_of(result.simulated, until.metric));
+    } else {
+      for (const GammaResult& run : own.gammas) add(run);
+      for (const PolicyResult& run : own.policies) add(run);
+    }
+    std::erase(all, std::nullopt);
+    return !all.empty() && std::all_of(all.begin(), all.end(), [&](const std::optional<Interval>& interval) {
+      return narrow_enough(*interval, until);
+    });
+  }
+
+  Outcome decode(const SequenceSet& set, const AnyPolicy& policy, const Control& control) const {
+    return decode_sequences(
+        set, [&](std::size_t i) { return task_->target_of(i); }, *entry_.drafter, policy, entry_.rule,
+        control);
+  }
+
+  Measured measure(const SequenceSet& set, const Control& control) const {
     Measured measured;
     const std::size_t gammas = section_.gammas.size();
     const std::size_t policies = section_.policies.size();
@@ -142,14 +221,14 @@ class CompareCell final : public PreparedCell {
     }
     for_each_index(gammas + policies + 1, [&](std::size_t i) {
       if (i < gammas) {
-        measured.gammas[i] = decode(FixedPolicy(section_.gammas[i]), control);
+        measured.gammas[i] = decode(set, FixedPolicy(section_.gammas[i]), control);
       } else if (i < gammas + policies) {
         PolicyRun& run = measured.policies[i - gammas];
         if (run.policy.foresees() && !entry_.drafter->foretells_runs()) return;
-        run.outcome = decode(run.policy, control);
+        run.outcome = decode(set, run.policy, control);
       } else {
         measured.overlaps = measure_first_overlap(
-            task_->sequences, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
+            set, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
       }
     });
     return measured;
@@ -160,11 +239,11 @@ class CompareCell final : public PreparedCell {
             each(outcome, [&](const Tally& t) { return entry_.time(t); })};
   }
 
-  void describe(CellResult& result, CompareResult& own, const Measured& measured, double confidence) const {
+  void describe(CellResult& result, CompareResult& own, const Measured& measured, std::size_t sequences,
+                double confidence) const {
     // Of few sequences, some may be unlike all the rest.
-    const Independence independence = task_->sequences.sequences.size() >= least_independent_trials
-                                          ? Independence::batches
-                                          : Independence::nothing;
+    const Independence independence =
+        sequences >= least_independent_trials ? Independence::batches : Independence::nothing;
     std::vector<Speeds> by_gamma;
     std::size_t best = 0;
     for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
@@ -174,7 +253,7 @@ class CompareCell final : public PreparedCell {
       if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
     }
     own.best_gamma = section_.gammas[best];
-    own.sequences = task_->sequences.sequences.size();
+    own.sequences = sequences;
 
     const Outcome& overlaps = measured.overlaps;
     own.proposes = known_bounds(
@@ -212,6 +291,7 @@ class CompareCell final : public PreparedCell {
     result.counts = counts_of(measured.gammas[best].total());
   }
 
+  const Config& config_;
   const CompareSection& section_;
   std::shared_ptr<const BenchmarkTask> task_;
   BenchmarkEntry entry_;
@@ -252,6 +332,7 @@ class Compare final : public Experiment {
     const std::size_t at = index_of(section.tasks, cell, "task");
     const std::string path = fmt::format("/compare/tasks/{}", at);
     auto task = shared_task(section.tasks[at], path, cell.config, jobs.factory());
+    if (cell.config.simulation.until) require_looks(cell.config, *task, path);
     BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
                                       section.tasks[at], path, *task, cell.config, jobs.factory());
     return std::make_unique<CompareCell>(cell, std::move(task), std::move(entry));

@@ -95,6 +95,20 @@ std::string edges(const Result& result) {
       largest);
 }
 
+/// Which cells have intervals that are wider than asked for.
+std::string too_wide(const Result& result) {
+  std::string wide;
+  for (const CellResult& cell : result.cells) {
+    if (!cell.until || cell.until->reached || numbers_of(cell) == nullptr) continue;
+    wide += fmt::format("{}{} ({} sequences)", wide.empty() ? "" : "; ", cell.label, cell.until->trials);
+  }
+  if (wide.empty()) return "";
+  return fmt::format(
+      "WARNING: intervals are wider than asked for where documents, or the most rounds allowed, did not "
+      "suffice for twice the sequences: {}.\n",
+      wide);
+}
+
 /// Why cells have no numbers.
 std::string reasons(const Result& result) {
   std::string text;
@@ -333,7 +347,7 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.front().note += " " + interval_note(result) + reasons(result);
-  tables.front().note = edges(result) + tables.front().note;
+  tables.front().note = edges(result) + too_wide(result) + tables.front().note;
   return tables;
 }
 

@@ -53,17 +53,22 @@ BenchmarkTask make_task(const TaskConfig& config, const std::string& path, const
     const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
     target = factory.model(*config.target, request, whole.sampling).model;
   }
+  const std::optional<UntilConfig>& precision = whole.simulation.until;
   BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
   task.sequences.seed = whole.seed;
   task.sequences.batches = static_cast<std::uint32_t>(whole.section<CompareSection>("compare").batches);
   const std::optional<Token> until = prompt_until(config, path, *text);
   const auto wanted = static_cast<std::size_t>(config.sequences);
   const auto most = static_cast<std::size_t>(config.tokens);
+  std::uint64_t decoded = 0;
   for (const auto& document : text->held_out) {
-    if (task.documents.size() == wanted) break;
+    // A round gives a token at least.
+    const bool may_go_on = precision && decoded + most <= precision->most_rounds;
+    if (task.documents.size() >= wanted && !may_go_on) break;
     const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));
     if (!end) continue;
     const std::size_t tokens = task.target ? most : std::min(most, document.size() - *end);
+    decoded += tokens;
     task.documents.push_back(document);
     task.sequences.sequences.push_back(
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
@@ -75,6 +80,7 @@ BenchmarkTask make_task(const TaskConfig& config, const std::string& path, const
                                   "prompt, or hold out more",
                                   task.documents.size(), text->held_out.size()));
   }
+  task.first_look = std::min(wanted, task.documents.size());
   return task;
 }
 
@@ -106,6 +112,7 @@ std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const s
   write(sampling_type(), config.sampling, key["sampling"]);
   key["seed"] = config.seed;
   key["batches"] = config.section<CompareSection>("compare").batches;
+  if (config.simulation.until) key["most_rounds"] = config.simulation.until->most_rounds;
   return factory.shared<BenchmarkTask>("compare " + key.dump(),
                                        [&] { return make_task(task, path, config, factory); });
 }

@@ -21,6 +21,7 @@ struct BenchmarkTask {
   PointRows rows;                             ///< of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;
+  std::size_t first_look = 0;  ///< sequences before it; all unless there may be more looks
 
   /// Valid as long as the task.
   Model target_of(std::size_t sequence) const;

@@ -115,8 +115,9 @@ const Typed<SimulationConfig>& simulation_type() {
                                "Instead of one prompt: this many tokens of the "
                                "corpus, from a random position for each trial."),
                  "tokens"),
-       field("until", &SimulationConfig::until, until_type(),
-             "Instead of a size: how narrow an interval is to be. For decode, acceptance and iid.")});
+       field(
+           "until", &SimulationConfig::until, until_type(),
+           "Instead of a size: how narrow an interval is to be. For decode, acceptance, iid and compare.")});
   return type;
 }
 

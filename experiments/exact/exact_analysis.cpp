@@ -16,6 +16,7 @@
 #include "experiments/decode/search_section.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/until.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -350,6 +351,8 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   Task task;
   task.config = config;
   refuse_many_cells(task.config, "exact analyses");
+  refuse_until(task.config,
+               "exact analyses without error, and simulates as many trials as are said beside it");
   task.config.add_section("search");
   task.simulate = simulate;
   task.setup = task.jobs.setup(task.config);

@@ -14,6 +14,7 @@
 #include "experiments/report/page.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/until.hpp"
 
 namespace speclab {
 
@@ -136,6 +137,7 @@ std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> 
   std::vector<const Job*> to_measure;
   for (const CellSpec& cell : expand(without_gamma_axis(whole))) {
     const Config& config = cell.config;
+    refuse_until(config, "plan simulates as many trials as are said");
     ConfigCase one{cell.label, {}, c.value_or(config.cost.c), config.gamma};
     if (config.input_rounding) {
       one.alpha_rounding = config.input_rounding->alpha;

@@ -8,6 +8,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/setup.hpp"
+#include "experiments/run/until.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "sim/error.hpp"
 
@@ -114,6 +115,7 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
 
 ProofTask proof_task(const Config& config) {
   refuse_many_cells(config, "prove examines");
+  refuse_until(config, "prove simulates nothing");
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);
   const auto& [target_config, draft_config] = *config.models;

@@ -10,6 +10,7 @@
 
 #include "core/rules/token.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/run/until.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
@@ -60,6 +61,7 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
   config.rule = Config().rule;
   drop_axes_of_decoding(config);
   refuse_many_cells(config, "record writes");
+  refuse_until(config, "record writes as many sequences as are said");
   constexpr double bytes_a_token = 4 * sizeof(double);
   const double tokens = static_cast<double>(length) * config.simulation.trials;
   require_memory(bytes_a_token * tokens, "/simulation", fmt::format("{} tokens", tokens));

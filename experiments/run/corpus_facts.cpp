@@ -1,29 +1,120 @@
 #include "experiments/run/corpus_facts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/corpus_config.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/model_files/model_file.hpp"
+#include "experiments/model_files/perplexity.hpp"
 
 namespace speclab {
 
-SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocabulary, unknown_share);
+template <>
+const Typed<HeldOutPerplexity>& described() {
+  using Own = HeldOutPerplexity;
+  static const auto type = result_object<Own>("perplexity", {{"model", &Own::model},
+                                                             {"config", &Own::config, any_json()},
+                                                             {"bits_per_token", &Own::bits_per_token},
+                                                             {"perplexity", &Own::perplexity},
+                                                             {"unknown_because", &Own::unknown_because}});
+  return type;
+}
 
-CorpusFacts corpus_facts(const CorpusConfig& corpus, ModelFactory& factory) {
+SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocabulary, unknown_share, models);
+
+namespace {
+
+/// Kinds whose probabilities are looked up, one at a time.
+constexpr std::array quickly_measured{"unigram", "bigram", "ngram"};
+
+std::string model_text(const Config& cell, bool draft) {
+  Json json;
+  write(kind_of(model_family()), draft ? cell.models->draft : cell.models->target, json["model"]);
+  write(sampling_type(), cell.sampling, json["sampling"]);
+  return json.dump();
+}
+
+HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const CorpusText& text,
+                                      ModelFactory& factory) {
+  const ModelConfig& config = draft ? cell.models->draft : cell.models->target;
+  Json json;
+  write(kind_of(model_family()), config, json);
+  HeldOutPerplexity found{.model = draft ? "draft" : "target",
+                          .config = std::make_shared<const Json>(std::move(json)),
+                          .bits_per_token = {},
+                          .perplexity = {},
+                          .unknown_because = {}};
+  if (text.held_out.empty()) {
+    found.unknown_because = "nothing is held out (corpus.hold_out)";
+    return found;
+  }
+  const bool quick =
+      std::find(quickly_measured.begin(), quickly_measured.end(), config.name()) != quickly_measured.end();
+  if (!quick || !sampling_of(config, cell.sampling).identity()) {
+    found.unknown_because =
+        "not measured: it takes a row of the vocabulary a token; `speclab perplexity CONFIG` measures it";
+    return found;
+  }
+  const BuiltModel built = model_of_config(cell, draft, factory);
+  const Perplexity measured = perplexity_of(built.model, text.held_out, std::nullopt).value();
+  if (measured.impossible > 0) {
+    found.unknown_because =
+        fmt::format("infinite: {} of {} tokens have probability 0", measured.impossible, measured.tokens);
+    return found;
+  }
+  found.bits_per_token = measured.bits_per_token;
+  found.perplexity = measured.perplexity;
+  return found;
+}
+
+}  // namespace
+
+void CorpusSurvey::add(const Config& cell) {
+  if (!cell.corpus) return;
+  const std::string key = corpus_key(*cell.corpus);
+  const auto [at, fresh] = by_key_.try_emplace(key, corpora_.size());
+  if (fresh) {
+    if (!std::filesystem::exists(cell.corpus->file)) {
+      by_key_.erase(at);
+      return;
+    }
+    corpora_.push_back({*cell.corpus, {}, {}});
+  }
+  if (!cell.models) return;
+  for (const bool draft : {false, true}) {
+    if (!models_.insert(key + (draft ? " draft " : " target ") + model_text(cell, draft)).second) continue;
+    CorpusCells& cells = corpora_[at->second];
+    (draft ? cells.drafts : cells.targets).push_back(cell);
+  }
+}
+
+CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory) {
+  const CorpusConfig& corpus = cells.corpus;
   const auto text = factory.text(corpus, "/corpus");
   CorpusFacts facts{.file = corpus.file,
                     .tokens = text->tokens.size(),
                     .held_out_tokens = 0,
                     .vocabulary = text->vocabulary.size(),
-                    .unknown_share = {}};
+                    .unknown_share = {},
+                    .models = {}};
   for (const std::vector<Token>& document : text->held_out) facts.held_out_tokens += document.size();
   // Words and pieces have it first; bytes, and the tokens of neural models, have none.
   if (text->vocabulary.size() > 0 && text->vocabulary.text(0) == "<unk>" && !text->tokens.empty()) {
     const auto unknown = std::count(text->tokens.begin(), text->tokens.end(), Token{0});
     facts.unknown_share = static_cast<double>(unknown) / static_cast<double>(text->tokens.size());
   }
+  for (const Config& cell : cells.targets)
+    facts.models.push_back(held_out_perplexity(cell, false, *text, factory));
+  for (const Config& cell : cells.drafts)
+    facts.models.push_back(held_out_perplexity(cell, true, *text, factory));
   return facts;
 }
 

@@ -47,6 +47,8 @@ class PreparedCell {
   virtual std::uint64_t workload() const { return 0; }
   /// Whether `run` works for a noticeable time, so that it is left out after an interrupt.
   virtual bool works() const { return workload() > 0; }
+  /// Whether `run` itself ends when an interval is as narrow as "until" says.
+  virtual bool looks() const { return false; }
   /// Fills in the result, which has what the cell sets already; when it was stopped, sets result.partial
   /// and nothing else.
   virtual void run(CellResult& result, const RunContext& context) = 0;

@@ -18,6 +18,7 @@ enum class EngineUsed { plain, fast, iid };
 struct JobPart {
   std::size_t cell = 0;
   std::size_t job = 0;
+  int look = 1;  ///< of a job that goes on until it is precise: the one that needs these batches
   std::uint32_t first = 0;
   std::uint32_t batches = 0;  ///< of the whole job
   EngineUsed engine = EngineUsed::plain;

@@ -1,21 +1,17 @@
 #include "experiments/run/jobs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/statistics/looks.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/recorded_setup.hpp"
 #include "sim/decode.hpp"
-#include "sim/doubling.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
 
@@ -68,71 +64,7 @@ bool wants_fast(const Setup& setup) {
   return true;
 }
 
-/// Whether the interval is as narrow as it is to be. One of width 0 says that batches are alike, not that the
-/// error is 0, except of overlaps, which are computed.
-bool is_precise(const Job& job) {
-  const auto& [until, cost, most_looks, confidence] = *job.precision;
-  for (const Estimate& one : estimates(job.outcome.batches, cost, confidence, independence_of_rounds(job))) {
-    if (one.name != metric_name(until.metric) || !one.interval) continue;
-    const bool known =
-        until.metric == Metric::alpha_overlap ? one.interval->bounded() : one.interval->judges();
-    const double unit = until.relative ? std::abs(one.interval->estimate) : 1;
-    return known && one.interval->half_width() <= until.half_width * unit;
-  }
-  return false;
-}
-
 }  // namespace
-
-void run_until(Job& job, const Config& cell, double confidence) {
-  const UntilConfig& until = *cell.simulation.until;
-  const bool decodes = job.kind == JobKind::decode || job.kind == JobKind::independent_acceptances;
-  if (!decodes && job.kind != JobKind::acceptance) refuse_until(cell);
-  using enum Metric;
-  std::vector<Metric> known{alpha_overlap};
-  if (decodes)
-    known.insert(known.end(), {alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
-                               speedup, operations, memory_accesses});
-  if (std::find(known.begin(), known.end(), until.metric) == known.end()) {
-    std::vector<std::string> names;
-    for (const Metric metric : known) names.push_back(metric_name(metric));
-    throw ConfigError("/simulation/until/metric",
-                      fmt::format("\"{}\" has no interval in \"{}\"; choose {}", metric_name(until.metric),
-                                  cell.experiment->name(), fmt::join(names, ", ")));
-  }
-  if (job.simulation.prompts.size() > 1) {
-    throw ConfigError(
-        "/simulation/until",
-        "does not go with recorded texts, nor with \"prompt_tokens\": their number is fixed; say "
-        "\"trials\" alone");
-  }
-  const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
-  if (cell.simulation.trials < least) {
-    throw ConfigError("/simulation/trials",
-                      fmt::format("{} is too few to look at an interval after them; \"until\" begins with at "
-                                  "least {}",
-                                  cell.simulation.trials, least));
-  }
-  job.simulation = doubling_size(job.simulation);
-  const std::uint64_t most_by_trials = std::uint64_t{1} << 32U;
-  const std::uint64_t most = std::min(until.most_rounds, most_by_trials * job.simulation.length - 1);
-  if (job.simulation.total() > most) {
-    throw ConfigError(
-        "/simulation/until/most_rounds",
-        fmt::format("{} is less than the {} rounds before the first look ({} trials of {}); give "
-                    "more, or fewer \"trials\"",
-                    until.most_rounds, job.simulation.total(), job.simulation.trials, job.simulation.length));
-  }
-  const int looks = looks_at_doublings(job.simulation.total(), most);
-  job.precision = WantedPrecision{until, cell.cost, looks, look_confidence(confidence, looks)};
-}
-
-void refuse_until(const Config& cell) {
-  throw ConfigError("/simulation/until",
-                    fmt::format("is for decode, acceptance and iid; \"{}\" simulates what \"trials\" and "
-                                "\"length\" say",
-                                cell.experiment->name()));
-}
 
 const char* words(EngineUsed engine) {
   return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
@@ -282,18 +214,11 @@ Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
 
 void JobList::run_job(Job& job, const Control& control, Backend backend) {
   const bool uses_tables = job.kind == JobKind::decode && job.engine == EngineUsed::fast;
-  job.outcome = run_once(job, control, backend);
+  const auto once = [&] { return run_once(job, control, backend); };
   if (job.precision) {
-    const WantedPrecision& wanted = *job.precision;
-    for (job.looks = 1; !job.outcome.partial; ++job.looks) {
-      job.precise = is_precise(job);
-      if (job.precise || job.looks == wanted.most_looks) break;
-      const Outcome first = std::move(job.outcome);
-      job.simulation = second_half_of_double(job.simulation);
-      job.outcome = run_once(job, control, backend);
-      add_first_half(first, job.outcome);
-    }
-    job.simulation.only = {};
+    look_until_precise(job, once);
+  } else {
+    job.outcome = once();
   }
   if (uses_tables) {
     Prepared& prepared = prepared_.at(job.setup.get());

@@ -18,6 +18,7 @@
 #include "experiments/run/backend.hpp"
 #include "experiments/run/job_part.hpp"
 #include "experiments/run/setup.hpp"
+#include "experiments/run/until.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/rule_quality.hpp"
@@ -28,14 +29,6 @@ namespace speclab {
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
 const char* words(EngineUsed engine);
-
-/// When a simulation that doubles ends.
-struct WantedPrecision {
-  UntilConfig until;
-  CostRatios cost;
-  int most_looks = 1;
-  double confidence = 0.95;  ///< of the interval at each look
-};
 
 /// One simulation to run.
 struct Job {
@@ -48,17 +41,11 @@ struct Job {
   EngineUsed engine = EngineUsed::plain;
   std::string why_plain = {};  ///< why the fast engine, which was to run, did not; else empty
   std::optional<WantedPrecision> precision = {};  ///< none: a simulation of one size
-  int looks = 0;                                  ///< at the precision
-  bool precise = false;                           ///< whether it was reached
+  int looks = 0;         ///< at the precision; of one that is a part of one look alone, which
+  bool precise = false;  ///< whether it was reached
   Outcome outcome = {};
   bool done = false;
 };
-
-/// Makes a job of a cell whose config says `until` one that doubles; `confidence` is that of the cell's
-/// intervals. Throws ConfigError for one that cannot.
-void run_until(Job& job, const Config& cell, double confidence);
-/// Throws that error for experiments that simulate in other ways.
-[[noreturn]] void refuse_until(const Config& cell);
 
 /// What is independent in a job's rounds: all of them, where acceptances have one probability in every
 /// context.

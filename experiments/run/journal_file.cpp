@@ -18,6 +18,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/config/result_fields.hpp"
+#include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -82,6 +83,8 @@ SPECLAB_RESULT(BatchCounts, "batch", rounds, drafted, draft_runs, examined, acce
 
 SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
+SPECLAB_RESULT(LookCells, "look", look, cells);
+
 namespace {
 
 class TallyType final : public Type {
@@ -102,6 +105,7 @@ const Typed<JobPart>& part_type() {
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
   static const Typed<Tally> tally{std::make_shared<const TallyType>()};
   static const auto type = result_object<JobPart>("part", {{"job", &JobPart::job},
+                                                           {"look", &JobPart::look},
                                                            {"first", &JobPart::first},
                                                            {"batches", &JobPart::batches},
                                                            {"engine", &JobPart::engine, engine},
@@ -273,6 +277,19 @@ std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
   };
   return read_lines(
       file, [&](const JournalContent& content, const std::string&) { begin(*content.head); }, take);
+}
+
+void write_look_cells(const std::filesystem::path& file, const JournalHead& head, const LookCells& look) {
+  write_file_atomically(file, line_of(head, head_type()) + line_of(look, described<LookCells>()));
+}
+
+std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string line;
+  if (!std::getline(stream, line)) return std::nullopt;
+  const std::optional<JournalHead> found = value_of(line, head_type());
+  if (!found || !difference(*found, head).empty() || !std::getline(stream, line)) return std::nullopt;
+  return value_of(line, described<LookCells>());
 }
 
 JournalReader::JournalReader(std::filesystem::path file)

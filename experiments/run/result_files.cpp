@@ -10,6 +10,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/presentation/result_csv.hpp"
+#include "experiments/report/cells.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/machine.hpp"
@@ -79,6 +80,18 @@ void add_corpus_facts(const Result& result, Facts& facts) {
     if (corpus.unknown_share) text += fmt::format(", {:.2f}% <unk>", 100 * *corpus.unknown_share);
     std::pair<std::string, std::string> fact{"Corpus", std::move(text)};
     if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+    for (const HeldOutPerplexity& model : corpus.models) {
+      Json settings = *model.config;
+      const std::string kind = settings.value("kind", "");
+      settings.erase("kind");
+      facts.emplace_back(
+          "Perplexity on held-out text",
+          fmt::format("{} {} {}: {}", model.model, kind, settings.empty() ? "" : settings.dump(),
+                      model.perplexity
+                          ? fmt::format("{} ({} bits a token)", digits_text(*model.perplexity, 4),
+                                        digits_text(*model.bits_per_token, 4))
+                          : model.unknown_because.value_or("")));
+    }
   }
 }
 

@@ -45,19 +45,16 @@ struct Survey {
   std::vector<InputFile>
       inputs;         ///< files that do not exist are left to the models, which say what is missing
   int intervals = 0;  ///< that hold together when they are to be simultaneous
-  std::vector<CorpusConfig> corpora;  ///< each once; those that do not exist are left out as well
+  CorpusSurvey corpora;
 };
 
 Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
   Survey survey;
   std::set<std::string> seen;
   std::vector<std::string> named;
-  std::set<std::string> corpora;
   for (std::size_t i = 0; i < grid.size(); ++i) {
     const Config config = grid[i].config;
-    if (config.corpus && corpora.insert(corpus_key(*config.corpus)).second &&
-        std::filesystem::exists(config.corpus->file))
-      survey.corpora.push_back(*config.corpus);
+    survey.corpora.add(config);
     survey.intervals += experiment.intervals(config);
     named.clear();
     config_type().type->add_input_files(&config, named);
@@ -75,8 +72,9 @@ std::vector<std::size_t> all_places(const CellGrid& grid) {
   return places;
 }
 
-/// One job decides about the end of the simulation, and all work is in it.
+/// Unless the cell looks itself, one job decides about the end of the simulation, and all work is in it.
 void prepare_until(RunCell& cell, double confidence) {
+  if (cell.work->looks()) return;
   const std::vector<Job*>& jobs = cell.work->jobs;
   if (jobs.size() != 1 || cell.work->works()) refuse_until(cell.spec->config);
   run_until(*jobs.front(), cell.spec->config, confidence);
@@ -84,7 +82,8 @@ void prepare_until(RunCell& cell, double confidence) {
 
 /// `block` stays where it is: cells refer to their specs and to the jobs.
 void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>& places,
-             const Experiment& experiment, double confidence, JobList& jobs, Resumption& resumption) {
+             const Experiment& experiment, double confidence, JobList& jobs, Resumption& resumption,
+             const Share& share) {
   for (const std::size_t place : places) {
     RunCell& cell = block.emplace_back(RunCell{.place = place});
     if (const auto found = resumption.finished.find(place); found != resumption.finished.end()) {
@@ -95,9 +94,18 @@ void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>&
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
     cell.work = experiment.prepare(*cell.spec, jobs);
     if (cell.spec->config.simulation.until) prepare_until(cell, confidence);
-    if (!resumption.share || !resumption.share->divided.contains(place)) continue;
-    cell.divided = true;
-    for (Job* job : cell.work->jobs) job->simulation.only = resumption.share->divided.at(place);
+    cell.divided = share.divided.contains(place);
+  }
+  for (const RunCell& cell : block) {
+    if (!cell.divided) continue;
+    const BatchSpan& span = share.divided.at(cell.place);
+    for (Job* job : cell.work->jobs) {
+      if (cell.spec->config.simulation.until) {
+        keep_one_look(*job, share.look, span);
+      } else {
+        job->simulation.only = span;
+      }
+    }
   }
 }
 
@@ -114,31 +122,51 @@ std::map<const Job*, JobName> job_names(const Block& block) {
   return names;
 }
 
-/// Gives jobs their parts; those that have all of their batches then are done.
-void add_parts(const Block& block, const std::vector<JobPart>& parts) {
+/// What the parts say together of the batches that the job runs next; partial when some are missing.
+Outcome outcome_of(Job& job, const std::vector<const JobPart*>& parts) {
+  const bool doubles = job.precision.has_value();
+  const int look = doubles ? job.looks + 1 : std::max(job.looks, 1);
+  Outcome outcome;
+  std::uint32_t covered = 0;
+  for (const JobPart* part : parts) {
+    outcome.batches.resize(part->batches);
+    if (part->look != look) continue;
+    std::copy(part->tallies.begin(), part->tallies.end(), outcome.batches.begin() + part->first);
+    outcome.work += part->work;
+    covered += static_cast<std::uint32_t>(part->tallies.size());
+  }
+  const BatchSpan& only = job.simulation.only;
+  const std::uint32_t last = std::min(only.last, static_cast<std::uint32_t>(outcome.batches.size()));
+  outcome.partial = covered < last - only.first;
+  if (!outcome.partial) {
+    job.engine = parts.front()->engine;
+    job.why_plain = parts.front()->why_plain;
+  }
+  return outcome;
+}
+
+/// Gives jobs their parts; those that have all of their batches then are done, and those that double as far
+/// as there are any.
+void add_parts(const Block& block, const Resumption& resumption) {
   const std::map<const Job*, JobName> names = job_names(block);
   std::map<JobName, std::vector<const JobPart*>> by_name;
-  for (const JobPart& part : parts) by_name[{part.cell, part.job}].push_back(&part);
+  for (const JobPart& part : resumption.parts) by_name[{part.cell, part.job}].push_back(&part);
   for (const RunCell& cell : block) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
       const auto found = by_name.find(names.at(job));
-      if (job->done || found == by_name.end()) continue;
-      Outcome outcome;
-      std::uint32_t covered = 0;
-      for (const JobPart* part : found->second) {
-        outcome.batches.resize(part->batches);
-        std::copy(part->tallies.begin(), part->tallies.end(), outcome.batches.begin() + part->first);
-        outcome.work += part->work;
-        covered += static_cast<std::uint32_t>(part->tallies.size());
+      if (found == by_name.end()) continue;
+      if (!job->done && job->precision) {
+        look_until_precise(*job, [&] { return outcome_of(*job, found->second); });
+        job->done = true;
+      } else if (!job->done) {
+        Outcome outcome = outcome_of(*job, found->second);
+        if (outcome.partial) continue;
+        job->outcome = std::move(outcome);
+        job->done = true;
       }
-      const BatchSpan& only = job->simulation.only;
-      const std::uint32_t last = std::min(only.last, static_cast<std::uint32_t>(outcome.batches.size()));
-      if (covered < last - only.first) continue;
-      job->outcome = std::move(outcome);
-      job->engine = found->second.front()->engine;
-      job->why_plain = found->second.front()->why_plain;
-      job->done = true;
+      if (!job->precision) continue;
+      for (int look = 2; look <= job->looks; ++look) resumption.needs_look(cell.place, look);
     }
   }
 }
@@ -150,6 +178,7 @@ JobPart part_of(const Job& job, const JobName& name) {
   const std::uint32_t last = std::min(job.simulation.only.last, count);
   return {.cell = name.first,
           .job = name.second,
+          .look = std::max(job.looks, 1),
           .first = first,
           .batches = count,
           .engine = job.engine,
@@ -196,7 +225,7 @@ class CellRunner {
  public:
   CellRunner(Block& block, const Resumption& resumption, const RunContext& context)
       : block_(block), resumption_(resumption), context_(context) {
-    if (resumption.share) names_ = job_names(block);
+    if (resumption.shares) names_ = job_names(block);
     for (RunCell& cell : block) {
       if (!cell.work) continue;
       for (Job* job : cell.work->jobs) {
@@ -241,7 +270,7 @@ class CellRunner {
     cell.result.partial = interrupted(*cell.work) || stopped;
     if (!stopped && !empty(*cell.work)) fill_in(cell);
     if (cell.result.partial) return;
-    const bool costs = !cell.work->jobs.empty() || cell.work->works() || resumption_.share;
+    const bool costs = !cell.work->jobs.empty() || cell.work->works() || resumption_.shares;
     if (costs) resumption_.keep(cell.place, cell.result);
     for (Job* job : cell.work->jobs) {
       std::vector<RunCell*>& users = users_.at(job);
@@ -250,7 +279,7 @@ class CellRunner {
     }
     cell.work.reset();
     cell.spec.reset();
-    if (resumption_.share) cell.result = {};
+    if (resumption_.shares) cell.result = {};
   }
 
   void fill_in(RunCell& cell) {
@@ -286,7 +315,7 @@ Workload measure_workload(const Config& config) {
   JobList jobs;
   Block block;
   Resumption everything;
-  prepare(block, grid, all_places(grid), *config.experiment, config.confidence, jobs, everything);
+  prepare(block, grid, all_places(grid), *config.experiment, config.confidence, jobs, everything, Share{});
   return {grid.size(), steps_of(block, jobs)};
 }
 
@@ -297,12 +326,16 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   const CellGrid grid(config);
   const Survey survey = survey_of(grid, experiment);
   Resumption resumption = resume({config, grid.size(), survey.inputs, backend, &grid});
-  std::vector<std::vector<std::size_t>> blocks;
-  if (resumption.share) {
-    blocks = resumption.share->blocks;
-  } else {
+  std::vector<Share> whole(1);
+  if (!resumption.shares) {
     require_memory_of_cells(grid.size());
-    blocks.push_back(all_places(grid));
+    whole.front().blocks.push_back(all_places(grid));
+  }
+  std::size_t cells = 0;
+  std::vector<std::pair<const Share*, const std::vector<std::size_t>*>> blocks;
+  for (const Share& share : resumption.shares ? *resumption.shares : whole) {
+    cells += share.cells();
+    for (const auto& places : share.blocks) blocks.emplace_back(&share, &places);
   }
 
   RunResult run;
@@ -316,23 +349,22 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   run.timings.device = device_timings(backend);
   std::optional<Control> control;
   JobList jobs;
-  for (const std::vector<std::size_t>& places : blocks) {
+  for (const auto& [share, places] : blocks) {
     if (control && control->stop()) {
       result.partial = true;
       break;
     }
     jobs.clear();
     Block block;
-    prepare(block, grid, places, experiment, result.interval_confidence, jobs, resumption);
-    if (!resumption.parts.empty()) add_parts(block, resumption.parts);
+    prepare(block, grid, *places, experiment, result.interval_confidence, jobs, resumption, *share);
+    if (!resumption.parts.empty()) add_parts(block, resumption);
     if (backend != Backend::cpu) require_gpu_form(block, experiment);
     if (!control) {
       const std::uint64_t steps = steps_of(block, jobs);
-      const double whole = resumption.share ? static_cast<double>(resumption.share->cells()) : 0;
-      control =
-          control_for(blocks.size() == 1 ? steps
-                                         : static_cast<std::uint64_t>(static_cast<double>(steps) * whole /
-                                                                      static_cast<double>(places.size())));
+      control = control_for(blocks.size() == 1 ? steps
+                                               : static_cast<std::uint64_t>(
+                                                     static_cast<double>(steps) * static_cast<double>(cells) /
+                                                     static_cast<double>(places->size())));
     }
     const RunContext context{result.interval_confidence, *control, run.timings};
     CellRunner runner(block, resumption, context);
@@ -340,13 +372,13 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     runner.rest();
     for (RunCell& cell : block) {
       result.partial = result.partial || cell.result.partial;
-      if (!resumption.share) result.cells.push_back(std::move(cell.result));
+      if (!resumption.shares) result.cells.push_back(std::move(cell.result));
     }
   }
   // Also where every cell was finished before: a result does not depend on how it came about.
-  if (!survey.corpora.empty()) {
+  if (!survey.corpora.corpora().empty() && resumption.describes) {
     result.corpora.emplace();
-    for (const CorpusConfig& corpus : survey.corpora)
+    for (const CorpusCells& corpus : survey.corpora.corpora())
       result.corpora->push_back(corpus_facts(corpus, jobs.factory()));
   }
   return run;

@@ -54,6 +54,7 @@ struct Share {
   /// million cells take little memory; cells that share simulations are in one.
   std::vector<std::vector<std::size_t>> blocks;
   std::map<std::size_t, BatchSpan> divided;  ///< of those: the batches of all jobs of a cell that it runs
+  int look = 1;  ///< of divided cells that go on until they are precise: which look these batches are for
 
   std::size_t cells() const {
     std::size_t count = 0;
@@ -64,15 +65,19 @@ struct Share {
 
 /// How a run is gone on with, and what keeps its cells.
 struct Resumption {
-  FinishedCells finished;      ///< not run again; of a run without a share
-  std::vector<JobPart> parts;  ///< nor these; parts of one job do not overlap
-  std::optional<Share> share;  ///< none: everything
+  FinishedCells finished;                    ///< not run again; of a run without shares
+  std::vector<JobPart> parts;                ///< nor these; parts of one look at a job do not overlap
+  std::optional<std::vector<Share>> shares;  ///< in order; none: everything
+  bool describes = true;                     ///< false when the result is not used but for `partial`
   /// Told of every other cell when it is finished, by one thread at a time. Cells that cost no work are left
   /// out, unless processes share the run.
   std::function<void(std::size_t cell, const CellResult& result)> keep = [](std::size_t, const CellResult&) {
   };
   /// Told of the jobs of divided cells, instead; any thread.
   std::function<void(const JobPart& part)> keep_part = [](const JobPart&) {};
+  /// Told of each further look, from the second, that a cell needs which is made of parts. One that its parts
+  /// are not there for leaves the run partial.
+  std::function<void(std::size_t cell, int look)> needs_look = [](std::size_t, int) {};
 };
 
 /// Builds everything that the config names. Throws ConfigError for a config that cannot be run.

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "experiments/support/interrupt.hpp"
+
 namespace speclab {
 
 namespace {
@@ -34,7 +36,10 @@ JournaledResult::~JournaledResult() {
 
 void JournaledResult::each_json(const std::function<void(const Json& cell)>& use) const {
   // Checked against their SHA-256 when they were found.
-  for (std::size_t cell = 0; cell < size(); ++cell) use(Json::parse(cells_.json(cell)));
+  for (std::size_t cell = 0; cell < size(); ++cell) {
+    end_if_interrupted();
+    use(Json::parse(cells_.json(cell)));
+  }
 }
 
 void JournaledResult::each(const std::function<void(const CellResult& cell)>& use) const {

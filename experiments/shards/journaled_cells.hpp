@@ -46,7 +46,8 @@ class JournaledCells {
   mutable std::vector<OpenFile> open_;  ///< the one used last at the end
 };
 
-/// All cells of a run as its result has them. `scratch`, when it is not empty, is removed with it.
+/// All cells of a run as its result has them. `scratch`, when it is not empty, is removed with it. Going over
+/// them ends with Interrupted at a signal.
 class JournaledResult final : public CellSource {
  public:
   JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)

@@ -15,6 +15,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
+#include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -60,7 +61,7 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
 }
 
 bool overlap(const JobPart& a, const JobPart& b) {
-  return a.cell == b.cell && a.job == b.job && a.first < b.first + b.tallies.size() &&
+  return a.cell == b.cell && a.job == b.job && a.look == b.look && a.first < b.first + b.tallies.size() &&
          b.first < a.first + a.tallies.size();
 }
 
@@ -73,6 +74,7 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
     run->cells.add_file(file);
   };
   const auto use = [&](std::size_t cell, std::uint64_t offset, std::string_view json) {
+    end_if_interrupted();
     if (!run->cells.contains(cell)) {
       run->cells.add(cell, offset);
     } else if (run->cells.json(cell) != json) {
@@ -136,6 +138,10 @@ void remove_merge_journals(const fs::path& folder) {
   for (const fs::path& file : left) fs::remove(file, error);
 }
 
+fs::path look_file(const fs::path& folder, int look) {
+  return shards_folder(folder) / fmt::format("look-{}.jsonl", look);
+}
+
 fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
   return shards_folder(folder) / (name_of(shard) + ".error");
 }
@@ -192,37 +198,49 @@ ShardedRun read_shards(const fs::path& folder) {
       shards_folder(folder).string(), shell_word(folder.string())));
 }
 
-ShardPlan plan_of(const ShardedRun& run, const CellGrid& grid) {
-  return {*run.head.config.experiment, grid, static_cast<int>(run.shards.size()),
-          run.head.backend == "cpu" ? Backend::cpu : Backend::cuda};
+std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {
+  const Backend backend = head.backend == "cpu" ? Backend::cpu : Backend::cuda;
+  std::vector<ShardPlan> plans;
+  std::optional<LookCells> look;
+  do {
+    plans.emplace_back(*head.config.experiment, grid, head.shards.value_or(1), backend, look);
+    const int next = plans.back().look() + 1;
+    look = read_look_cells(look_file(folder, next), head);
+  } while (look);
+  return plans;
 }
 
-std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
+std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run,
+                                     const std::vector<ShardPlan>& plans) {
   const auto count = static_cast<int>(run.shards.size());
   // The jobs of divided cells, by the cell that names them: those that any shard has a part of.
   std::map<std::size_t, std::set<std::size_t>> jobs;
-  std::vector<std::map<std::size_t, std::size_t>> parts(run.shards.size());  // of each shard, by cell
+  std::vector<std::map<std::pair<int, std::size_t>, std::size_t>> parts(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {
     for (const JobPart& part : run.shards[at].parts) {
       jobs[part.cell].insert(part.job);
-      ++parts[at][part.cell];
+      ++parts[at][{part.look, part.cell}];
     }
   }
+  const auto finished = [&](const ShardPlan& plan, std::size_t at, std::size_t cell) {
+    if (plan.has_looks(cell)) return parts[at].contains({plan.look(), plan.name_of(cell)});
+    if (!plan.divided(cell)) return run.cells.contains(cell);
+    const auto named = jobs.find(cell);
+    // A divided cell without a job of its name has those of a cell before it.
+    return named == jobs.end() ? run.shards[at].said_complete : parts[at][{1, cell}] == named->second.size();
+  };
   std::vector<ShardState> states(run.shards.size());
-  std::vector<bool> has_divided(run.shards.size());
-  for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
-    const auto [first, last] = plan.shards_of(cell);
-    for (int shard = first; shard <= last; ++shard) {
-      if (!plan.runs(cell, shard)) continue;
-      const auto at = static_cast<std::size_t>(shard - 1);
-      const auto named = jobs.find(cell);
-      // A divided cell without a job of its name has those of a cell before it.
-      const bool finished = !plan.divided(cell)   ? run.cells.contains(cell)
-                            : named == jobs.end() ? run.shards[at].said_complete
-                                                  : parts[at][cell] == named->second.size();
-      ++states[at].cells;
-      states[at].finished += finished ? 1 : 0;
-      has_divided[at] = has_divided[at] || plan.divided(cell);
+  std::vector<bool> unsure(run.shards.size());  // before its end a shard may lack jobs that none has begun
+  for (const ShardPlan& plan : plans) {
+    for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
+      const auto [first, last] = plan.shards_of(cell);
+      for (int shard = first; shard <= last; ++shard) {
+        if (!plan.runs(cell, shard)) continue;
+        const auto at = static_cast<std::size_t>(shard - 1);
+        ++states[at].cells;
+        states[at].finished += finished(plan, at, cell) ? 1 : 0;
+        unsure[at] = unsure[at] || (plan.divided(cell) && !plan.has_looks(cell));
+      }
     }
   }
   for (std::size_t at = 0; at < states.size(); ++at) {
@@ -230,8 +248,7 @@ std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& r
     const ShardContent& content = run.shards[at];
     state.shard = static_cast<int>(at) + 1;
     state.damaged = content.damaged;
-    // Before its end a shard may lack jobs that none has begun.
-    state.complete = state.finished == state.cells && (content.said_complete || !has_divided[at]);
+    state.complete = state.finished == state.cells && (content.said_complete || !unsure[at]);
     if (!state.complete && state.finished > 0) {
       const auto left = static_cast<double>(state.cells - state.finished);
       state.seconds_left = content.working_seconds * left / static_cast<double>(state.finished);

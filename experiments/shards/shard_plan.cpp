@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/setup.hpp"
+#include "experiments/run/until.hpp"
 
 namespace speclab {
 
@@ -38,23 +38,17 @@ Shard shard_named(const std::string& words) {
       fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, most_shards));
 }
 
-ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend)
-    : shards_(shards) {
+ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
+                     const std::optional<LookCells>& look)
+    : shards_(shards), look_(look ? look->look : 1), group_of_(cells.size(), no_group) {
   std::unordered_map<std::string, std::uint32_t> by_jobs;
-  double total = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Config cell = cells[i].config;
-    Division division = experiment.division(cell);
-    auto group = static_cast<std::uint32_t>(groups_.size());
-    if (!division.jobs.empty()) group = by_jobs.try_emplace(std::move(division.jobs), group).first->second;
-    group_of_.push_back(group);
-    if (group < groups_.size()) continue;
-    // How many batches there will be is not known of a simulation that goes on until it is precise.
-    const bool divides = backend == Backend::cpu && !cell.simulation.until;
-    const std::uint32_t batches = divides ? division.batches : 1;
-    groups_.push_back({.begin = total, .cost = cost_of(cell), .batches = batches});
-    total += groups_.back().cost;
+  if (look) {
+    for (const std::size_t cell : look->cells) add(experiment, cell, cells[cell].config, backend, by_jobs);
+  } else {
+    for (std::size_t cell = 0; cell < cells.size(); ++cell)
+      add(experiment, cell, cells[cell].config, backend, by_jobs);
   }
+  const double total = groups_.empty() ? 0 : groups_.back().begin + groups_.back().cost;
   each_ = total / shards;
   const auto shard_at = [&](double cost) {
     return each_ > 0 ? static_cast<std::int32_t>(std::clamp(cost / each_, 0.0, shards - 1.0)) : 0;
@@ -71,6 +65,29 @@ ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int sh
   }
 }
 
+void ShardPlan::add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
+                    std::unordered_map<std::string, std::uint32_t>& by_jobs) {
+  Division division = experiment.division(cell);
+  auto group = static_cast<std::uint32_t>(groups_.size());
+  if (!division.jobs.empty()) group = by_jobs.try_emplace(std::move(division.jobs), group).first->second;
+  group_of_[at] = group;
+  if (group < groups_.size()) return;
+  Group one{.cost = cost_of(cell), .first_cell = at};
+  if (!groups_.empty()) one.begin = groups_.back().begin + groups_.back().cost;
+  if (backend == Backend::cpu) one.batches = division.batches;
+  if (cell.simulation.until) {
+    one.looks = one.batches > 1 && cell.simulation.trials > 1 && group_of_.size() <= most_cells_in_looks;
+    one.batches = 1;
+  }
+  if (one.looks) {
+    const BatchSpan added = batches_of_look(simulation_size(cell), look_);
+    one.first_batch = added.first;
+    one.batches = added.last - added.first;
+    one.cost *= std::exp2(std::max(look_ - 2, 0));
+  }
+  groups_.push_back(one);
+}
+
 /// The batch at which a shard's part of the group begins.
 std::uint32_t ShardPlan::batch_at(const Group& group, int shard) const {
   const double share = (each_ * shard - group.begin) / group.cost;
@@ -78,15 +95,15 @@ std::uint32_t ShardPlan::batch_at(const Group& group, int shard) const {
 }
 
 BatchSpan ShardPlan::range_of(const Group& group, int shard) const {
-  return {shard == group.first ? 0 : batch_at(group, shard),
-          shard == group.last ? group.batches : batch_at(group, shard + 1)};
+  return {group.first_batch + (shard == group.first ? 0 : batch_at(group, shard)),
+          group.first_batch + (shard == group.last ? group.batches : batch_at(group, shard + 1))};
 }
 
 std::vector<std::vector<std::size_t>> ShardPlan::blocks_of(
     const std::function<bool(std::size_t cell)>& wanted) const {
   std::vector<std::size_t> cells;
   for (std::size_t cell = 0; cell < group_of_.size(); ++cell) {
-    if (wanted(cell)) cells.push_back(cell);
+    if (has(cell) && wanted(cell)) cells.push_back(cell);
   }
   std::stable_sort(cells.begin(), cells.end(),
                    [&](std::size_t a, std::size_t b) { return group_of_[a] < group_of_[b]; });
@@ -102,6 +119,7 @@ std::vector<std::vector<std::size_t>> ShardPlan::blocks_of(
 
 Share ShardPlan::share(int shard, const std::function<bool(std::size_t cell)>& wanted) const {
   Share share;
+  share.look = look_;
   share.blocks = blocks_of([&](std::size_t cell) {
     if (!runs(cell, shard) || !wanted(cell)) return false;
     if (divided(cell)) share.divided.emplace(cell, range_of(group_at(cell), shard - 1));
@@ -122,6 +140,7 @@ std::vector<double> ShardPlan::costs() const {
 }
 
 bool ShardPlan::runs(std::size_t cell, int shard) const {
+  if (!has(cell)) return false;
   const Group& group = group_at(cell);
   if (shard - 1 < group.first || shard - 1 > group.last) return false;
   const BatchSpan range = range_of(group, shard - 1);
@@ -129,6 +148,7 @@ bool ShardPlan::runs(std::size_t cell, int shard) const {
 }
 
 std::pair<int, int> ShardPlan::shards_of(std::size_t cell) const {
+  if (!has(cell)) return {1, 0};
   return {group_at(cell).first + 1, group_at(cell).last + 1};
 }
 

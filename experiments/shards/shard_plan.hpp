@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "experiments/run/journal_file.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
@@ -22,27 +26,41 @@ inline constexpr int most_shards = 100'000;
 /// "3/8". Throws UsageError.
 Shard shard_named(const std::string& words);
 
+/// In grids of more cells, those that go on until they are precise stay whole: what each look at them gave
+/// would take more memory than a merge has, some 25 kB a look, and every shard has enough cells of all kinds.
+inline constexpr std::size_t most_cells_in_looks = 10'000;
+
 /// What every shard runs. The cells, in order, are cut into parts of equal cost. The cost of a cell is its
 /// rounds times gamma + 1. Cells that share simulations stay together. A cell is cut between batches of its
 /// trials where its experiment allows that (Experiment::division) and it costs more than a quarter of a
-/// shard. On a GPU every cell stays whole. Some 40 bytes a cell.
+/// shard. Where simulations go on until they are precise, this is one look at them: the first, or one of
+/// those that follow with what is left to do. On a GPU every cell stays whole. Some 40 bytes a cell.
 class ShardPlan {
  public:
-  ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend);
+  /// Of all cells and their first looks; of the cells of a later one alone where `look` is given.
+  ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
+            const std::optional<LookCells>& look = std::nullopt);
 
   int shards() const { return shards_; }
+  /// Of the grid.
   std::size_t cells() const { return group_of_.size(); }
+  int look() const { return look_; }
   /// What a shard, from 1, runs of the cells that `wanted` takes.
   Share share(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;
   /// Of each shard, in tokens drafted or emitted, by the size of the simulation; index 0 for shard 1.
   std::vector<double> costs() const;
-  /// The shards, from 1, between which a cell is divided; those of them that run a part of it; the one shard
-  /// twice for a cell that is whole.
+  /// The shards, from 1, between which a cell is divided, and those of them that run a part of it; the one
+  /// shard twice for a cell that is whole. None for a cell that this look is not for.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
-  bool divided(std::size_t cell) const { return group_at(cell).first != group_at(cell).last; }
+  /// Whether shards give parts of the cell, not its result.
+  bool divided(std::size_t cell) const { return has(cell) && group_at(cell).in_parts(); }
+  /// Whether that is so because it has looks.
+  bool has_looks(std::size_t cell) const { return has(cell) && group_at(cell).looks; }
+  /// The first cell that shares its simulations: parts are named by it.
+  std::size_t name_of(std::size_t cell) const { return group_at(cell).first_cell; }
   /// The cells that `wanted` takes, in blocks for Share.
   std::vector<std::vector<std::size_t>> blocks_of(const std::function<bool(std::size_t cell)>& wanted) const;
 
@@ -51,14 +69,23 @@ class ShardPlan {
   struct Group {
     double begin = 0;  ///< cost of all groups before it
     double cost = 0;
-    std::uint32_t batches = 1;
+    std::size_t first_cell = 0;
+    std::uint32_t first_batch = 0, batches = 1;
+    bool looks = false;
     std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
+
+    bool in_parts() const { return looks || first < last; }
   };
+  static constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
+  bool has(std::size_t cell) const { return group_of_[cell] != no_group; }
   const Group& group_at(std::size_t cell) const { return groups_[group_of_[cell]]; }
+  void add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
+           std::unordered_map<std::string, std::uint32_t>& by_jobs);
   std::uint32_t batch_at(const Group& group, int shard) const;
   BatchSpan range_of(const Group& group, int shard) const;
 
   int shards_;
+  int look_ = 1;
   double each_ = 0;  ///< cost of a shard
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_;  ///< by cell

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "experiments/config/config_error.hpp"
@@ -39,11 +42,18 @@ bool run(const Config& config, const ShardOptions& options) {
     if (options.anew) remove_journals(options.folder, options.shard, *head);
     ShardedRun earlier = read_shard(options.folder, options.shard, *head);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
-    const ShardPlan plan(*config.experiment, *identity.grid, options.shard.count, options.backend);
     Resumption resumption;
-    resumption.share =
-        plan.share(options.shard.index, [&](std::size_t cell) { return !earlier.cells.contains(cell); });
+    resumption.describes = false;
     resumption.parts = std::move(earlier.shards[static_cast<std::size_t>(options.shard.index - 1)].parts);
+    std::set<std::pair<int, std::size_t>> looks;
+    for (const JobPart& part : resumption.parts) looks.emplace(part.look, part.cell);
+    resumption.shares.emplace();
+    for (const ShardPlan& plan : plans_of(options.folder, *head, *identity.grid)) {
+      resumption.shares->push_back(plan.share(options.shard.index, [&](std::size_t cell) {
+        return plan.has_looks(cell) ? !looks.contains({plan.look(), plan.name_of(cell)})
+                                    : !earlier.cells.contains(cell);
+      }));
+    }
     resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     resumption.keep_part = [&](const JobPart& part) { journal->add(part); };
     return resumption;
@@ -56,11 +66,11 @@ bool run(const Config& config, const ShardOptions& options) {
 
 /// What is missing, shard by shard, with the commands that mend it.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
-                           const ShardPlan& plan) {
+                           const std::vector<ShardPlan>& plans) {
   constexpr int most_listed = 20;
   std::string text;
   int missing = 0;
-  for (const ShardState& state : shard_states(folder, run, plan)) {
+  for (const ShardState& state : shard_states(folder, run, plans)) {
     if (state.complete || ++missing > most_listed) continue;
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
@@ -71,6 +81,64 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
   if (missing == 0) return "";
   return fmt::format("{}: {} of {} shards are not complete:{}", folder.string(), missing, run.shards.size(),
                      text);
+}
+
+/// Merges as far as the looks go that were asked for before.
+MergedRun merge_once(const std::filesystem::path& folder,
+                     const std::function<Control(std::uint64_t total)>& control_for) {
+  ShardedRun run = read_shards(folder);
+  const Experiment& experiment = *run.head.config.experiment;
+  // What divided cells gave, for the time of the merge.
+  remove_merge_journals(folder);
+  const std::filesystem::path scratch = new_merge_journal(folder);
+  std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
+  LookCells next;
+  const auto resume = [&](const RunIdentity& identity) {
+    JournalHead now = journal_head(identity);
+    now.backend = run.head.backend;
+    now.shards = run.head.shards;
+    if (const std::string reason = difference(run.head, now); !reason.empty()) {
+      throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
+    }
+    const std::vector<ShardPlan> plans = plans_of(folder, run.head, *identity.grid);
+    if (const std::string missing = missing_shards(folder, run, plans); !missing.empty())
+      throw UsageError(missing);
+    next.look = plans.back().look() + 1;
+    Resumption resumption;
+    const ShardPlan& all = plans.front();
+    resumption.shares = {Share{all.blocks_of([&](std::size_t cell) { return all.divided(cell); }), {}}};
+    for (ShardContent& content : run.shards)
+      std::move(content.parts.begin(), content.parts.end(), std::back_inserter(resumption.parts));
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
+    resumption.needs_look = [&](std::size_t cell, int look) {
+      if (look == next.look) next.cells.push_back(cell);
+    };
+    return resumption;
+  };
+  Control control;
+  const auto remember = [&](std::uint64_t total) { return control = control_for(total); };
+  MergedRun merged{.run = run_config(run.head.config, remember, resume)};
+  writer.reset();
+  if (std::filesystem::exists(scratch)) {
+    scan_journal(
+        scratch, [&](const JournalHead&) { run.cells.add_file(scratch); },
+        [&](std::size_t cell, std::uint64_t offset, std::string_view) { run.cells.add(cell, offset); });
+  }
+  const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells), scratch);
+  if (!next.cells.empty() && merged.run.result.partial && !control.stop()) {
+    std::sort(next.cells.begin(), next.cells.end());
+    write_look_cells(look_file(folder, next.look), run.head, next);
+    const CellGrid grid(run.head.config);
+    merged.sentence = missing_shards(folder, read_shards(folder), plans_of(folder, run.head, grid));
+    merged.next = std::move(next);
+  }
+  if (merged.run.result.partial) return merged;
+  if (cells->size() > most_cells_held && !experiment.needs_all_cells()) {
+    merged.run.all = cells;
+  } else {
+    cells->each([&](const CellResult& cell) { merged.run.result.cells.push_back(cell); });
+  }
+  return merged;
 }
 
 }  // namespace
@@ -91,46 +159,20 @@ bool run_shard(const Config& config, const ShardOptions& options) {
   }
 }
 
-RunResult merge_shards(const std::filesystem::path& folder,
+MergedRun merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
-  ShardedRun run = read_shards(folder);
-  const Experiment& experiment = *run.head.config.experiment;
-  // What divided cells gave, for the time of the merge.
-  remove_merge_journals(folder);
-  const std::filesystem::path scratch = new_merge_journal(folder);
-  std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
-  const auto resume = [&](const RunIdentity& identity) {
-    JournalHead now = journal_head(identity);
-    now.backend = run.head.backend;
-    now.shards = run.head.shards;
-    if (const std::string reason = difference(run.head, now); !reason.empty()) {
-      throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
+  while (true) {
+    MergedRun merged = merge_once(folder, control_for);
+    // The list of a look may have been lost while its parts were not.
+    if (merged.next && merged.sentence.empty()) continue;
+    if (merged.next) {
+      merged.sentence = fmt::format(
+          "the intervals of {} cells are wider than asked for; shards run look {} at them, "
+          "then they are merged again\n{}",
+          merged.next->cells.size(), merged.next->look, merged.sentence);
     }
-    const ShardPlan plan = plan_of(run, *identity.grid);
-    if (const std::string missing = missing_shards(folder, run, plan); !missing.empty())
-      throw UsageError(missing);
-    Resumption resumption;
-    resumption.share = Share{plan.blocks_of([&](std::size_t cell) { return plan.divided(cell); }), {}};
-    for (ShardContent& content : run.shards)
-      std::move(content.parts.begin(), content.parts.end(), std::back_inserter(resumption.parts));
-    resumption.keep = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
-    return resumption;
-  };
-  RunResult merged = run_config(run.head.config, control_for, resume);
-  writer.reset();
-  if (std::filesystem::exists(scratch)) {
-    scan_journal(
-        scratch, [&](const JournalHead&) { run.cells.add_file(scratch); },
-        [&](std::size_t cell, std::uint64_t offset, std::string_view) { run.cells.add(cell, offset); });
+    return merged;
   }
-  const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells), scratch);
-  if (merged.result.partial) return merged;
-  if (cells->size() > most_cells_held && !experiment.needs_all_cells()) {
-    merged.all = cells;
-  } else {
-    cells->each([&](const CellResult& cell) { merged.result.cells.push_back(cell); });
-  }
-  return merged;
 }
 
 }  // namespace speclab

@@ -38,7 +38,8 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   };
   const auto first_share = [&](const RunIdentity& identity) {
     Resumption resumption;
-    resumption.share = ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).share(1);
+    resumption.describes = false;
+    resumption.shares = {ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).share(1)};
     return resumption;
   };
   run_config(config, control_for, first_share);
@@ -58,8 +59,8 @@ std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shar
   if (!any_shards(folder)) return incomplete;
   incomplete.clear();
   const ShardedRun run = read_shards(folder);
-  const ShardPlan plan = plan_of(run, CellGrid(run.head.config));
-  for (const ShardState& state : shard_states(folder, run, plan)) {
+  const CellGrid grid(run.head.config);
+  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
     if (!state.complete) incomplete.push_back(state.shard);
   }
   return incomplete;

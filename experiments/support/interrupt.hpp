@@ -24,4 +24,11 @@ class InterruptGuard {
 /// load.
 bool interrupted();
 
+/// Ends work that has nothing to show for itself when it is interrupted; run_program says so.
+struct Interrupted {};
+/// Throws Interrupted once a signal has come.
+inline void end_if_interrupted() {
+  if (interrupted()) throw Interrupted{};
+}
+
 }  // namespace speclab

@@ -84,14 +84,17 @@ bool run_one_shard(const ConfigText& text, const std::string& folder, int index,
   return whole;
 }
 
-RunResult merge(const std::string& folder) {
+/// None when simulations that go on until they are precise need further shards.
+std::optional<RunResult> merge(const std::string& folder) {
   Watch watch{nb::none()};
-  RunResult run = unlocked(
+  MergedRun merged = unlocked(
       [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
   watch.finish();
+  if (merged.next) return std::nullopt;
+  RunResult& run = merged.run;
   if (run.all) run.all->each([&](const CellResult& cell) { run.result.cells.push_back(cell); });
   run.all.reset();
-  return run;
+  return std::move(run);
 }
 
 RunResult read_back(const std::string& text) {

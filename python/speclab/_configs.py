@@ -96,16 +96,23 @@ def sweep(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-"))
         folder = os.path.abspath(folder)
         report = stack.enter_context(reporter(progress, "shards"))
-        futures = [executor.submit(_run_shard, config, folder, index + 1, shards, threads or 1) for index in range(shards)]
-        try:
-            for done, future in enumerate(futures):
-                future.result()
-                if report is not None:
-                    report(done + 1, shards)
-        except BaseException:
-            _end(futures)
-            raise
-        return Result(_core.merge(folder))
+        while True:
+            _run_shards(executor, config, folder, shards, threads or 1, report)
+            # None where an interval is wider than simulation.until says: then all shards go on.
+            if (merged := _core.merge(folder)) is not None:
+                return Result(merged)
+
+
+def _run_shards(executor: Executor, config: ConfigLike, folder: str, shards: int, threads: int, report: Any) -> None:
+    futures = [executor.submit(_run_shard, config, folder, index + 1, shards, threads) for index in range(shards)]
+    try:
+        for done, future in enumerate(futures):
+            future.result()
+            if report is not None:
+                report(done + 1, shards)
+    except BaseException:
+        _end(futures)
+        raise
 
 
 def _end(futures: list[Any]) -> None:

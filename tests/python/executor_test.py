@@ -35,6 +35,14 @@ def test_shards_give_the_bytes_of_one_process(pool, shards):
     assert seen[-1] == (shards, shards)
 
 
+def test_simulations_that_go_on_until_they_are_precise(pool):
+    until = {"half_width": 0.01, "relative": True}
+    config = {**GRID, "simulation": {"trials": 16, "length": 50, "until": until}}
+    alone = speclab.sweep(config)
+    assert max(cell["until"]["looks"] for cell in json.loads(alone.to_json())["cells"]) > 2
+    assert speclab.sweep(config, executor=pool, shards=3).to_json() == alone.to_json()
+
+
 def test_a_folder_keeps_what_is_finished(pool, tmp_path):
     first = speclab.sweep(GRID, executor=pool, shards=2, folder=tmp_path)
     journals = sorted((tmp_path / "shards").iterdir())

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/bench/made_overlap.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/report/cells.hpp"
 
 using namespace speclab;
 
@@ -260,6 +262,28 @@ TEST_CASE("a result is drawn again from its file") {
   const std::string page = html(kernel_page(read));
   CHECK(page.find("no device: invented numbers") != std::string::npos);
   CHECK(page.find("roofline-flushed") != std::string::npos);
+}
+
+TEST_CASE("the page begins with the fastest method at the largest size, and with what its decisions were") {
+  KernelReport report = invented_report();
+  // Invented times double from one method to the next, so that the first is the fastest everywhere.
+  const VerificationRow* expected = nullptr;
+  for (const VerificationRow& row : report.verification) {
+    if (row.requests == 32 && row.cache == CacheMode::flushed && row.method == "fused") expected = &row;
+  }
+  REQUIRE(expected != nullptr);
+  const std::string headline = kernel_page(report).headline;
+  CHECK(headline.starts_with(
+      "fused is the fastest at the largest size (B = 32, γ = 4, V = 128256, bf16, flushed cache): 20 µs"));
+  CHECK(headline.find(fmt::format("{} times as fast as the baseline",
+                                  digits_text(*expected->times_baseline, 3))) != std::string::npos);
+  CHECK(html(kernel_page(report)).find(headline.substr(0, 40)) != std::string::npos);
+  report.verification.front().compared = 8;
+  report.verification.front().different = 3;
+  CHECK(kernel_page(report).headline.find("8 requests were compared with the reference, and 3 differed") !=
+        std::string::npos);
+  report.verification.clear();
+  CHECK(kernel_page(report).headline.empty());
 }
 
 TEST_CASE("files that are no results are refused by name") {

@@ -40,6 +40,14 @@ python "import json
 assert abs(data[0]['perplexity'] - json.load(open('by_config'))[0]['perplexity']) < 1e-9" out
 expect 0 perplexity words.json --set corpus.hold_out=3
 says out "perplexity"
+expect 0 perplexity words.json --set corpus.hold_out=3 --json
+cp out by_verb
+expect 0 run words.json --set corpus.hold_out=3 --out with_perplexity -q --set simulation.trials=8 --set simulation.length=5
+python "models = data['corpora'][0]['models']
+verb = json.load(open('by_verb'))
+assert [one['model'] for one in models] == [one['model'] for one in verb] == ['target', 'draft'], models
+assert all(one['perplexity'] == other['perplexity'] for one, other in zip(models, verb)), (models, verb)" with_perplexity/result.json
+says with_perplexity/report.html "Perplexity on held-out text"
 expect 2 perplexity words.json
 says err "give --text"
 expect 2 perplexity words.arpa

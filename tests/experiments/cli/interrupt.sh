@@ -43,6 +43,32 @@ assert stdout == b"" and stderr == b"interrupted: nothing was tested\n", (stdout
 PYTHON
 checks=$((checks + 1))
 python3 interrupt_check.py "$speclab" "$check" >python_out 2>&1 || fail "check: $(tail -1 python_out)"
+# A merge that is writing: it ends at the first signal, leaves nothing behind, and is run again.
+cat >large.json <<'JSON'
+{"title": "Large", "experiment": "predict", "alpha": 0.8,
+ "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 800}, "/gamma": [1, 2, 3, 4, 5, 6], "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}}
+JSON
+expect 0 run large.json --out large -q --shard 1/1
+cat >interrupt_merge.py <<'PYTHON'
+import glob, os, signal, subprocess, sys, time
+
+job = subprocess.Popen([sys.argv[1], "merge", "large", "-q"], stderr=subprocess.PIPE,
+                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+while not any(os.path.getsize(name) > 1_000_000 for name in glob.glob("large/.result.json.*")):
+    assert job.poll() is None, "ended by itself"
+    time.sleep(0.01)
+start = time.time()
+job.send_signal(signal.SIGINT)
+stderr = job.communicate(timeout=20)[1]
+assert job.returncode == 130, job.returncode
+assert time.time() - start < 2, time.time() - start
+assert stderr == b"interrupted; the same command begins again\n", stderr
+assert sorted(os.listdir("large")) == ["shards"], os.listdir("large")
+assert [name for name in os.listdir("large/shards") if not name.startswith("1-of-1")] == [], os.listdir("large/shards")
+PYTHON
+checks=$((checks + 1))
+python3 interrupt_merge.py "$speclab" >python_out 2>&1 || fail "merge: $(tail -1 python_out)"
+expect 0 merge large -q
 for signal in SIGINT SIGTERM; do
   checks=$((checks + 1))
   python3 interrupt.py "$speclab" "$first" "$signal" >python_out 2>&1 || fail "$signal: $(tail -1 python_out)"

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/model_files/model_file.hpp"
+#include "experiments/model_files/perplexity.hpp"
 #include "experiments/run/result.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -34,4 +38,43 @@ TEST_CASE("a result says what its text holds: tokens, vocabulary, unknown words"
   const Json json =
       result_json(run_of(parse_json(R"({"title": "t", "experiment": "predict", "alpha": 0.5})")).result);
   CHECK_FALSE(json.contains("corpora"));
+}
+
+TEST_CASE("a result says how well n-grams predict what is held out, as `speclab perplexity` does") {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += i % 3 == 0 ? "the sea was calm\f" : "the ship was old and the sea\f";
+  const TempFile file(text);
+  Json json = parse_json(
+      R"({"title": "t", "simulation": {"trials": 8, "length": 5},
+          "models": {"target": {"kind": "ngram", "order": 3}, "draft": {"kind": "bigram"}},
+          "sweep": {"/models/draft/kind": ["bigram", "unigram", "uniform"]}})");
+  json["corpus"] = {{"file", file.path().string()}, {"hold_out", 4}};
+  const Result result = run_of(json).result;
+  const CorpusFacts& facts = result.corpora->front();
+  REQUIRE(facts.models.size() == 4);  // one target, three drafts
+  ModelFactory factory;
+  for (const HeldOutPerplexity& model : facts.models) {
+    const std::string kind = model.config->value("kind", "");
+    CAPTURE(kind);
+    CHECK(model.model == (kind == "ngram" ? "target" : "draft"));
+    CHECK(model.perplexity.has_value() == (kind != "uniform"));
+    CHECK(model.unknown_because.has_value() == (kind == "uniform"));
+    if (!model.perplexity) continue;
+    Json alone = json;
+    alone.erase("sweep");
+    if (kind != "ngram") alone["models"]["draft"]["kind"] = kind;
+    const Config config = read_config(alone);
+    const BuiltModel built = model_of_config(config, kind != "ngram", factory);
+    const auto& held_out = factory.text(*config.corpus, "/corpus")->held_out;
+    const Perplexity measured = perplexity_of(built.model, held_out, std::nullopt).value();
+    CHECK(measured.tokens == facts.held_out_tokens);
+    CHECK(*model.perplexity == measured.perplexity);
+    CHECK(*model.bits_per_token == measured.bits_per_token);
+  }
+  CHECK(bytes_of(read_result(result_json(result))) == bytes_of(result));
+
+  json["corpus"].erase("hold_out");
+  const Result all_trained = run_of(json).result;
+  for (const HeldOutPerplexity& model : all_trained.corpora->front().models)
+    CHECK(model.unknown_because->starts_with("nothing is held out"));
 }

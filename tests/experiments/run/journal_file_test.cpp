@@ -92,7 +92,7 @@ TEST_CASE("batches that are run apart add up to the run of all, on every engine"
     for (const BatchSpan range : {BatchSpan{0, 1}, BatchSpan{1, 4}, BatchSpan{4, all}}) {
       run_config(config, control, [&](const RunIdentity&) {
         Resumption resumption;
-        resumption.share = Share{{{0}}, {{0, range}}};
+        resumption.shares = {Share{{{0}}, {{0, range}}}};
         resumption.keep_part = [&](const JobPart& part) { parts.push_back(part); };
         return resumption;
       });
