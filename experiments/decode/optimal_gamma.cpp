@@ -100,7 +100,12 @@ class OptimalGammaExperiment final : public Experiment {
     for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
     return prepared;
   }
-  Division division(const Config& cell) const override { return division_of_decoding(cell); }
+  /// Cells of one set-up share the jobs of every γ, whatever their own.
+  Division division(const Config& cell) const override {
+    Config any_gamma = cell;
+    if (!cell.rule.entry().depends_on_gamma) any_gamma.gamma = 1;
+    return division_of_decoding(any_gamma);
+  }
   bool runs_on_gpu() const override { return true; }
   std::string own_key() const override { return "search"; }
   TypePtr own_result() const override { return described<SearchResult>().type; }

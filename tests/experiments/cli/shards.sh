@@ -17,7 +17,7 @@ cat >iid.json <<'JSON'
 JSON
 cat >search.json <<'JSON'
 {"title": "Search", "experiment": "optimal_gamma", "simulation": {"trials": 64, "length": 200}, "search": {"max_gamma": 6},
- "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}, "sweep": {"/cost/c": [0.02, 0.3]}}
+ "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}, "sweep": {"/cost/c": [0.02, 0.3], "/search/max_gamma": [2, 6], "/gamma": [1, 3]}}
 JSON
 cat >formula.json <<'JSON'
 {"title": "Formula", "experiment": "predict", "alpha": 0.8, "sweep": {"/gamma": {"from": 1, "to": 30, "step": 1}}}
