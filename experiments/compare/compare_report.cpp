@@ -131,6 +131,9 @@ Table drafters_table(const Result& result, const std::string& id) {
               "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
               "along text that the target generates, 0 where the drafter has nothing to propose; "
               "\"proposes\" is how often it has. Standard decoding has speedup 1."};
+  const bool looks = std::any_of(result.cells.begin(), result.cells.end(),
+                                 [](const CellResult& cell) { return cell.until.has_value(); });
+  if (looks) table.columns.emplace_back("sequences");
   for (const CellResult& cell : result.cells) {
     const CompareResult* comparison = numbers_of(cell);
     if (comparison == nullptr) {
@@ -144,6 +147,7 @@ Table drafters_table(const Result& result, const std::string& id) {
       row.push_back(interval_or_none(value_of(cell.simulated, metric)));
     }
     row.push_back(interval_or_none(comparison->proposes));
+    if (looks) row.push_back(count_cell(comparison->sequences));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -67,4 +67,10 @@ says check/report.html "Equal: no difference"
 expect 2 plan --alpha 0.75 --c 0.02 --out sweep.json
 says err "Not a directory"
 
+# More than memory holds is refused before it is read.
+mkdir huge
+truncate -s 1T huge/result.json
+expect 2 plot huge
+says err "huge/result.json: /cells: all of them at once, as they are drawn, need at least"
+
 report
