@@ -22,16 +22,12 @@ JSON
 cat >formula.json <<'JSON'
 {"title": "Formula", "experiment": "predict", "alpha": 0.8, "sweep": {"/gamma": {"from": 1, "to": 30, "step": 1}}}
 JSON
-cat >until.json <<JSON
-{"title": "Until", "simulation": {"trials": 16, "length": 50, "until": {"half_width": 0.02, "relative": true}}, $models,
- "sweep": {"/gamma": [1, 2, 4], "/cost/c": [0.02, 0.3]}}
-JSON
 cat >rules.json <<JSON
 {"title": "Rules", "experiment": "rules", "simulation": {"trials": 8, "length": 50}, "gamma": 2, $models,
  "rule": {"kind": "token"}, "sweep": {"/rule/kind": ["token", "block"]}}
 JSON
 
-for config in plain fast iid search formula rules until; do
+for config in plain fast iid search formula rules; do
   verb=run
   expect 0 $verb $config.json --out whole/$config -q
   for shards in 1 3 7; do
