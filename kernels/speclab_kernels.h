@@ -42,6 +42,13 @@ enum { speclab_token = 0, speclab_lenient = 1, speclab_block = 2 };
 /* The residual of lenient verification: (p - q)+, (p - l q)+, or p. */
 enum { speclab_target_minus_draft = 0, speclab_literal = 1, speclab_target = 2 };
 
+/* What rows hold. */
+enum { speclab_logits = 0, speclab_probabilities = 1 };
+
+/* Whose the probability of a row at temperature 0 is: of all the largest logits alike, or of the lowest id.
+ */
+enum { speclab_ties_shared = 0, speclab_ties_lowest = 1 };
+
 /* Bits of speclab_verify_batch.flags. */
 enum {
   speclab_damaged_row = 1,         /* a row that mattered holds NaN or +inf, or has no mass: next is -2 */
@@ -76,6 +83,16 @@ typedef struct speclab_address {
   uint32_t round;
 } speclab_address;
 
+/* An array with an entry for each request and position: element (index[request], or without an index request)
+ * * request_stride + position * row_stride, which count elements and may be 0. Padded, flattened (an index of
+ * cumulative counts) and slotted arrays are of this form. The index is trusted, as pointers are. */
+typedef struct speclab_view {
+  const void* data;
+  const int32_t* index; /* [requests], or null */
+  int64_t request_stride;
+  int64_t row_stride;
+} speclab_view;
+
 /* A batch of requests, each with up to gamma drafted tokens. Fill with zeros first, then set struct_size and
  * what is needed. All pointers are to memory of the current device. */
 typedef struct speclab_verify_batch {
@@ -85,7 +102,7 @@ typedef struct speclab_verify_batch {
   int32_t gamma; /* 0 to 256; block verification: to 64 */
   int32_t vocab; /* 1 to 2^21 */
   int32_t target_dtype;
-  int32_t draft_dtype;  /* the same as target_dtype */
+  int32_t draft_dtype;  /* another one than target_dtype, or rows as below, take kernels of their own */
   int32_t method;       /* speclab_token, ... */
   int32_t residual;     /* of speclab_lenient */
   double lenience;      /* of speclab_lenient: above 0, at most 1 */
@@ -104,6 +121,38 @@ typedef struct speclab_verify_batch {
   uint32_t* flags;        /* out, or null: [requests] */
   int32_t* tokens;        /* out, or null: [requests, gamma + 1] the tokens kept, next, and -1 behind them */
   int32_t* counts;        /* out, or null: [requests] how many of them are tokens */
+
+  /* All that follows may be zero. */
+  const int32_t* target_index; /* the index of target and draft as views: flattened or slotted rows */
+  const int32_t* draft_index;
+  int32_t target_kind; /* speclab_logits, ...; probabilities are taken as they are, without options */
+  int32_t draft_kind;
+  int32_t ties;        /* speclab_ties_shared, ... */
+  int32_t draft_vocab; /* ids of the draft's rows, at most vocab; 0: vocab */
+  /* [vocab], or null: where the target's ids are in the draft's rows; outside of them, as -1 is, the draft
+   * gives them probability 0. */
+  const int32_t* draft_place;
+  speclab_view mask; /* uint32: ids that the target may emit, bit x % 32 of word x / 32 of a row */
+  const int32_t*
+      cumulative; /* [requests + 1], in the place of lengths: cumulative counts of drafted tokens, ... */
+  int32_t cumulative_extra; /* ... or with 1 of target rows, one more a request */
+  int32_t reserved;         /* 0 */
+  speclab_view seeds; /* uint64, and positions, int64; [requests], in the place of addresses: they stand */
+  speclab_view positions; /* for {seed, low half, high half}. No two requests may share both. */
+  const int32_t* bonus;   /* [requests], or null: next after the last drafted token, drawn elsewhere; then the
+                             target has no row there */
+  float* log_probabilities; /* out, or null: [requests, gamma + 1] ln of the tokens' target probabilities, 0
+                               behind them, NaN of a bonus */
+  float* log_sum_exps; /* out, or null: [requests, gamma + 1] ln of the sum that divides the target's row,
+                          at temperature 0 its largest logit; 0 behind them, NaN of a bonus */
+  /* Where data is not null, in the place of the array of that name. */
+  speclab_view drafted_view;
+  speclab_view target_temperature;
+  speclab_view target_cutoff;
+  speclab_view target_log_sum_exp;
+  speclab_view draft_temperature;
+  speclab_view draft_cutoff;
+  speclab_view draft_log_sum_exp;
 } speclab_verify_batch;
 
 /* NOLINTEND(readability-identifier-naming) */

@@ -135,7 +135,7 @@ Sample draw(const DistributionCase& distribution, const Tables& tables, const Ba
     for (std::size_t request = 0; request < results.size(); ++request) {
       const std::uint64_t at = first + request;
       sample.accepted[at] = keep(distribution, tables, static_cast<std::uint32_t>(at),
-                                 host.batch.drafted + request * (length - 1), results[request],
+                                 host.batch.drafted.data + request * (length - 1), results[request],
                                  sample.tokens.data() + at * length);
     }
   });

@@ -22,6 +22,8 @@ static_assert(sizeof(speclab_address) == sizeof(RandomAddress) &&
 static_assert(speclab_bf16 == static_cast<int>(Dtype::bf16) && speclab_f16 == static_cast<int>(Dtype::f16));
 static_assert(speclab_lenient == static_cast<int>(KernelRule::lenient) &&
               speclab_block == static_cast<int>(KernelRule::block));
+static_assert(speclab_probabilities == static_cast<int>(RowKind::probabilities) &&
+              speclab_ties_lowest == static_cast<int>(Ties::lowest));
 static_assert(speclab_literal == static_cast<int>(Residual::literal) &&
               speclab_target == static_cast<int>(Residual::target));
 static_assert(int{speclab_damaged_row} == flag_invalid_row &&
@@ -90,11 +92,21 @@ speclab_verify_batch known_part(const speclab_verify_batch* given) {
   }
   speclab_verify_batch known{};
   std::memcpy(&known, given, std::min(size, sizeof known));
+  if (known.reserved != 0) {
+    throw std::invalid_argument("reserved is " + std::to_string(known.reserved) + ": it must be 0");
+  }
   return known;
 }
 
-RowOptions row_options(const speclab_row_options& options) {
-  return {options.temperature, options.cutoff, options.log_sum_exp};
+template <class T>
+View<const T> view_of(const speclab_view& view) {
+  return {static_cast<const T*>(view.data), view.index, view.request_stride, view.row_stride};
+}
+
+/// A view where there is one, else an array.
+template <class T>
+View<const T> view_or(const speclab_view& view, const T* array) {
+  return view.data == nullptr ? View<const T>(array) : view_of<T>(view);
 }
 
 VerifyBatch batch_of(const speclab_verify_batch& from) {
@@ -102,13 +114,30 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   batch.requests = from.requests;
   batch.gamma = from.gamma;
   batch.vocab = from.vocab;
-  batch.target = {from.target.data, static_cast<Dtype>(from.target_dtype), from.target.request_stride,
-                  from.target.row_stride};
-  batch.draft = {from.draft.data, static_cast<Dtype>(from.draft_dtype), from.draft.request_stride,
-                 from.draft.row_stride};
-  batch.target_options = row_options(from.target_options);
-  batch.draft_options = row_options(from.draft_options);
-  batch.drafted = from.drafted;
+  batch.target = {from.target.data,           static_cast<Dtype>(from.target_dtype),
+                  from.target.request_stride, from.target.row_stride,
+                  from.target_index,          static_cast<RowKind>(from.target_kind)};
+  batch.draft = {from.draft.data,           static_cast<Dtype>(from.draft_dtype),
+                 from.draft.request_stride, from.draft.row_stride,
+                 from.draft_index,          static_cast<RowKind>(from.draft_kind)};
+  batch.target_options = {view_or(from.target_temperature, from.target_options.temperature),
+                          view_or(from.target_cutoff, from.target_options.cutoff),
+                          view_or(from.target_log_sum_exp, from.target_options.log_sum_exp)};
+  batch.draft_options = {view_or(from.draft_temperature, from.draft_options.temperature),
+                         view_or(from.draft_cutoff, from.draft_options.cutoff),
+                         view_or(from.draft_log_sum_exp, from.draft_options.log_sum_exp)};
+  batch.ties = static_cast<Ties>(from.ties);
+  batch.draft_vocab = from.draft_vocab;
+  batch.draft_place = from.draft_place;
+  batch.mask = view_of<std::uint32_t>(from.mask);
+  batch.cumulative = from.cumulative;
+  batch.cumulative_extra = from.cumulative_extra;
+  batch.seeds = view_of<std::uint64_t>(from.seeds);
+  batch.positions = view_of<std::int64_t>(from.positions);
+  batch.bonus = from.bonus;
+  batch.log_probabilities = from.log_probabilities;
+  batch.log_sum_exps = from.log_sum_exps;
+  batch.drafted = view_or(from.drafted_view, from.drafted);
   batch.lengths = from.lengths;
   batch.rule = {static_cast<KernelRule>(from.method), from.lenience, static_cast<Residual>(from.residual),
                 from.sigmoid_alpha, from.sigmoid_beta};
@@ -128,7 +157,7 @@ std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const Ref
   if (length < 0 || length > batch.gamma) return flag_length_out_of_range;
   std::uint32_t flags = verdict.next == invalid_token ? std::uint32_t{flag_invalid_row} : 0;
   if (verdict.accepted == length) return flags;
-  const Token rejected = batch.drafted[request * batch.gamma + verdict.accepted];
+  const Token rejected = batch.drafted_token(request, verdict.accepted);
   if (rejected < 0 || rejected >= batch.vocab) {
     flags |= flag_token_out_of_range;
   } else if (!batch.certain_drafts() &&
@@ -139,12 +168,27 @@ std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const Ref
   return flags;
 }
 
+/// Logarithms of what was emitted; `write_result` has written what is behind it.
+void write_logs(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
+  const std::int32_t count = verdict.accepted + (verdict.next == invalid_token ? 0 : 1);
+  for (std::int32_t i = 0; i < count; ++i) {
+    const std::int64_t at = request * (batch.gamma + 1) + i;
+    const bool bonus = i == batch.length(request) && batch.bonus != nullptr;
+    const Token token = i < verdict.accepted ? batch.drafted_token(request, i) : verdict.next;
+    const TokenLogs logs = bonus ? TokenLogs{} : token_logs(batch, request, i, token);
+    if (batch.log_probabilities != nullptr)
+      batch.log_probabilities[at] = static_cast<float>(logs.log_probability);
+    if (batch.log_sum_exps != nullptr) batch.log_sum_exps[at] = static_cast<float>(logs.log_sum_exp);
+  }
+}
+
 void run_definition(Implementation implementation, const VerifyBatch& batch) {
   const auto verdicts = implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
                                                                          : verify_reference(batch);
   for (std::int64_t request = 0; request < batch.requests; ++request) {
     const ReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
     write_result(batch, request, verdict.accepted, verdict.next, flags_of(batch, request, verdict));
+    write_logs(batch, request, verdict);
   }
 }
 

@@ -1,6 +1,5 @@
-#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/gpu/fused_formats.hpp"
 #include "kernels/gpu/launch_on_gpu.hpp"
-#include "kernels/verify/dispatch.hpp"
 
 namespace speclab {
 

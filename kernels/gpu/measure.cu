@@ -216,7 +216,7 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   add(ceiling::skip, [&] {
     executor.run<bench::SkipVerification>(
         bench::SkipVerification::launch(shape.requests),
-        {batch.drafted, batch.accepted, batch.next, shape.requests, shape.gamma});
+        {batch.drafted.data, batch.accepted, batch.next, shape.requests, shape.gamma});
   });
   add(ceiling::empty, empty);
   add(ceiling::two_empty, [&] {

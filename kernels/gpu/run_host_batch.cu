@@ -1,18 +1,24 @@
 #include "kernels/gpu/run_host_batch.hpp"
 
+#include <algorithm>
+
 #include "kernels/gpu/captured_graph.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// Bytes from the first logit to the last; 0 of a tensor without rows.
-std::size_t span_of(const LogitRows& rows, std::int64_t requests, std::int64_t positions,
-                    std::int64_t vocab) {
-  if (requests == 0 || positions == 0) return 0;
-  const std::int64_t elements =
-      (requests - 1) * rows.request_stride + (positions - 1) * rows.row_stride + vocab;
-  return static_cast<std::size_t>(elements * dtype_bytes(rows.dtype));
+/// Elements from the first entry to the end of the last, of an array whose entries have `width`.
+template <class T>
+std::size_t span_of(const View<T>& view, std::int32_t requests, std::int32_t positions, std::int64_t width) {
+  if (positions == 0) return 0;
+  std::int64_t end = 0;
+  for (std::int32_t request = 0; request < requests; ++request) {
+    for (const std::int32_t position : {0, positions - 1}) {
+      end = std::max<std::int64_t>(end, view.at(request, position, positions) - view.data + width);
+    }
+  }
+  return static_cast<std::size_t>(end);
 }
 
 /// Device copies that a batch points to.
@@ -20,16 +26,19 @@ class DeviceBatch {
  public:
   explicit DeviceBatch(const VerifyBatch& host) : batch(host), host_(host) {
     const auto requests = static_cast<std::size_t>(host.requests);
-    const auto drafts = requests * static_cast<std::size_t>(host.gamma);
-    const std::size_t positions = requests + drafts;
-    batch.target.data = copy(static_cast<const unsigned char*>(host.target.data),
-                             span_of(host.target, host.requests, host.gamma + 1, host.vocab));
-    batch.draft.data = copy(static_cast<const unsigned char*>(host.draft.data),
-                            span_of(host.draft, host.requests, host.gamma, host.vocab));
-    batch.target_options = options(host.target_options, positions);
-    batch.draft_options = options(host.draft_options, drafts);
-    batch.drafted = copy(host.drafted, drafts);
+    const std::size_t positions = requests * static_cast<std::size_t>(host.gamma + 1);
+    batch.target = rows(host.target, host.gamma + (host.bonus == nullptr ? 1 : 0), host.vocab);
+    batch.draft = rows(host.draft, host.gamma, host.vocab_of(false));
+    batch.target_options = options(host.target_options, host.gamma + 1);
+    batch.draft_options = options(host.draft_options, host.gamma);
+    batch.draft_place = copy(host.draft_place, static_cast<std::size_t>(host.vocab));
+    batch.mask = view(host.mask, host.gamma + 1, (host.vocab + 31) / 32);
+    batch.drafted = view(host.drafted, host.gamma);
+    batch.seeds = view(host.seeds, 1);
+    batch.positions = view(host.positions, 1);
+    batch.bonus = copy(host.bonus, requests);
     batch.lengths = copy(host.lengths, requests);
+    batch.cumulative = copy(host.cumulative, requests + 1);
     batch.addresses = copy(host.addresses, requests);
     batch.uniforms = copy(host.uniforms, positions);
     batch.accepted = copy(host.accepted, requests);
@@ -37,6 +46,8 @@ class DeviceBatch {
     batch.flags = copy(host.flags, requests);
     batch.tokens = copy(host.tokens, positions);
     batch.counts = copy(host.counts, requests);
+    batch.log_probabilities = copy(host.log_probabilities, positions);
+    batch.log_sum_exps = copy(host.log_sum_exps, positions);
   }
 
   void fetch() const {
@@ -44,8 +55,11 @@ class DeviceBatch {
     back(host_.accepted, batch.accepted, requests);
     back(host_.next, batch.next, requests);
     back(host_.flags, batch.flags, requests);
-    back(host_.tokens, batch.tokens, requests * static_cast<std::size_t>(host_.gamma + 1));
+    const std::size_t positions = requests * static_cast<std::size_t>(host_.gamma + 1);
+    back(host_.tokens, batch.tokens, positions);
     back(host_.counts, batch.counts, requests);
+    back(host_.log_probabilities, batch.log_probabilities, positions);
+    back(host_.log_sum_exps, batch.log_sum_exps, positions);
   }
 
   VerifyBatch batch;
@@ -58,8 +72,26 @@ class DeviceBatch {
     kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), bytes));
     return reinterpret_cast<T*>(kept_.back().get());
   }
-  RowOptions options(const RowOptions& host, std::size_t count) {
-    return {copy(host.temperature, count), copy(host.cutoff, count), copy(host.log_sum_exp, count)};
+  template <class T>
+  View<T> view(View<T> host, std::int32_t positions, std::int64_t width = 1) {
+    if (host == nullptr) return host;
+    T* const data = copy(host.data, span_of(host, host_.requests, positions, width));
+    host.index = copy(host.index, static_cast<std::size_t>(host_.requests));
+    host.data = data;
+    return host;
+  }
+  LogitRows rows(LogitRows host, std::int32_t positions, std::int64_t vocab) {
+    const std::int64_t bytes = dtype_bytes(host.dtype);
+    const View<const unsigned char> of_bytes(static_cast<const unsigned char*>(host.data), host.index,
+                                             host.request_stride * bytes, host.row_stride * bytes);
+    const View<const unsigned char> copied = view(of_bytes, positions, vocab * bytes);
+    host.data = copied.data;
+    host.index = copied.index;
+    return host;
+  }
+  RowOptions options(const RowOptions& host, std::int32_t positions) {
+    return {view(host.temperature, positions), view(host.cutoff, positions),
+            view(host.log_sum_exp, positions)};
   }
   template <class T>
   static void back(T* host, const T* device, std::size_t count) {

@@ -53,6 +53,10 @@ SPECLAB_DEVICE inline Vector16 load(const Vector16* address) {
   const uint4 words = __ldcg(reinterpret_cast<const uint4*>(address));
   return {{words.x, words.y, words.z, words.w}};
 }
+SPECLAB_DEVICE inline Vector8 load(const Vector8* address) {
+  const uint2 words = __ldcg(reinterpret_cast<const uint2*>(address));
+  return {{words.x, words.y}};
+}
 template <class T>
 SPECLAB_DEVICE T load_cached(const T* address) {
   return __ldg(address);

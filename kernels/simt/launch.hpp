@@ -24,9 +24,12 @@ inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
 inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
 inline constexpr int most_cluster_blocks = 8;  ///< that every sm_90 device supports
 
-/// Sixteen bytes that a thread loads at once.
+/// Bytes that a thread loads at once.
 struct alignas(16) Vector16 {
   std::uint32_t word[4];
+};
+struct alignas(8) Vector8 {
+  std::uint32_t word[2];
 };
 
 /// A kernel is a type with

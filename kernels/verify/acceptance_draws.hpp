@@ -85,7 +85,7 @@ struct FirstRejection {
       bool accepted = true;
       std::uint32_t flags = 0;
       if (position < length) {
-        const Token token = batch.drafted[request * batch.gamma + position];
+        const Token token = batch.drafted_token(request, position);
         const bool outside = token < 0 || token >= batch.vocab;
         const float ratio = outside ? 0 : args.ratios(request, position, token);
         if (outside) flags = flag_token_out_of_range;
@@ -120,6 +120,10 @@ inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatc
   if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
     return "does not take log-sum-exps: it normalises rows itself or not at all";
   }
+  if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
+  if (batch.ties == Ties::lowest) return "shares temperature 0 among ties";
+  if (batch.bonus != nullptr) return "draws the bonus token itself";
+  if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "leaves no logarithms";
   return std::nullopt;
 }
 

@@ -12,6 +12,10 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   VerifyBatch part = batch;
   part.requests = count;
   const auto shift_rows = [&](LogitRows& rows) {
+    if (rows.index != nullptr) {
+      rows.index += first;
+      return;
+    }
     if (rows.data == nullptr) return;
     rows.data =
         static_cast<const unsigned char*>(rows.data) + first * rows.request_stride * dtype_bytes(rows.dtype);
@@ -21,14 +25,19 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   };
   shift_rows(part.target);
   shift_rows(part.draft);
-  shift(part.target_options.temperature, batch.gamma + 1);
-  shift(part.target_options.cutoff, batch.gamma + 1);
-  shift(part.target_options.log_sum_exp, batch.gamma + 1);
-  shift(part.draft_options.temperature, batch.gamma);
-  shift(part.draft_options.cutoff, batch.gamma);
-  shift(part.draft_options.log_sum_exp, batch.gamma);
-  shift(part.drafted, batch.gamma);
+  for (const bool of_target : {true, false}) {
+    RowOptions& options = of_target ? part.target_options : part.draft_options;
+    for (View<const float>* view : {&options.temperature, &options.cutoff, &options.log_sum_exp}) {
+      *view = view->from(first, batch.positions_of(of_target));
+    }
+  }
+  part.mask = batch.mask.from(first, batch.gamma + 1);
+  part.drafted = batch.drafted.from(first, batch.gamma);
+  part.seeds = batch.seeds.from(first, 1);
+  part.positions = batch.positions.from(first, 1);
   shift(part.lengths, 1);
+  shift(part.cumulative, 1);
+  shift(part.bonus, 1);
   shift(part.addresses, 1);
   shift(part.uniforms, batch.gamma + 1);
   shift(part.accepted, 1);
@@ -36,6 +45,8 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   shift(part.flags, 1);
   shift(part.tokens, batch.gamma + 1);
   shift(part.counts, 1);
+  shift(part.log_probabilities, batch.gamma + 1);
+  shift(part.log_sum_exps, batch.gamma + 1);
   return part;
 }
 

@@ -32,8 +32,6 @@ Error range_error(const char* field, std::int64_t value, std::int64_t least, std
          std::to_string(most) + " are allowed";
 }
 
-bool has_drafts(const VerifyBatch& batch) { return batch.gamma > 0 && !batch.certain_drafts(); }
-
 Error rule_error(Implementation implementation, const VerifyRule& rule) {
   if (Error error = range_error("rule.method", static_cast<std::int64_t>(rule.method), 0, 2)) {
     return *error + " (token, lenient, block)";
@@ -56,6 +54,31 @@ Error rule_error(Implementation implementation, const VerifyRule& rule) {
   return std::nullopt;
 }
 
+Error kind_error(const VerifyBatch& batch, bool of_target) {
+  const std::string name = of_target ? "target" : "draft";
+  if (!of_target && !batch.has_draft_rows()) return std::nullopt;
+  const LogitRows& rows = batch.rows(of_target);
+  const RowOptions& options = batch.options(of_target);
+  if (Error error = range_error((name + ".kind").c_str(), static_cast<std::int64_t>(rows.kind), 0, 1)) {
+    return *error + " (logits, probabilities)";
+  }
+  if (rows.kind == RowKind::probabilities) {
+    if (options.temperature != nullptr || options.cutoff != nullptr || options.log_sum_exp != nullptr) {
+      return name + ".kind is probabilities, and " + name +
+             "_options are given: they are of logits, so leave them null";
+    }
+    if (of_target && batch.mask != nullptr) {
+      return "target.kind is probabilities, and mask is given: what it forbids must be 0 there already";
+    }
+  }
+  if (batch.ties == Ties::lowest && options.temperature != nullptr && options.log_sum_exp != nullptr) {
+    return "ties is lowest, and " + name +
+           "_options have temperature and log_sum_exp: rows at temperature 0 " +
+           "have to be read, so leave log_sum_exp null";
+  }
+  return std::nullopt;
+}
+
 Error launch_error(const VerifyBatch& batch, const simt::Launch& launch) {
   if (launch.blocks > simt::most_blocks) {
     return "requests is " + std::to_string(batch.requests) + ": with gamma " + std::to_string(batch.gamma) +
@@ -72,6 +95,7 @@ Error launch_error(const VerifyBatch& batch, const simt::Launch& launch) {
 }
 
 /// Strides of dimensions that have one element are never used, and frameworks leave anything in them.
+/// Where rows have an index, requests may share them.
 Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t requests,
                    std::int64_t positions, std::int64_t vocab) {
   const auto check = [&](const char* which, std::int64_t stride, std::int64_t count) -> Error {
@@ -85,6 +109,7 @@ Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t 
     return std::nullopt;
   };
   if (Error error = check(".row_stride", rows.row_stride, positions)) return error;
+  if (rows.index != nullptr) return std::nullopt;
   if (Error error = check(".request_stride", rows.request_stride, requests)) return error;
   if (requests <= 1 || positions <= 1) return std::nullopt;
   // Whichever dimension is the outer one.
@@ -117,8 +142,26 @@ Memory array(std::string name, T* data, std::int64_t elements) {
           sizeof(T),       alignof(T), !std::is_const_v<T>};
 }
 
+/// How far an array with an index reaches is not known: its first entry.
+template <class T>
+Memory view(std::string name, const View<T>& view, std::int64_t requests, std::int64_t positions) {
+  const bool dense = view.request_stride == View<T>::dense;
+  const std::int64_t of_request = dense ? positions : view.request_stride;
+  const std::int64_t last =
+      view.index != nullptr ? 0 : (requests - 1) * of_request + (positions - 1) * view.row_stride;
+  return array(std::move(name), view.data,
+               requests * positions == 0 ? 0 : std::max<std::int64_t>(last, 0) + 1);
+}
+
+Memory mask_rows(const VerifyBatch& batch, std::int64_t positions) {
+  Memory words = view("mask", batch.mask, batch.requests, positions);
+  if (words.elements > 0) words.elements += static_cast<std::uint64_t>((batch.vocab + 31) / 32 - 1);
+  return words;
+}
+
 Memory logits(std::string name, const LogitRows& rows, std::int64_t requests, std::int64_t positions,
               std::int64_t vocab) {
+  if (rows.index != nullptr) requests = positions = 1;
   const std::int64_t last = (requests > 1 ? (requests - 1) * rows.request_stride : 0) +
                             (positions > 1 ? (positions - 1) * rows.row_stride : 0);
   const auto bytes = static_cast<std::size_t>(dtype_bytes(rows.dtype));
@@ -128,8 +171,8 @@ Memory logits(std::string name, const LogitRows& rows, std::int64_t requests, st
 /// Everything that is not null. Strides have been checked.
 std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, std::size_t needed) {
   const std::int64_t requests = batch.requests;
-  const std::int64_t drafts = requests * batch.gamma;
-  const std::int64_t rows = drafts + requests;
+  const std::int64_t rows = requests * (batch.gamma + 1);
+  const std::int64_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
   std::vector<Memory> all{
       array("accepted", batch.accepted, requests),
       array("next", batch.next, requests),
@@ -137,20 +180,33 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, s
       array("tokens", batch.tokens, rows),
       array("counts", batch.counts, requests),
       {"workspace", workspace, needed, 1, workspace_alignment, true},
-      logits("target.data", batch.target, requests, batch.gamma + 1, batch.vocab),
-      array("target_options.temperature", batch.target_options.temperature, rows),
-      array("target_options.cutoff", batch.target_options.cutoff, rows),
-      array("target_options.log_sum_exp", batch.target_options.log_sum_exp, rows),
+      array("log_probabilities", batch.log_probabilities, rows),
+      array("log_sum_exps", batch.log_sum_exps, rows),
       array("lengths", batch.lengths, requests),
+      array("cumulative", batch.cumulative, requests + 1),
       array("addresses", batch.addresses, requests),
       array("uniforms", batch.uniforms, rows),
+      view("seeds", batch.seeds, requests, 1),
+      view("positions", batch.positions, requests, 1),
+      array("bonus", batch.bonus, requests),
+      mask_rows(batch, target_positions),
+      array("target.index", batch.target.index, requests),
   };
-  if (batch.gamma > 0) all.push_back(array("drafted", batch.drafted, drafts));
-  if (has_drafts(batch)) {
-    all.push_back(logits("draft.data", batch.draft, requests, batch.gamma, batch.vocab));
-    all.push_back(array("draft_options.temperature", batch.draft_options.temperature, drafts));
-    all.push_back(array("draft_options.cutoff", batch.draft_options.cutoff, drafts));
-    all.push_back(array("draft_options.log_sum_exp", batch.draft_options.log_sum_exp, drafts));
+  const auto add_options = [&](const std::string& name, const RowOptions& options, std::int64_t positions) {
+    all.push_back(view(name + ".temperature", options.temperature, requests, positions));
+    all.push_back(view(name + ".cutoff", options.cutoff, requests, positions));
+    all.push_back(view(name + ".log_sum_exp", options.log_sum_exp, requests, positions));
+  };
+  if (target_positions > 0) {
+    all.push_back(logits("target.data", batch.target, requests, target_positions, batch.vocab));
+    add_options("target_options", batch.target_options, target_positions);
+  }
+  if (batch.gamma > 0) all.push_back(view("drafted", batch.drafted, requests, batch.gamma));
+  if (batch.has_draft_rows()) {
+    all.push_back(logits("draft.data", batch.draft, requests, batch.gamma, batch.vocab_of(false)));
+    add_options("draft_options", batch.draft_options, batch.gamma);
+    all.push_back(array("draft.index", batch.draft.index, requests));
+    all.push_back(array("draft_place", batch.draft_place, batch.vocab));
   }
   std::erase_if(all, [](const Memory& memory) { return memory.data == nullptr || memory.bytes() == 0; });
   return all;
@@ -160,17 +216,31 @@ Error null_error(const VerifyBatch& batch) {
   const auto missing = [](const char* name, const char* what) {
     return std::string(name) + " is null: " + what;
   };
-  if (batch.target.data == nullptr)
+  if (batch.target.data == nullptr && (batch.gamma > 0 || batch.bonus == nullptr))
     return missing("target.data", "logits [requests, gamma + 1, vocab] are needed");
   if (batch.gamma > 0 && batch.drafted == nullptr)
     return missing("drafted", "ids [requests, gamma] are needed");
   if (batch.accepted == nullptr) return missing("accepted", "room for [requests] counts is needed");
   if (batch.next == nullptr) return missing("next", "room for [requests] ids is needed");
-  if (batch.addresses == nullptr && batch.uniforms == nullptr) {
-    return "addresses and uniforms are null: one of them is needed, as the source of randomness";
+  const int sources = (batch.addresses != nullptr ? 1 : 0) + (batch.uniforms != nullptr ? 1 : 0) +
+                      (batch.seeds != nullptr ? 1 : 0);
+  if (sources == 0) {
+    return "addresses and uniforms are null, and so are seeds: one of them is needed, as the source of "
+           "randomness";
   }
-  if (batch.addresses != nullptr && batch.uniforms != nullptr) {
-    return "addresses and uniforms are both given: leave one of them null";
+  if (sources > 1) {
+    return batch.seeds == nullptr ? "addresses and uniforms are both given: leave one of them null"
+                                  : "seeds are given besides addresses or uniforms: leave one of them null";
+  }
+  if ((batch.seeds != nullptr) != (batch.positions != nullptr)) {
+    return missing(batch.seeds == nullptr ? "seeds" : "positions",
+                   "both are needed, for with one alone steps would share their random numbers");
+  }
+  if (batch.mask != nullptr && batch.mask.request_stride == decltype(batch.mask)::dense) {
+    return "mask has no strides: they count words, and a row has " + std::to_string((batch.vocab + 31) / 32);
+  }
+  if (batch.lengths != nullptr && batch.cumulative != nullptr) {
+    return "lengths and cumulative are both given: leave one of them null";
   }
   const RowOptions& draft = batch.draft_options;
   if (batch.gamma > 0 && batch.certain_drafts() &&
@@ -218,13 +288,22 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
   const char* const formats = " (f32, bf16, f16)";
   const auto target_dtype = static_cast<std::int64_t>(batch.target.dtype);
   if (Error error = range_error("target.dtype", target_dtype, 0, 2)) return *error + formats;
-  if (has_drafts(batch)) {
+  if (batch.has_draft_rows()) {
     const auto draft_dtype = static_cast<std::int64_t>(batch.draft.dtype);
     if (Error error = range_error("draft.dtype", draft_dtype, 0, 2)) return *error + formats;
-    if (draft_dtype != target_dtype) {
-      return "draft.dtype is " + std::to_string(draft_dtype) + " and target.dtype " +
-             std::to_string(target_dtype) + formats + ": both must be the same, so convert one of them";
+    if (Error error = range_error("draft_vocab", batch.draft_vocab, 0, batch.vocab)) {
+      return *error + " (0: vocab)";
     }
+  }
+  if (Error error = range_error("ties", static_cast<std::int64_t>(batch.ties), 0, 1)) {
+    return *error + " (shared, lowest)";
+  }
+  if (Error error = range_error("cumulative_extra", batch.cumulative_extra, 0, 1)) return error;
+  for (const bool of_target : {true, false}) {
+    if (Error error = kind_error(batch, of_target)) return error;
+  }
+  if (const auto reason = unsupported_reason(implementation, batch)) {
+    return std::string(known[static_cast<std::size_t>(implementation)].name) + ": " + *reason;
   }
   for (const simt::Launch& launch : layout_of(implementation, batch).launches) {
     if (Error error = launch_error(batch, launch)) return error;
@@ -237,11 +316,13 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
   if (Error error = shape_error(implementation, batch)) return error;
   if (batch.requests == 0) return std::nullopt;
   if (Error error = null_error(batch)) return error;
-  if (Error error = stride_error("target", batch.target, batch.requests, batch.gamma + 1, batch.vocab)) {
+  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab)) {
     return error;
   }
-  if (has_drafts(batch)) {
-    if (Error error = stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab)) {
+  if (batch.has_draft_rows()) {
+    if (Error error =
+            stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab_of(false))) {
       return error;
     }
   }

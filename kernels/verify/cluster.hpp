@@ -64,6 +64,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     PartialSum parts[2][2][most_tiles];
     TileWeightSum weight_sums[most_tiles];
     PositionDecision decided;
+    fused::Decision decision;
     PartialSumScratch partial_sum_scratch[2];
     fused::FinishScratch<T> finish;
   };
@@ -92,7 +93,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     // Nobody writes to a block that has not started.
     simt::cluster_sync();
 
-    fused::Decision decision{length, 0, false, fused::distribution_of_bonus(length)};
+    std::int32_t accepted = length;
     for (std::int32_t i = 0; i < length; ++i) {
       const int turn = i % 2;
       const auto sum_tile = [&](bool of_target, std::int32_t tile) {
@@ -100,7 +101,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
         const HeldTile<T> mine = whole_tile(row, tile);
         retained(row, of_target).keep(tile, mine);
         tell(shared.parts[of_target][turn][tile],
-             tile_partial_sum(mine, row.scale.scale, shared.partial_sum_scratch[of_target]));
+             tile_part(mine, row.scale, shared.partial_sum_scratch[of_target]));
       };
       for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
         if (!target_known) sum_tile(true, tile);
@@ -118,11 +119,25 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
         if (thread == 0) shared.decided = decided;
       }
       simt::sync();
-      const PositionDecision decided = shared.decided;
-      if (!decided.accepted) {
-        decision = fused::rejection_at(batch, request, i, decided);
+      if (!shared.decided.accepted) {
+        accepted = i;
         break;
       }
+      if (rank == 0 && thread == 0) {
+        leave_logs(batch, request, i, shared.decided.log_target, shared.decided.target);
+      }
+    }
+    // In shared memory, for registers are few.
+    fused::Decision& decision = shared.decision;
+    if (thread == 0) {
+      decision = accepted < length ? fused::rejection_at(batch, request, accepted, shared.decided)
+                                   : fused::Decision{length, 0, false,
+                                                     fused::distribution_of_bonus(batch, request, length)};
+    }
+    simt::sync();
+    if (decision.distribution.weighing == Weighing::known) {
+      if (rank == 0 && thread == 0) fused::write_known(batch, request, decision);
+      return;
     }
 
     const bool bonus = decision.accepted == length;
@@ -132,26 +147,36 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     const auto pair = row_pair<T>(batch, request, decision.distribution);
     const RowPair<RetainedRow<T>> rows{retained(pair.target, true), retained(pair.draft, false),
                                        pair.draft_sum_given};
-    const auto weigh_and_choose = [&] {
+    const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
+    const auto weigh = [&] {
       int turn = 0;
       for (std::int32_t tile = rank; tile < args.tiles; tile += blocks, turn ^= 1) {
         tell(shared.weight_sums[tile],
              tile_weight_sum(rows, decision.distribution, tile, shared.finish.weights[turn]));
       }
       simt::cluster_sync();
+    };
+    const auto choose = [&] {
       if (thread < simt::warp_size) {
-        choose_tile(
-            batch, request, args.tiles, decision.distribution, bonus,
-            [&](std::int32_t t) { return shared.weight_sums[t]; }, shared.finish.choice);
+        choose_tile(batch, request, args.tiles, decision.distribution, bonus, weight_sum,
+                    shared.finish.choice);
       }
       simt::sync();
     };
-    weigh_and_choose();
+    weigh();
+    if (fused::wants_top(batch, request, decision)) {
+      if (rank == 0 && thread < simt::warp_size) {
+        fused::finish_top(batch, request, args.tiles, decision, weight_sum);
+      }
+      return;
+    }
+    choose();
     if (shared.finish.choice.zero_residual && !decision.invalid) {
-      fused::sample_target(decision);
+      if (thread == 0) fused::sample_target(decision);
       // Nobody writes to a block that still chooses.
       simt::cluster_sync();
-      weigh_and_choose();
+      weigh();
+      choose();
     }
     if (shared.finish.choice.tile % blocks != rank) return;
     fused::finish<T>(batch, request, rows, decision, shared.finish);

@@ -38,8 +38,11 @@ struct ClusterKernels {
                                            "exact, rows behind a rejection are not read, ours", true, 90};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
-    if (batch.rule.method != KernelRule::block) return std::nullopt;
-    return "block verification looks at every position before it decides about the first";
+    if (batch.rule.method == KernelRule::block) {
+      return "block verification looks at every position before it decides about the first";
+    }
+    if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
+    return std::nullopt;
   }
   static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
 

@@ -48,6 +48,7 @@ struct TileChoice {
   double goal;         ///< in the tile's own units
   bool zero_residual;  ///< all weights are 0, and nothing was chosen
   bool invalid;
+  LogSum row;  ///< of the target's weights, their sum
 };
 
 /// First level: the tile where the running sum passes the share of the total that the uniform says. By one
@@ -75,7 +76,7 @@ SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, 
   const double whole = simt::warp_sum(own);
   if (!(whole > 0) || !(whole - whole == 0)) {
     const bool zero_residual = distribution.weighing == Weighing::residual && whole == 0;
-    if (lane == 0) choice = {0, 0, 0, zero_residual, !zero_residual};
+    if (lane == 0) choice = {0, 0, 0, zero_residual, !zero_residual, {}};
     return;
   }
   const double goal = u * whole;
@@ -84,7 +85,12 @@ SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, 
   const Found found =
       find_place(last - first, of_lane.below, goal, [&](int i) { return weight_of(weight_sum(first + i)); });
   const TileWeightSum tile = weight_sum(first + found.place);
-  choice = {first + found.place, tile.reference, (goal - found.below) / factor(tile), false, false};
+  choice = {first + found.place,
+            tile.reference,
+            (goal - found.below) / factor(tile),
+            false,
+            false,
+            {reference, no_token, log2(whole)}};
 }
 
 /// Sums of a tile's weights in the order of its ids: of each warp in each step.

@@ -74,19 +74,19 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
     // Rows past a shorter request's end.
     if (position >= batch.length(request)) return;
 
-    const LogitRow<T> row = logit_row<T>(batch, of_target, request, position);
+    const RowOf<T> row = logit_row<T>(batch, of_target, request, position);
     auto& shared = simt::shared<Shared>();
     PartialSum* const parts = parts_of(args, request, of_target, position);
     const std::int32_t first = place.tile * args.statistics_tiles;
     const std::int32_t end =
         first + args.statistics_tiles < args.tiles ? first + args.statistics_tiles : args.tiles;
-    HeldTile<T> mine = row.begin(first);
+    auto mine = row.begin(first);
     for (std::int32_t tile = first; tile < end; ++tile) {
       // The following tile is on its way while this one is summed.
-      HeldTile<T> following{};
+      decltype(mine) following{};
       if (tile + 1 < end) following = row.begin(tile + 1);
       row.complete(tile, mine);
-      const PartialSum partial = tile_partial_sum(mine, row.scale.scale, shared.scratch[tile % 2]);
+      const PartialSum partial = tile_part(mine, row.scale, shared.scratch[tile % 2]);
       if (simt::thread_index() == 0) parts[tile] = partial;
       mine = following;
     }
@@ -124,14 +124,28 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
   distribution.draft = decided.draft;
   distribution.log_scale = log_residual_scale(batch.rule);
   distribution.certain = batch.certain_drafts();
-  if (distribution.certain) distribution.drafted = batch.drafted[request * batch.gamma + position];
+  if (distribution.certain) distribution.token = batch.drafted_token(request, position);
+  if (decided.draft.top != no_token && batch.draft_place == nullptr) {
+    distribution.certain = true;
+    distribution.token = decided.draft.top;
+  }
+  // A target with one id leaves that id, whatever the draft takes from it.
+  if (decided.target.top != no_token) {
+    distribution.weighing = Weighing::known;
+    distribution.token = decided.target.top;
+  }
   return distribution;
 }
 
-/// The distribution after `length` accepted tokens.
-SPECLAB_DEVICE inline NextDistribution distribution_of_bonus(std::int32_t length) {
+/// The distribution after `length` accepted tokens, all there are.
+SPECLAB_DEVICE inline NextDistribution distribution_of_bonus(const VerifyBatch& batch, std::int64_t request,
+                                                             std::int32_t length) {
   NextDistribution distribution;
   distribution.position = length;
+  if (batch.bonus != nullptr) {
+    distribution.weighing = Weighing::known;
+    distribution.token = batch.bonus[request];
+  }
   return distribution;
 }
 
@@ -141,9 +155,10 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// A request's acceptance draws up to the first rejection, a warp for each position. All threads of a block.
+/// A request's acceptance draws up to the first rejection, a warp for each position. All threads of a block;
+/// one of those that make the draws `leaves` the accepted tokens' logarithms.
 template <class T>
-SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int32_t length,
+SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int32_t length, bool leaves,
                                PositionDecision (&of_warp)[tile_warps]) {
   const int thread = simt::thread_index();
   const int warp = thread / simt::warp_size;
@@ -154,11 +169,13 @@ SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int3
     }
     simt::sync();
     for (std::int32_t i = first; i < length && i < first + tile_warps; ++i) {
-      if (!of_warp[i - first].accepted) return rejection_at(args.batch, request, i, of_warp[i - first]);
+      const PositionDecision& decided = of_warp[i - first];
+      if (!decided.accepted) return rejection_at(args.batch, request, i, decided);
+      if (leaves && thread == 0) leave_logs(args.batch, request, i, decided.log_target, decided.target);
     }
     simt::sync();
   }
-  return {length, 0, false, distribution_of_bonus(length)};
+  return {length, 0, false, distribution_of_bonus(args.batch, request, length)};
 }
 
 /// What a block chooses and draws with.
@@ -194,20 +211,73 @@ SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t
   return scratch;
 }
 
+/// Writes the result of a request that ends with `next`, drawn from a row with this sum. One thread.
+template <class Row>
+SPECLAB_DEVICE void write_drawn(const VerifyBatch& batch, std::int64_t request, const Row& target,
+                                const Decision& decision, Token next, const LogSum& sum) {
+  write_result(batch, request, decision.accepted, next, decision.flags);
+  if (batch.log_probabilities == nullptr && batch.log_sum_exps == nullptr) return;
+  const double logit = static_cast<double>(target.one(next));
+  leave_logs(batch, request, decision.accepted, token_log_probability(logit, target.scale, sum), sum);
+}
+
+SPECLAB_DEVICE inline void write_invalid(const VerifyBatch& batch, std::int64_t request,
+                                         const Decision& decision) {
+  write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_invalid_row);
+}
+
+/// Writes the result of a request whose next token is known. One thread.
+SPECLAB_DEVICE inline void write_known(const VerifyBatch& batch, std::int64_t request,
+                                       const Decision& decision) {
+  if (decision.invalid) return write_invalid(batch, request, decision);
+  const NextDistribution& distribution = decision.distribution;
+  write_result(batch, request, decision.accepted, distribution.token, decision.flags);
+  // Of a bonus token nothing is known, nor of its row.
+  const LogSum& sum = distribution.target;
+  leave_logs(batch, request, decision.accepted, sum.top != no_token ? 0 : invalid_log, sum);
+}
+
+/// Writes the result of a request whose next token is the one id of its row, found in its tiles' tops. By one
+/// warp.
+template <class WeightSum>
+SPECLAB_DEVICE void finish_top(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                               const Decision& decision, const WeightSum& weight_sum) {
+  const LogSum sum = merge_tops(tiles, [&](std::int32_t t) {
+    const TileWeightSum tile = weight_sum(t);
+    return PartialSum{tile.reference, static_cast<float>(tile.sum)};
+  });
+  if (simt::thread_index() != 0) return;
+  if (sum.top == no_token) return write_invalid(batch, request, decision);
+  write_result(batch, request, decision.accepted, sum.top, decision.flags);
+  leave_logs(batch, request, decision.accepted, 0, sum);
+}
+
+/// Whether the next token is the one id of a row that is yet to be found.
+SPECLAB_DEVICE inline bool wants_top(const VerifyBatch& batch, std::int64_t request,
+                                     const Decision& decision) {
+  return decision.distribution.weighing == Weighing::target &&
+         row_scale(batch, true, request, decision.accepted).lowest();
+}
+
 /// Draws the next token from the chosen tile and writes the result. All threads of one block.
 template <class T, class Row>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const RowPair<Row>& rows,
                            const Decision& decision, FinishScratch<T>& shared) {
   const TileChoice& choice = shared.choice;
   if (decision.invalid || choice.invalid) {
-    if (simt::thread_index() == 0) {
-      write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_invalid_row);
-    }
+    if (simt::thread_index() == 0) write_invalid(batch, request, decision);
     return;
   }
   const HeldWeights weights = tile_weights(rows, decision.distribution, choice.tile, choice.reference);
-  draw_in_tile<T>(weights, choice.tile, choice.goal, shared.draw,
-                  [&](Token next) { write_result(batch, request, decision.accepted, next, decision.flags); });
+  draw_in_tile<T>(weights, choice.tile, choice.goal, shared.draw, [&](Token next) {
+    // The row of a bonus token has been summed by the choice of its tile.
+    LogSum sum = decision.distribution.target;
+    sum.top = no_token;
+    if (sum.invalid()) {
+      sum = batch.sum_known(true) ? known_sum(batch, true, request, decision.accepted) : choice.row;
+    }
+    write_drawn(batch, request, rows.target, decision, next, sum);
+  });
 }
 
 /// After a rejection that leaves no residual, a matter of rounding, the target is sampled.
@@ -216,31 +286,36 @@ SPECLAB_DEVICE inline void sample_target(Decision& decision) {
   decision.flags |= flag_zero_residual;
 }
 
-/// In the last block of a request: chooses, draws and writes.
+/// In the last block of a request: chooses, draws and writes. The decision is in shared memory, for registers
+/// are few.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                Decision decision, bool bonus, TileWeightSum* weight_sums,
-                                FinishScratch<T>& shared) {
-  const auto rows = row_pair<T>(batch, request, decision.distribution);
-  const auto choose = [&] {
+                                Decision& decision, TileWeightSum* weight_sums, FinishScratch<T>& shared) {
+  const auto fresh = [weight_sums](std::int32_t t) {
+    return TileWeightSum{simt::load_fresh(&weight_sums[t].sum), simt::load_fresh(&weight_sums[t].reference)};
+  };
+  if (wants_top(batch, request, decision)) {
+    if (simt::thread_index() < simt::warp_size) finish_top(batch, request, tiles, decision, fresh);
+    return;
+  }
+  const auto choose = [&](bool bonus) {
     if (simt::thread_index() < simt::warp_size) {
-      const auto fresh = [weight_sums](std::int32_t t) {
-        return TileWeightSum{simt::load_fresh(&weight_sums[t].sum),
-                             simt::load_fresh(&weight_sums[t].reference)};
-      };
       choose_tile(batch, request, tiles, decision.distribution, bonus, fresh, shared.choice);
     }
     simt::sync();
   };
-  choose();
+  choose(decision.distribution.weighing == Weighing::target);
   if (shared.choice.zero_residual && !decision.invalid) {
     // So rare that this block may weigh the row alone.
-    sample_target(decision);
-    weigh_tiles(rows, decision.distribution, 0, 1, tiles, weight_sums, shared.weights);
+    if (simt::thread_index() == 0) sample_target(decision);
+    NextDistribution distribution;
+    distribution.position = decision.accepted;
+    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, weight_sums,
+                shared.weights);
     simt::sync();
-    choose();
+    choose(false);
   }
-  finish<T>(batch, request, rows, decision, shared);
+  finish<T>(batch, request, row_pair<T>(batch, request, decision.distribution), decision, shared);
 }
 
 /// Token and lenient verification.
@@ -251,6 +326,7 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> 
   struct Shared {
     PositionDecision of_warp[tile_warps];
     FinishScratch<T> finish;
+    Decision decision;
     bool last;
   };
 
@@ -263,15 +339,22 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> 
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 
     auto& shared = simt::shared<Shared>();
-    const Decision decision = decide<T>(args, request, length, shared.of_warp);
     TileWeightSum* const weight_sums = args.weight_sums + request * args.tiles;
-    weigh_tiles(row_pair<T>(batch, request, decision.distribution), decision.distribution, place.tile,
-                args.next_blocks, args.tiles, weight_sums, shared.finish.weights);
+    {
+      const Decision decision = decide<T>(args, request, length, place.tile == 0, shared.of_warp);
+      if (decision.distribution.weighing == Weighing::known) {
+        if (place.tile == 0 && simt::thread_index() == 0) write_known(batch, request, decision);
+        return;
+      }
+      // Kept there for the last block, whose registers are few.
+      if (simt::thread_index() == 0) shared.decision = decision;
+      weigh_tiles(row_pair<T>(batch, request, decision.distribution), decision.distribution, place.tile,
+                  args.next_blocks, args.tiles, weight_sums, shared.finish.weights);
+    }
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;
     }
-    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, weight_sums,
-                   shared.finish);
+    finish_from<T>(batch, request, args.tiles, shared.decision, weight_sums, shared.finish);
   }
 };
 

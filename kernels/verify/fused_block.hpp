@@ -41,7 +41,10 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
     if (position > length) return;
 
     auto& shared = simt::shared<Shared>();
-    for (std::int32_t i = thread / simt::warp_size; i < length; i += tile_warps) {
+    // The whole block goes round together, so that what all warps share is in its uniform registers.
+    for (std::int32_t first = 0; first < length; first += tile_warps) {
+      const std::int32_t i = first + thread / simt::warp_size;
+      if (i >= length) continue;
       const PositionDecision decided = decide_from_parts<T>(args, request, i);
       if (thread % simt::warp_size == 0) shared.verdicts[i] = decided;
     }
@@ -58,24 +61,35 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
 
     TileWeightSum* const weight_sums = args.weight_sums + request * positions * args.tiles;
     const NextDistribution distribution = distribution_at(args, request, position, length, shared);
-    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
-                args.tiles, weight_sums + std::int64_t{position} * args.tiles, shared.finish.weights);
+    if (distribution.weighing != Weighing::known) {
+      weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
+                  args.tiles, weight_sums + std::int64_t{position} * args.tiles, shared.finish.weights);
+    }
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
     // Each Z_i by one thread, tile after tile.
     for (std::int32_t i = 1 + thread; i < length; i += tile_threads) {
+      if (shared.verdicts[i].target.top != no_token) {
+        shared.left_over[i] = left_over_of_top(batch, request, i, shared);
+        continue;
+      }
       double sum = 0;
       for (std::int32_t t = 0; t < args.tiles; ++t) {
         sum += simt::load_fresh(&weight_sums[i * args.tiles + t].sum);
       }
-      shared.left_over[i] = sum * distribution_at(args, request, i, length, shared).residual_unit();
+      const bool invalid = shared.verdicts[i].target.invalid() || shared.verdicts[i].draft.invalid();
+      const double unit = distribution_at(args, request, i, length, shared).residual_unit();
+      shared.left_over[i] = invalid ? invalid_log : sum * unit;
     }
     simt::sync();
     if (thread == 0) {
       std::int32_t accepted = length;
       while (accepted > 0 && !prefix_accepts(batch, request, accepted, length, shared)) --accepted;
-      Decision decision{accepted, 0, false, distribution_of_bonus(length)};
+      for (std::int32_t i = 0; i < accepted; ++i) {
+        leave_logs(batch, request, i, shared.verdicts[i].log_target, shared.verdicts[i].target);
+      }
+      Decision decision{accepted, 0, false, distribution_of_bonus(batch, request, length)};
       if (accepted < length) {
         decision = rejection_at(batch, request, accepted, shared.verdicts[accepted]);
         decision.distribution = distribution_at(args, request, accepted, length, shared);
@@ -83,9 +97,12 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
       shared.decision = decision;
     }
     simt::sync();
-    const Decision decision = shared.decision;
-    TileWeightSum* const chosen = weight_sums + std::int64_t{decision.accepted} * args.tiles;
-    finish_from<T>(batch, request, args.tiles, decision, decision.accepted == length, chosen, shared.finish);
+    if (shared.decision.distribution.weighing == Weighing::known) {
+      if (thread == 0) write_known(batch, request, shared.decision);
+      return;
+    }
+    finish_from<T>(batch, request, args.tiles, shared.decision,
+                   weight_sums + std::int64_t{shared.decision.accepted} * args.tiles, shared.finish);
   }
 
  private:
@@ -93,11 +110,24 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
   SPECLAB_DEVICE static NextDistribution distribution_at(const Args& args, std::int64_t request,
                                                          std::int32_t position, std::int32_t length,
                                                          const Shared& shared) {
-    if (position == length) return distribution_of_bonus(length);
+    if (position == length) return distribution_of_bonus(args.batch, request, length);
     NextDistribution distribution =
         distribution_of_rejection(args.batch, request, position, shared.verdicts[position]);
     distribution.log_prefix = static_cast<float>(shared.log_prefix[position]);
     return distribution;
+  }
+
+  /// Z_i of a target with one id: (p_i - q)+ of that id.
+  SPECLAB_DEVICE static double left_over_of_top(const VerifyBatch& batch, std::int64_t request,
+                                                std::int32_t i, const Shared& shared) {
+    const PositionDecision& decided = shared.verdicts[i];
+    const Token top = decided.target.top;
+    double log_draft = batch.certain_drafts() && batch.drafted_token(request, i) != top ? log_of_zero : 0;
+    if (!batch.certain_drafts()) {
+      log_draft = log_probability_of<T>(batch, false, request, i, top, decided.draft);
+    }
+    const double left_over = exp2(shared.log_prefix[i]) - exp2(log_draft);
+    return left_over < 0 ? 0 : left_over;
   }
 
   /// Does the acceptance draw of `accepted` tokens succeed? Probability h_i of

@@ -42,27 +42,29 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
       for (const bool of_target : {true, false}) {
         if (!of_target && args.batch.certain_drafts()) break;
         const LogitRow<T> row = logit_row<T>(args.batch, of_target, args.request, args.position);
-        const PartialSum partial = tile_partial_sum(whole_tile(row, tile), row.scale.scale, shared.partial);
+        const PartialSum partial = tile_part(whole_tile(row, tile), row.scale, shared.partial);
         if (thread == 0) args.parts[(of_target ? 0 : args.tiles) + tile] = partial;
         simt::sync();
       }
     }
     if (thread < simt::warp_size) {
       const auto sum_of = [&](bool of_target) {
-        if (!of_target && args.batch.certain_drafts()) return LogSum{0, 0};
+        if (!of_target && args.batch.certain_drafts()) return LogSum{0, no_token, 0};
         const PartialSum* const parts = args.parts + (of_target ? 0 : args.tiles);
         return sum_of_row(args.batch, args.request, of_target, args.position, args.tiles,
                           [parts](std::int32_t t) { return parts[t]; });
       };
-      const PositionDecision decided{sum_of(true), sum_of(false), 0, 0, false};
+      const PositionDecision decided{sum_of(true), sum_of(false), 0, 0, false, 0};
       if (thread == 0) shared.decided = decided;
     }
     simt::sync();
     for (Token id = thread; id < args.batch.vocab; id += threads) {
       std::uint32_t flags = 0;
-      const double log_acceptance = log_ratio_of<T>(args.batch, args.request, args.position, id,
-                                                    shared.decided.target, shared.decided.draft, flags) -
-                                    log_lenience_of(args.batch.rule);
+      double log_target = 0;
+      const double log_acceptance =
+          log_ratio_of<T>(args.batch, args.request, args.position, id, shared.decided.target,
+                          shared.decided.draft, flags, log_target) -
+          log_lenience_of(args.batch.rule);
       args.accepted[id] = log_acceptance >= 0 ? 1 : exp2(log_acceptance);
     }
     const NextDistribution distribution =
@@ -101,7 +103,7 @@ std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int6
 
   std::vector<double> draft(vocab);
   if (batch.certain_drafts()) {
-    draft[static_cast<std::size_t>(batch.drafted[request * batch.gamma + position])] = 1;
+    draft[static_cast<std::size_t>(batch.drafted_token(request, position))] = 1;
   } else {
     draft = probabilities(batch, false, request, position);
   }

@@ -43,8 +43,8 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   fused::Args& args = layout.args;
   args.batch = batch;
   args.tiles = tiles_of(batch.vocab);
-  args.target_rows = batch.target_options.log_sum_exp == nullptr ? batch.gamma : 0;
-  args.draft_rows = batch.draft_options.log_sum_exp == nullptr && !batch.certain_drafts() ? batch.gamma : 0;
+  args.target_rows = batch.sum_known(true) ? 0 : batch.gamma;
+  args.draft_rows = batch.sum_known(false) || batch.certain_drafts() ? 0 : batch.gamma;
   const std::int64_t blocks_each =
       std::max<std::int64_t>(1, wanted.next / std::max<std::int64_t>(1, requests * positions));
   const auto tiles_each = static_cast<std::int32_t>((args.tiles + blocks_each - 1) / blocks_each);
@@ -90,17 +90,18 @@ struct FusedKernels {
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     const FusedLayout layout = fused_layout(batch, nullptr);
     const double requests = batch.requests;
-    const double row =
-        static_cast<double>(batch.vocab) * static_cast<double>(dtype_bytes(batch.target.dtype));
-    const double drafts_read = batch.certain_drafts() ? 0 : 1;
+    const double target = row_bytes(batch, true);
+    const double draft = batch.certain_drafts() ? 0 : row_bytes(batch, false);
     const bool block = batch.rule.method == KernelRule::block;
-    const double second = block ? batch.gamma * (1 + drafts_read) + 1 : 1 + outcome.rejecting * drafts_read;
-    const double rows = layout.args.target_rows + layout.args.draft_rows + second;
+    const double bonus = batch.bonus == nullptr ? target : 0;
+    const double second = block ? batch.gamma * (target + draft) + bonus
+                                : outcome.rejecting * (target + draft) + (1 - outcome.rejecting) * bonus;
+    const double rows = layout.args.target_rows * target + layout.args.draft_rows * draft + second;
     const double parts = requests * (layout.args.target_rows + layout.args.draft_rows) * layout.args.tiles *
                          static_cast<double>(sizeof(PartialSum));
     const double weight_sums =
         requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSum);
-    return {requests * rows * row + parts + weight_sums, parts + weight_sums};
+    return {requests * rows + parts + weight_sums, parts + weight_sums};
   }
 
   /// Verifies a batch on any executor; the batch and the workspace are where the executor works.
@@ -109,17 +110,34 @@ struct FusedKernels {
                   const BlocksWanted& wanted = {}) {
     if (batch.requests == 0) return;
     const FusedLayout layout = fused_layout(batch, workspace, wanted);
-    with_logit_type(batch.target.dtype, [&](auto logit) {
-      using T = decltype(logit);
-      executor.template run<fused::Clear>(layout.clear, layout.args);
-      executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
-      if (batch.rule.method == KernelRule::block) {
-        executor.template run<fused::NextOfBlock<T>>(layout.next, layout.args);
-      } else {
-        executor.template run<fused::Next<T>>(layout.next, layout.args);
-      }
-    });
+    if (batch.mixed_rows()) return launch<AnyLogit>(executor, layout);
+    with_logit_type(batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, layout); });
+  }
+
+  /// Launches for rows of one format; on a GPU each format is compiled in a file of its own, which is why the
+  /// definition is not inline.
+  template <class T, class Executor>
+  static void launch(Executor& executor, const FusedLayout& layout);
+
+ private:
+  /// Logits; of mixed rows also the map and the mask that go with them.
+  static double row_bytes(const VerifyBatch& batch, bool of_target) {
+    double bytes = static_cast<double>(batch.vocab_of(of_target)) *
+                   static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
+    if (of_target && batch.mask != nullptr) bytes += batch.vocab / 8.0;
+    return bytes;
   }
 };
+
+template <class T, class Executor>
+void FusedKernels::launch(Executor& executor, const FusedLayout& layout) {
+  executor.template run<fused::Clear>(layout.clear, layout.args);
+  executor.template run<fused::Statistics<T>>(layout.statistics, layout.args);
+  if (layout.args.batch.rule.method == KernelRule::block) {
+    executor.template run<fused::NextOfBlock<T>>(layout.next, layout.args);
+  } else {
+    executor.template run<fused::Next<T>>(layout.next, layout.args);
+  }
+}
 
 }  // namespace speclab

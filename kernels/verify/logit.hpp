@@ -13,7 +13,7 @@ namespace speclab {
 
 enum class Dtype : std::int32_t { f32 = 0, bf16 = 1, f16 = 2 };
 
-constexpr std::int64_t dtype_bytes(Dtype dtype) { return dtype == Dtype::f32 ? 4 : 2; }
+SPECLAB_HD constexpr std::int64_t dtype_bytes(Dtype dtype) { return dtype == Dtype::f32 ? 4 : 2; }
 
 struct Bf16 {
   std::uint16_t bits;

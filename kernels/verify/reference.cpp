@@ -46,15 +46,30 @@ class MarginRandomSource {
   std::int64_t request_;
 };
 
-std::vector<double> logits_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
-                              std::int32_t position) {
+/// The numbers of a row as they are, of its own ids.
+std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                               std::int32_t position) {
   const LogitRows& rows = batch.rows(of_target);
-  std::vector<double> logits;
+  std::vector<double> numbers;
   with_logit_type(rows.dtype, [&](auto logit) {
     const auto* const row = row_of<decltype(logit)>(rows, request, position);
-    for (Token id = 0; id < batch.vocab; ++id) logits.push_back(static_cast<double>(to_float(row[id])));
+    for (Token id = 0; id < batch.vocab_of(of_target); ++id) {
+      numbers.push_back(static_cast<double>(to_float(row[id])));
+    }
   });
-  return logits;
+  return numbers;
+}
+
+/// A row of the draft's ids by the target's.
+std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<double>& row) {
+  std::vector<double> placed(static_cast<std::size_t>(batch.vocab));
+  for (Token id = 0; id < batch.vocab; ++id) {
+    const Token at = batch.draft_place == nullptr ? id : batch.draft_place[id];
+    if (at >= 0 && at < batch.vocab_of(false)) {
+      placed[static_cast<std::size_t>(id)] = row[static_cast<std::size_t>(at)];
+    }
+  }
+  return placed;
 }
 
 }  // namespace
@@ -63,34 +78,64 @@ std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std:
                                   std::int32_t position) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const RowOptions& options = batch.options(of_target);
-  const std::int64_t at = batch.row_number(of_target, request, position);
-  const double temperature =
-      options.temperature == nullptr ? 1 : static_cast<double>(options.temperature[at]);
-  const double cutoff = options.cutoff == nullptr ? -infinity : static_cast<double>(options.cutoff[at]);
+  const auto of_target_ids = [&](std::vector<double> row) {
+    return of_target ? row : by_target_ids(batch, row);
+  };
+  std::vector<double> row = numbers_of(batch, of_target, request, position);
+  if (batch.rows(of_target).kind == RowKind::probabilities) return of_target_ids(std::move(row));
 
-  std::vector<double> row = logits_of(batch, of_target, request, position);
+  const RowOptions& options = batch.options(of_target);
+  const auto option = [&](const View<const float>& view, double otherwise) {
+    return view == nullptr ? otherwise
+                           : static_cast<double>(*batch.entry(view, of_target, request, position));
+  };
+  const double temperature = option(options.temperature, 1);
+  const double cutoff = option(options.cutoff, -infinity);
+  const std::uint32_t* const mask =
+      of_target && batch.mask != nullptr ? batch.mask.at(request, position, batch.gamma + 1) : nullptr;
+
   double largest = -infinity;
   bool invalid = !(temperature >= 0);
-  for (double& logit : row) {
+  for (std::size_t id = 0; id < row.size(); ++id) {
+    double& logit = row[id];
+    if (mask != nullptr && (mask[id / 32] >> (id % 32) & 1U) == 0) logit = -infinity;
     invalid = invalid || std::isnan(logit) || logit == infinity;
     if (logit < cutoff) logit = -infinity;
     largest = std::max(largest, logit);
   }
   if (invalid || largest == -infinity) {
-    std::fill(row.begin(), row.end(), nan);
+    row.assign(static_cast<std::size_t>(batch.vocab), nan);
     return row;
   }
+  const bool lowest = temperature == 0 && batch.ties == Ties::lowest;
   double sum = 0;
   for (double& value : row) {
-    value = temperature == 0 ? (value == largest ? 1 : 0) : std::exp((value - largest) / temperature);
+    if (temperature == 0) {
+      value = value == largest && !(lowest && sum > 0) ? 1 : 0;
+    } else {
+      value = std::exp((value - largest) / temperature);
+    }
     sum += value;
   }
-  const double total = options.log_sum_exp == nullptr
-                           ? sum
-                           : std::exp(static_cast<double>(options.log_sum_exp[at]) - largest / temperature);
+  const double total =
+      options.log_sum_exp == nullptr ? sum : std::exp(option(options.log_sum_exp, 0) - largest / temperature);
   for (double& value : row) value /= total;
-  return row;
+  return of_target_ids(std::move(row));
+}
+
+TokenLogs token_logs(const VerifyBatch& batch, std::int64_t request, std::int32_t position, Token token) {
+  const std::vector<double> row = probabilities(batch, true, request, position);
+  const bool inside = token >= 0 && token < batch.vocab;
+  const double log_probability = std::log(inside ? row[static_cast<std::size_t>(token)] : 0);
+  if (batch.target.kind == RowKind::probabilities) return {log_probability, 0};
+  // The sum from the id of the largest probability, which has a logit.
+  const auto likeliest = std::max_element(row.begin(), row.end());
+  const double logit =
+      numbers_of(batch, true, request, position)[static_cast<std::size_t>(likeliest - row.begin())];
+  const View<const float>& given = batch.target_options.temperature;
+  const double temperature =
+      given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, request, position));
+  return {log_probability, temperature == 0 ? logit : logit / temperature - std::log(*likeliest)};
 }
 
 namespace {
@@ -108,11 +153,19 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
     std::vector<ProbabilityRow> target_rows(static_cast<std::size_t>(length) + 1);
     std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
     // A drafted id outside the vocabulary counts as one of probability 0: one more id, of probability 0, is.
-    std::vector<Token> drafted(batch.drafted + request * batch.gamma,
-                               batch.drafted + request * batch.gamma + length);
+    std::vector<Token> drafted(static_cast<std::size_t>(length));
+    for (std::size_t i = 0; i < drafted.size(); ++i) {
+      drafted[i] = batch.drafted_token(request, static_cast<std::int32_t>(i));
+    }
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
       const auto position = static_cast<std::int32_t>(i);
-      target_rows[i] = row_at(true, request, position);
+      if (position == length && batch.bonus != nullptr) {
+        // A row that is not there: any with one id.
+        target_rows[i].assign(static_cast<std::size_t>(batch.vocab), 0);
+        target_rows[i][0] = 1;
+      } else {
+        target_rows[i] = row_at(true, request, position);
+      }
       target_rows[i].push_back(0);
       if (position == length) break;
       const bool outside = drafted[i] < 0 || drafted[i] >= batch.vocab;
@@ -133,7 +186,9 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
 
     MarginRandomSource random(batch, request);
     const Verdict verdict = run(targets, drafts, drafted.data(), length, random);
-    verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, verdict.next, random.margin};
+    const bool bonus = verdict.accepted == length && batch.bonus != nullptr;
+    verdicts[static_cast<std::size_t>(request)] = {
+        verdict.accepted, bonus ? batch.bonus[request] : verdict.next, random.margin};
   }
   return verdicts;
 }
@@ -153,7 +208,7 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
 
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {
   const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
-    return sigmoid_weights(logits_of(batch, of_target, request, position), batch.rule.sigmoid_alpha,
+    return sigmoid_weights(numbers_of(batch, of_target, request, position), batch.rule.sigmoid_alpha,
                            batch.rule.sigmoid_beta);
   };
   return verdicts_of(batch, row_at, [](auto&&... round) { return verify(TokenRule{}, round...); });

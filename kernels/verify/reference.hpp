@@ -2,6 +2,7 @@
 // double, one request after the other. Host only.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "kernels/verify/verify_batch.hpp"
@@ -30,5 +31,12 @@ std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch)
 /// The row of probabilities that a row of logits stands for.
 std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                   std::int32_t position);
+
+/// What VerifyBatch::log_probabilities and log_sum_exps are of a token that a request may emit.
+struct TokenLogs {
+  double log_probability = std::numeric_limits<double>::quiet_NaN();
+  double log_sum_exp = std::numeric_limits<double>::quiet_NaN();
+};
+TokenLogs token_logs(const VerifyBatch& batch, std::int64_t request, std::int32_t position, Token token);
 
 }  // namespace speclab

@@ -8,10 +8,18 @@
 
 namespace speclab {
 
+/// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite. Or as one that says
+/// what becomes of ties, and scales nothing.
+inline constexpr float frozen_scale = 0x1p100F;
+inline constexpr float lowest_scale = 0x1p101F;
+
 /// log2 of a token's probability is z * scale - log_sum, or minus infinity below the cut-off.
 struct RowScale {
   float scale;   ///< log2(e) / temperature
   float cutoff;  ///< minus infinity: none
+
+  /// Whether the lowest of the largest logits' ids has all probability.
+  SPECLAB_HD bool lowest() const { return scale == lowest_scale; }
 };
 
 inline constexpr double log2_e = 1.4426950408889634074;
@@ -20,21 +28,19 @@ inline constexpr double log2_e = 1.4426950408889634074;
 inline constexpr double log_of_zero = -HUGE_VAL;
 inline constexpr double invalid_log = static_cast<double>(NAN);
 
-/// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite.
-inline constexpr float frozen_scale = 0x1p100F;
-
 /// A temperature that is negative or NaN gives NaN, and so an invalid row.
 SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                      std::int32_t position) {
+  if (batch.rows(of_target).kind == RowKind::probabilities) return {1, -INFINITY};
   const RowOptions& options = batch.options(of_target);
-  const std::int64_t at = batch.row_number(of_target, request, position);
   constexpr auto per_nat = static_cast<float>(log2_e);
   RowScale scale{per_nat, -INFINITY};
   if (options.temperature != nullptr) {
-    const float temperature = options.temperature[at];
-    scale.scale = temperature == 0 ? frozen_scale : temperature > 0 ? per_nat / temperature : NAN;
+    const float temperature = *batch.entry(options.temperature, of_target, request, position);
+    const float frozen = batch.ties == Ties::lowest ? lowest_scale : frozen_scale;
+    scale.scale = temperature == 0 ? frozen : temperature > 0 ? per_nat / temperature : NAN;
   }
-  if (options.cutoff != nullptr) scale.cutoff = options.cutoff[at];
+  if (options.cutoff != nullptr) scale.cutoff = *batch.entry(options.cutoff, of_target, request, position);
   return scale;
 }
 
@@ -57,15 +63,26 @@ SPECLAB_HD inline float power_of_two(float x) {
 #endif
 }
 
+/// log2, to 2^-22 or two units in the last place.
+SPECLAB_HD inline float log_two(float x) {
+#if defined(__CUDA_ARCH__)
+  return __log2f(x);
+#else
+  return log2f(x);
+#endif
+}
+
 /// What a logit counts relative to a reference.
 SPECLAB_HD inline float relative_weight(float logit, float scale, float reference) {
   return power_of_two(fmaf(logit, scale, -reference));
 }
 
 /// log2 of a row's total weight: reference + log_sum, where the reference is subtracted first, exactly. NaN:
-/// the row is invalid.
+/// the row is invalid. Of a row whose probability is all on one id, `top` is that id, reference its logit as
+/// it is, and log_sum 0.
 struct LogSum {
   float reference = NAN;
+  Token top = no_token;
   double log_sum = invalid_log;
 
   SPECLAB_HD bool invalid() const { return !(log_sum - log_sum == 0); }
@@ -75,7 +92,7 @@ struct LogSum {
 SPECLAB_HD inline LogSum given_log_sum(float log_sum_exp) {
   const double value = static_cast<double>(log_sum_exp) * log2_e;
   const auto reference = static_cast<float>(value);
-  return {reference, value - static_cast<double>(reference)};
+  return {reference, no_token, value - static_cast<double>(reference)};
 }
 
 /// log2 of a token's probability, plus log_sum, for sums over many ids.
@@ -89,13 +106,20 @@ SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
   return log_of_zero;
 }
 
+/// ln of the sum, as RowOptions has it; at temperature 0 the largest logit.
+SPECLAB_HD inline double natural_log_sum(const RowScale& scale, const LogSum& sum) {
+  const auto reference = static_cast<double>(sum.reference);
+  if (sum.top != no_token) return reference;
+  if (scale.scale == frozen_scale) return reference / static_cast<double>(frozen_scale);
+  return (reference + sum.log_sum) / log2_e;
+}
+
 /// log2 of the probability of the one token that an acceptance draw decides, in double.
-SPECLAB_HD inline double token_log_probability(float logit, const RowScale& scale, const LogSum& sum) {
-  if (logit < scale.cutoff) return log_of_nothing(sum);
+SPECLAB_HD inline double token_log_probability(double logit, const RowScale& scale, const LogSum& sum) {
+  if (logit < static_cast<double>(scale.cutoff)) return log_of_nothing(sum);
   // Below any probability that a temperature above 0 can give: probability 0 at temperature 0.
   constexpr double frozen = -0x1p60;
-  const double relative =
-      static_cast<double>(logit) * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
+  const double relative = logit * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
   if (relative < frozen) return log_of_zero;
   return relative - sum.log_sum;
 }

@@ -117,6 +117,8 @@ template <class T>
 SPECLAB_DEVICE HeldTile<T> load_vectors(const T* row, std::int32_t vocab, std::int32_t tile) {
   using Shape = TileShape<T>;
   const bool aligned = in_vectors(row);
+  // One address for all steps, whose distances are known to the compiler.
+  const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
   HeldTile<T> mine;
   SPECLAB_UNROLL
   for (int s = 0; s < Shape::steps; ++s) {
@@ -124,7 +126,7 @@ SPECLAB_DEVICE HeldTile<T> load_vectors(const T* row, std::int32_t vocab, std::i
     for (int k = 0; k < Shape::width; ++k) set_logit<T>(mine.vectors[s], k, from_float<T>(-INFINITY));
     const std::int32_t first = Shape::first(tile, s, simt::thread_index());
     if (aligned && first + Shape::width <= vocab) {
-      mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(row + first));
+      mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(of_thread + s * Shape::step));
     }
   }
   return mine;
@@ -136,6 +138,7 @@ template <class T>
 SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t tile, HeldTile<T>& mine) {
   using Shape = TileShape<T>;
   const bool aligned = in_vectors(row);
+  const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
   if (aligned && ((tile + 1) * tile_size <= vocab || vocab % Shape::width == 0)) return;
   SPECLAB_UNROLL
   for (int s = 0; s < Shape::steps; ++s) {
@@ -143,7 +146,7 @@ SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t til
     if (aligned && first + Shape::width <= vocab) continue;
     SPECLAB_UNROLL
     for (int k = 0; k < Shape::width; ++k) {
-      if (first + k < vocab) set_logit<T>(mine.vectors[s], k, load_cached(row + first + k));
+      if (first + k < vocab) set_logit<T>(mine.vectors[s], k, load_cached(of_thread + s * Shape::step + k));
     }
   }
 }
@@ -200,6 +203,53 @@ SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale,
   return all;
 }
 
+/// The higher of two parts as `tile_top` makes them; the lower place where both are as high.
+SPECLAB_HD inline PartialSum higher(const PartialSum& a, const PartialSum& b) {
+  if (a.sum != a.sum) return a;
+  if (b.sum != b.sum) return b;
+  if (a.reference == b.reference) return a.sum < b.sum ? a : b;
+  return a.reference > b.reference ? a : b;
+}
+
+/// The part of a tile of a row whose largest logit of the lowest id has all probability: that logit, and 1
+/// and the id's place in the tile; {-inf, 0} of a tile without ids, and NaN in an invalid row. The first warp
+/// gets it; `sync` as in `tile_partial_sum`.
+template <class T>
+SPECLAB_DEVICE PartialSum tile_top(const HeldTile<T>& mine, PartialSumScratch& scratch) {
+  using Shape = TileShape<T>;
+  PartialSum top{-INFINITY, 0};
+  bool invalid = false;
+  SPECLAB_UNROLL
+  for (int i = 0; i < held; ++i) {
+    const float logit = mine.logit(i);
+    invalid = invalid || !(logit < INFINITY);
+    const std::int32_t place = Shape::first(0, i / Shape::width, simt::thread_index()) + i % Shape::width;
+    if (logit > top.reference) top = {logit, static_cast<float>(place + 1)};
+  }
+  if (invalid) top.sum = NAN;
+  const auto reduce = [&top](int lanes) {
+    for (int mask = lanes / 2; mask > 0; mask /= 2) {
+      top = higher(top, {simt::shuffle_xor(top.reference, mask), simt::shuffle_xor(top.sum, mask)});
+    }
+  };
+  reduce(simt::warp_size);
+  if (simt::thread_index() % simt::warp_size == 0) {
+    scratch.of_warp[simt::thread_index() / simt::warp_size] = top;
+  }
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  top = scratch.of_warp[simt::thread_index() % tile_warps];
+  reduce(tile_warps);
+  return top;
+}
+
+/// What a tile adds to what is known of its row.
+template <class T>
+SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
+                                    PartialSumScratch& scratch) {
+  return scale.lowest() ? tile_top(mine, scratch) : tile_partial_sum(mine, scale.scale, scratch);
+}
+
 /// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
@@ -217,7 +267,31 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   sum = simt::warp_sum(sum);
   // A sum of 0 or +inf makes the row invalid, as NaN does.
   if (!(sum > 0) || !(sum - sum == 0) || !(reference < INFINITY)) return {};
-  return {reference, log2(sum)};
+  return {reference, no_token, log2(sum)};
+}
+
+/// The one id of a row from its tiles' tops, in the same way.
+template <class Tiles>
+SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
+  const int lane = simt::thread_index() % simt::warp_size;
+  float largest = -INFINITY;
+  bool invalid = false;
+  for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
+    const PartialSum part = tile_at(t);
+    invalid = invalid || part.sum != part.sum;
+    largest = fmaxf(largest, part.reference);
+  }
+  largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
+  Token lowest = most_vocab;
+  for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
+    const PartialSum part = tile_at(t);
+    if (part.reference != largest || !(part.sum > 0)) continue;
+    const Token id = t * tile_size + static_cast<std::int32_t>(part.sum) - 1;
+    lowest = id < lowest ? id : lowest;
+  }
+  lowest = simt::warp_reduce(lowest, [](Token a, Token b) { return a < b ? a : b; });
+  if (simt::ballot(invalid) != 0 || lowest == most_vocab) return {};
+  return {largest, lowest, 0};
 }
 
 }  // namespace speclab

@@ -7,6 +7,7 @@
 #include "core/rules/lenience.hpp"
 #include "core/token.hpp"
 #include "kernels/verify/logit.hpp"
+#include "kernels/verify/view.hpp"
 
 namespace speclab {
 
@@ -21,25 +22,33 @@ constexpr std::int32_t most_drafted_by(KernelRule method) {
 /// Largest vocabulary.
 inline constexpr std::int32_t most_vocab = 1 << 21;
 
-/// Rows of logits [requests, positions, vocab]; strides in elements, the last dimension is dense.
+enum class RowKind : std::int32_t { logits = 0, probabilities = 1 };
+
+/// Rows of logits [requests, positions, vocab]; strides in elements, the last dimension is dense. A request's
+/// first row is that of a View. Probabilities are taken as they are: nothing scales them, and their sum is 1.
 struct LogitRows {
   const void* data = nullptr;
   Dtype dtype = Dtype::f32;
   std::int64_t request_stride = 0;
   std::int64_t row_stride = 0;
+  const std::int32_t* index = nullptr;  ///< [requests] or null; trusted, as pointers are
+  RowKind kind = RowKind::logits;
 };
 
 /// What turns a row of logits z into a probability row: softmax of z / temperature over the ids with
-/// z >= cutoff. Arrays [requests, positions], dense; null stands for temperature 1, no cut-off, and an
-/// unknown log-sum-exp. Temperature 0 is the limit: all probability on the largest logits, shared evenly
-/// among ties.
+/// z >= cutoff. Entries [requests, positions]; null stands for temperature 1, no cut-off, and an unknown
+/// log-sum-exp. Temperature 0 is the limit: all probability on the largest logits, as `Ties` says.
 struct RowOptions {
-  const float* temperature = nullptr;
-  const float* cutoff = nullptr;
+  View<const float> temperature;
+  View<const float> cutoff;
   /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, where the sampler has
   /// computed it. Then a row need not be read to verify one of its tokens.
-  const float* log_sum_exp = nullptr;
+  View<const float> log_sum_exp;
 };
+
+/// Which of the largest logits have the probability of a row at temperature 0: all of them alike, or the one
+/// of the lowest id, as argmax is read. (torch.argmax promises no order among ties; on CPUs it is this one.)
+enum class Ties : std::int32_t { shared = 0, lowest = 1 };
 
 /// Where a request's random numbers are: those of `sampled_random_source(seed, trial, round)` in core.
 struct RandomAddress {
@@ -75,18 +84,36 @@ struct VerifyBatch {
   std::int32_t requests = 0;
   std::int32_t gamma = 0;  ///< 0..most_drafted_by(rule.method)
   std::int32_t vocab = 0;  ///< 1..most_vocab
-  LogitRows target;        ///< [requests, gamma + 1, vocab]
+  LogitRows target;        ///< [requests, gamma + 1, vocab]; without the last row where `bonus` is given
   LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)
   RowOptions target_options;
   RowOptions draft_options;
-  const Token* drafted = nullptr;         ///< [requests, gamma], dense
+  Ties ties = Ties::shared;
+  /// Ids of the draft's rows, at most vocab; 0: vocab. Id x of the target is id draft_place[x] of the draft's
+  /// rows, or x itself where that is null; outside of them the draft gives it probability 0.
+  std::int32_t draft_vocab = 0;
+  const std::int32_t* draft_place = nullptr;  ///< [vocab] or null
+  /// Ids that a grammar allows the target: bit x % 32 of word x / 32. Strides in words; null: all of them.
+  View<const std::uint32_t> mask;
+  View<const Token> drafted;              ///< [requests, gamma], ids of the target
   const std::int32_t* lengths = nullptr;  ///< [requests] drafted tokens of each, 0..gamma; null: gamma
+  /// [requests + 1] or null: cumulative counts, from which lengths follow instead: of drafted tokens, or,
+  /// with cumulative_extra 1, of target rows, one more a request.
+  const std::int32_t* cumulative = nullptr;
+  std::int32_t cumulative_extra = 0;
   VerifyRule rule;
 
-  /// One of the two is given. uniforms: [requests, gamma + 1] in [0, 1]: an acceptance draw for each
-  /// position, then the one that picks the next token.
+  /// One of the three is given. uniforms: [requests, gamma + 1] in [0, 1]: an acceptance draw for each
+  /// position, then the one that picks the next token. seeds, with positions: [requests], one each; they
+  /// stand for the address {seed, low half of the position, high half}. What is drawn is the same wherever
+  /// seed and position are, so that no two requests may share both.
   const RandomAddress* addresses = nullptr;  ///< [requests]
   const double* uniforms = nullptr;
+  View<const std::uint64_t> seeds;
+  View<const std::int64_t> positions;
+
+  /// [requests] or null: the token after a request's last drafted one, drawn elsewhere.
+  const Token* bonus = nullptr;
 
   std::int32_t* accepted = nullptr;  ///< out: [requests] drafted tokens accepted
   Token* next = nullptr;  ///< out: [requests] the token after them; invalid_token if a row is invalid
@@ -95,27 +122,69 @@ struct VerifyBatch {
   /// serving engines take them.
   Token* tokens = nullptr;
   std::int32_t* counts = nullptr;  ///< out, or null: [requests] how many of them are tokens
+  /// Out, or null: [requests, gamma + 1] ln of each of those tokens' probability under the target, and 0
+  /// behind them, so that they add up to that of what was emitted. NaN of a `bonus`.
+  float* log_probabilities = nullptr;
+  /// Out, or null: [requests, gamma + 1] ln of the sum that divides the target's row there, as in RowOptions;
+  /// at temperature 0 the largest logit; 0 behind them; NaN of a `bonus`.
+  float* log_sum_exps = nullptr;
 
   SPECLAB_HD std::int32_t length(std::int64_t request) const {
+    if (cumulative != nullptr) return cumulative[request + 1] - cumulative[request] - cumulative_extra;
     return lengths == nullptr ? gamma : lengths[request];
   }
   SPECLAB_HD bool certain_drafts() const { return draft.data == nullptr; }
+  SPECLAB_HD Token drafted_token(std::int64_t request, std::int32_t position) const {
+    return *drafted.at(request, position, gamma);
+  }
 
   /// The target's side, or the draft's.
   SPECLAB_HD const LogitRows& rows(bool of_target) const { return of_target ? target : draft; }
   SPECLAB_HD const RowOptions& options(bool of_target) const {
     return of_target ? target_options : draft_options;
   }
-  /// The number of a row among those of its side, as in the arrays of RowOptions.
-  SPECLAB_HD std::int64_t row_number(bool of_target, std::int64_t request, std::int32_t position) const {
-    return request * (gamma + (of_target ? 1 : 0)) + position;
+  /// Entries of a request in dense arrays of its side.
+  SPECLAB_HD std::int32_t positions_of(bool of_target) const { return gamma + (of_target ? 1 : 0); }
+  /// An entry of RowOptions that is given.
+  SPECLAB_HD const float* entry(const View<const float>& option, bool of_target, std::int64_t request,
+                                std::int32_t position) const {
+    return option.at(request, position, positions_of(of_target));
+  }
+  /// Whether a row's sum need not be taken.
+  SPECLAB_HD bool sum_known(bool of_target) const {
+    return options(of_target).log_sum_exp != nullptr || rows(of_target).kind == RowKind::probabilities;
+  }
+  /// Ids of a row.
+  SPECLAB_HD std::int32_t vocab_of(bool of_target) const {
+    return of_target || draft_vocab == 0 ? vocab : draft_vocab;
+  }
+  SPECLAB_HD bool has_draft_rows() const { return gamma > 0 && !certain_drafts(); }
+  /// Whether rows are something else than logits of one format for the same ids, all of them allowed: kernels
+  /// of their own read them.
+  SPECLAB_HD bool mixed_rows() const {
+    if (target.kind != RowKind::logits || mask != nullptr) return true;
+    if (!has_draft_rows()) return false;
+    return draft.kind != RowKind::logits || draft.dtype != target.dtype || draft_place != nullptr ||
+           vocab_of(false) != vocab;
+  }
+  SPECLAB_HD RandomAddress address(std::int64_t request) const {
+    if (addresses != nullptr) return addresses[request];
+    const auto position = static_cast<std::uint64_t>(*positions.at(request, 0, 1));
+    return {*seeds.at(request, 0, 1), static_cast<std::uint32_t>(position),
+            static_cast<std::uint32_t>(position >> 32U)};
   }
 };
 
 /// The row of a request at a position.
+SPECLAB_HD inline const void* row_of(const LogitRows& rows, std::int64_t request, std::int32_t position) {
+  const std::int64_t number = rows.index == nullptr ? request : std::int64_t{rows.index[request]};
+  const std::int64_t elements = number * rows.request_stride + position * rows.row_stride;
+  return static_cast<const unsigned char*>(rows.data) + elements * dtype_bytes(rows.dtype);
+}
 template <class T>
 SPECLAB_HD const T* row_of(const LogitRows& rows, std::int64_t request, std::int32_t position) {
-  return static_cast<const T*>(rows.data) + request * rows.request_stride + position * rows.row_stride;
+  const std::int64_t number = rows.index == nullptr ? request : std::int64_t{rows.index[request]};
+  return static_cast<const T*>(rows.data) + number * rows.request_stride + position * rows.row_stride;
 }
 
 /// The request's uniform for the acceptance draw at `position`, or, at use replace or bonus, for the next
@@ -125,12 +194,13 @@ SPECLAB_HD inline double uniform_of(const VerifyBatch& batch, std::int64_t reque
     const std::int32_t place = draw.use == Use::accept ? draw.slot : batch.gamma;
     return batch.uniforms[request * (batch.gamma + 1) + place];
   }
-  const RandomAddress at = batch.addresses[request];
+  const RandomAddress at = batch.address(request);
   Philox stream(at.seed, Site{at.trial, at.round, draw});
   return open_unit(stream());
 }
 
-/// Writes a request's result; one thread.
+/// Writes a request's result; one thread. Logarithms of the tokens, the next one's included, are left where
+/// they are known; behind them is 0.
 SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted,
                                     Token next, std::uint32_t flags) {
   batch.accepted[request] = accepted;
@@ -138,10 +208,14 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   if (batch.flags != nullptr) batch.flags[request] = flags;
   const std::int32_t count = accepted + (next == invalid_token ? 0 : 1);
   if (batch.counts != nullptr) batch.counts[request] = count;
+  const std::int64_t first = request * (batch.gamma + 1);
+  for (std::int32_t i = count; i <= batch.gamma; ++i) {
+    if (batch.log_probabilities != nullptr) batch.log_probabilities[first + i] = 0;
+    if (batch.log_sum_exps != nullptr) batch.log_sum_exps[first + i] = 0;
+  }
   if (batch.tokens == nullptr) return;
-  Token* const tokens = batch.tokens + request * (batch.gamma + 1);
   for (std::int32_t i = 0; i <= batch.gamma; ++i) {
-    tokens[i] = i < accepted ? batch.drafted[request * batch.gamma + i] : i < count ? next : no_token;
+    batch.tokens[first + i] = i < accepted ? batch.drafted_token(request, i) : i < count ? next : no_token;
   }
 }
 

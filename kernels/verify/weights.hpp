@@ -5,13 +5,15 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/verify/any_row.hpp"
 #include "kernels/verify/tile.hpp"
 
 namespace speclab {
 
 /// Which weights: (prefix p - scale q)+ relative to prefix p of the row's reference, or the target's alone
-/// relative to a reference of each tile's own, for which the row's sum need not be known.
-enum class Weighing : std::uint8_t { residual, target };
+/// relative to a reference of each tile's own, for which the row's sum need not be known. Or none, where the
+/// next token is known.
+enum class Weighing : std::uint8_t { residual, target, known };
 
 /// The row pair at the position where the next token is drawn.
 struct NextDistribution {
@@ -19,10 +21,10 @@ struct NextDistribution {
   Weighing weighing = Weighing::target;
   LogSum target;
   LogSum draft;
-  bool certain = false;      ///< the draft was certain of a token, and has no row
-  Token drafted = no_token;  ///< that token, which need not be in the vocabulary
-  float log_prefix = 0;      ///< log2 of block verification's p_i; 0 otherwise
-  float log_scale = 0;       ///< log2 of what multiplies the draft
+  bool certain = false;    ///< the draft was certain of a token, and has no row
+  Token token = no_token;  ///< that token, which need not be in the vocabulary; or the known one
+  float log_prefix = 0;    ///< log2 of block verification's p_i; 0 otherwise
+  float log_scale = 0;     ///< log2 of what multiplies the draft
 
   /// log2 of scale q / (prefix p), less what the logits and references make of it. NaN: a row is invalid.
   SPECLAB_HD float log_offset() const {
@@ -47,6 +49,9 @@ struct LogitRow {
   std::int32_t vocab = 0;
   RowScale scale{};
 
+  SPECLAB_DEVICE double exact(Token id) const { return static_cast<double>(to_float(load_one(data + id))); }
+  SPECLAB_DEVICE float one(Token id) const { return to_float(load_one(data + id)); }
+
   /// A tile in two steps, so that several tiles' loads can be on their way: `begin` starts them, `complete`
   /// uses them.
   SPECLAB_DEVICE HeldTile<T> begin(std::int32_t tile) const { return load_vectors(data, vocab, tile); }
@@ -57,10 +62,46 @@ struct LogitRow {
 };
 
 template <class T>
-SPECLAB_DEVICE LogitRow<T> logit_row(const VerifyBatch& batch, bool of_target, std::int64_t request,
-                                     std::int32_t position) {
-  return {row_of<T>(batch.rows(of_target), request, position), batch.vocab,
-          row_scale(batch, of_target, request, position)};
+struct RowOfFormat {
+  using type = LogitRow<T>;
+};
+template <>
+struct RowOfFormat<AnyLogit> {
+  using type = AnyRow;
+};
+template <class T>
+using RowOf = typename RowOfFormat<T>::type;
+
+/// A row by its own ids.
+template <class T>
+SPECLAB_DEVICE RowOf<T> logit_row(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                  std::int32_t position) {
+  const LogitRows& rows = batch.rows(of_target);
+  const RowScale scale = row_scale(batch, of_target, request, position);
+  if constexpr (std::is_same_v<T, AnyLogit>) {
+    AnyRow row;
+    row.data = row_of(rows, request, position);
+    row.dtype = rows.dtype;
+    row.kind = rows.kind;
+    row.vocab = row.own_vocab = batch.vocab_of(of_target);
+    row.scale = scale;
+    if (of_target && batch.mask != nullptr) row.mask = batch.mask.at(request, position, batch.gamma + 1);
+    return row;
+  } else {
+    return {row_of<T>(rows, request, position), batch.vocab, scale};
+  }
+}
+
+/// A row by the ids of the target.
+template <class T>
+SPECLAB_DEVICE RowOf<T> target_ids_row(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                       std::int32_t position) {
+  auto row = logit_row<T>(batch, of_target, request, position);
+  if constexpr (std::is_same_v<T, AnyLogit>) {
+    row.vocab = batch.vocab;
+    if (!of_target) row.place = batch.draft_place;
+  }
+  return row;
 }
 
 template <class Row>
@@ -79,12 +120,20 @@ struct RowPair {
 };
 
 template <class T>
-SPECLAB_DEVICE RowPair<LogitRow<T>> row_pair(const VerifyBatch& batch, std::int64_t request,
-                                             const NextDistribution& distribution) {
-  RowPair<LogitRow<T>> rows{logit_row<T>(batch, true, request, distribution.position), {}};
+SPECLAB_DEVICE RowPair<RowOf<T>> row_pair(const VerifyBatch& batch, std::int64_t request,
+                                          const NextDistribution& distribution) {
+  RowPair<RowOf<T>> rows{target_ids_row<T>(batch, true, request, distribution.position), {}};
+  rows.draft_sum_given = batch.sum_known(false);
   if (distribution.weighing == Weighing::residual && !distribution.certain) {
-    rows.draft = logit_row<T>(batch, false, request, distribution.position);
-    rows.draft_sum_given = batch.draft_options.log_sum_exp != nullptr;
+    rows.draft = target_ids_row<T>(batch, false, request, distribution.position);
+    if constexpr (std::is_same_v<T, AnyLogit>) {
+      // A draft with one id, whose number among the target's is not known.
+      if (distribution.draft.top != no_token) {
+        rows.draft.only = distribution.draft.top;
+        rows.draft.only_logit = distribution.draft.reference;
+        rows.draft.scale = {1, -INFINITY};
+      }
+    }
   }
   return rows;
 }
@@ -107,12 +156,12 @@ SPECLAB_DEVICE bool visit_residual(const RowPair<Row>& rows, const NextDistribut
   const auto log_target = [&](float logit) {
     return relative_log(logit, rows.target.scale.scale, distribution.target);
   };
-  HeldTile<T> p = rows.target.begin(tile);
+  auto p = rows.target.begin(tile);
   if (distribution.certain) {
-    const Token drafted = distribution.drafted;
+    const Token drafted = distribution.token;
     float share = 1;
     if (drafted >= 0 && drafted < rows.target.vocab) {
-      share = one_minus_power(offset - log_target(to_float(load_one(rows.target.data + drafted))));
+      share = one_minus_power(offset - log_target(rows.target.one(drafted)));
     }
     rows.target.complete(tile, p);
     SPECLAB_UNROLL
@@ -123,7 +172,7 @@ SPECLAB_DEVICE bool visit_residual(const RowPair<Row>& rows, const NextDistribut
     return false;
   }
   // Both rows' loads are on their way before either is used.
-  HeldTile<T> q = rows.draft.begin(tile);
+  auto q = rows.draft.begin(tile);
   rows.target.complete(tile, p);
   rows.draft.complete(tile, q);
   SPECLAB_UNROLL
@@ -148,14 +197,13 @@ struct WeightScratch {
   };
 };
 
-/// The sum of a tile's weights under a distribution; the first warp gets it. One `sync` within, and another
-/// before the scratch is used again.
+/// The sum of a tile's weights under a distribution, whose rows' sums are valid; the first warp gets it. One
+/// `sync` within, and another before the scratch is used again.
 template <class Row>
 SPECLAB_DEVICE TileWeightSum tile_weight_sum(const RowPair<Row>& rows, const NextDistribution& distribution,
                                              std::int32_t tile, WeightScratch& scratch) {
   if (distribution.weighing == Weighing::target) {
-    const PartialSum partial =
-        tile_partial_sum(whole_tile(rows.target, tile), rows.target.scale.scale, scratch.partial);
+    const PartialSum partial = tile_part(whole_tile(rows.target, tile), rows.target.scale, scratch.partial);
     return {static_cast<double>(partial.sum), partial.reference};
   }
   float sums[4] = {0, 0, 0, 0};
@@ -164,7 +212,7 @@ SPECLAB_DEVICE TileWeightSum tile_weight_sum(const RowPair<Row>& rows, const Nex
         sums[i % 4] = fmaf(factors.power, factors.share, sums[i % 4]);
       });
   double sum = static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  if (invalid || distribution.target.invalid() || distribution.draft.invalid()) sum = invalid_log;
+  if (invalid) sum = invalid_log;
   return {simt::block_reduce(sum, scratch.sum, [](double a, double b) { return a + b; }), 0};
 }
 

@@ -25,6 +25,11 @@ class RowOptions(ctypes.Structure):
     _fields_ = [("temperature", c_void_p), ("cutoff", c_void_p), ("log_sum_exp", c_void_p)]
 
 
+class View(ctypes.Structure):
+    """speclab_view: entries of requests and positions in an array."""
+    _fields_ = [("data", c_void_p), ("index", c_void_p), ("request_stride", c_int64), ("row_stride", c_int64)]
+
+
 class Batch(ctypes.Structure):
     """speclab_verify_batch."""
     _fields_ = ([("struct_size", c_size_t)]
@@ -33,7 +38,14 @@ class Batch(ctypes.Structure):
                 + [(name, c_double) for name in ("lenience", "sigmoid_alpha", "sigmoid_beta")]
                 + [("target", Rows), ("draft", Rows), ("target_options", RowOptions), ("draft_options", RowOptions)]
                 + [(name, c_void_p) for name in ("drafted", "lengths", "addresses", "uniforms", "accepted", "next",
-                                                 "flags", "tokens", "counts")])
+                                                 "flags", "tokens", "counts", "target_index", "draft_index")]
+                + [(name, c_int32) for name in ("target_kind", "draft_kind", "ties", "draft_vocab")]
+                + [("draft_place", c_void_p), ("mask", View), ("cumulative", c_void_p),
+                   ("cumulative_extra", c_int32), ("reserved", c_int32), ("seeds", View), ("positions", View)]
+                + [(name, c_void_p) for name in ("bonus", "log_probabilities", "log_sum_exps")]
+                + [(name, View) for name in ("drafted_view", "target_temperature", "target_cutoff",
+                                             "target_log_sum_exp", "draft_temperature", "draft_cutoff",
+                                             "draft_log_sum_exp")])
 
     def __init__(self, **fields):
         super().__init__(struct_size=ctypes.sizeof(Batch), **fields)
@@ -63,12 +75,13 @@ def dense(name, tensor, shape, dtype):
 
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
              method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
-             implementation=0, target_options=None, draft_options=None, tokens=None, counts=None):
+             implementation=0, target_options=None, draft_options=None, tokens=None, counts=None, **fields):
     """A Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None where drafts were certain; drafted
     [B, gamma], accepted and next [B] int32; uniforms [B, gamma + 1] float64, or addresses [B, 2] int64 with the seed
     and trial + 2^32 round; tokens [B, gamma + 1] int32 gets the tokens kept, next, and -1 behind them, counts [B] int32
-    how many they are. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. The
-    caller keeps the tensors alive until the work is done."""
+    how many they are. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. fields:
+    the header's further ones as they are, Views and addresses. The caller keeps the tensors alive until the work
+    is done."""
     requests, positions, vocab = target.shape
     gamma = positions - 1
 
@@ -96,7 +109,7 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         next=dense("next", next, (requests,), "torch.int32"),
         flags=dense("flags", flags, (requests,), "torch.int32"),
         tokens=dense("tokens", tokens, (requests, gamma + 1), "torch.int32"),
-        counts=dense("counts", counts, (requests,), "torch.int32"))
+        counts=dense("counts", counts, (requests,), "torch.int32"), **fields)
 
 
 class Library:

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -51,11 +53,11 @@ speclab_verify_batch as_c(const VerifyBatch& batch) {
   c.target = {batch.target.data, batch.target.request_stride, batch.target.row_stride};
   c.draft = {batch.draft.data, batch.draft.request_stride, batch.draft.row_stride};
   const auto options = [](const RowOptions& from) {
-    return speclab_row_options{from.temperature, from.cutoff, from.log_sum_exp};
+    return speclab_row_options{from.temperature.data, from.cutoff.data, from.log_sum_exp.data};
   };
   c.target_options = options(batch.target_options);
   c.draft_options = options(batch.draft_options);
-  c.drafted = batch.drafted;
+  c.drafted = batch.drafted.data;
   c.lengths = batch.lengths;
   c.addresses = reinterpret_cast<const speclab_address*>(batch.addresses);
   c.uniforms = batch.uniforms;
@@ -158,6 +160,164 @@ TEST_CASE("on the CPU the definition decides, or the emulated kernels") {
   batch.accepted = batch.next;
   CHECK(speclab_verify_on_cpu(&batch, 0) == speclab_invalid_argument);
   CHECK(std::string(speclab_last_error()).find("overlaps") != std::string::npos);
+}
+
+TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonus tokens and logarithms") {
+  constexpr std::int32_t requests = 24;
+  constexpr std::int32_t positions = 4;
+  constexpr std::int32_t vocab = 50;
+  LogitBatch logits({.requests = requests, .gamma = 3, .vocab = vocab}, 5);
+  VerifyBatch batch = logits.batch;
+  std::vector<float> log_probabilities(requests * positions);
+  std::vector<float> log_sum_exps(requests * positions);
+  batch.log_probabilities = log_probabilities.data();
+  batch.log_sum_exps = log_sum_exps.data();
+  std::vector<Bf16> draft;
+  for (const float logit : logits.draft) draft.push_back(from_float<Bf16>(logit));
+  std::vector<std::int32_t> counts;
+  std::vector<std::int32_t> slot;
+  std::vector<std::int32_t> place;
+  for (std::int32_t i = 0; i <= requests; ++i) counts.push_back(i * 3);
+  for (std::int32_t i = 0; i < requests; ++i) slot.push_back((i + 5) % requests);
+  for (std::int32_t i = 0; i < vocab; ++i) place.push_back((i + 3) % vocab);
+  const std::vector<float> numbers(requests * positions, 0.5F);
+  const std::vector<float> temperatures{0, 1, 2};
+  const std::vector<std::uint32_t> mask{0xffff7fffU, 0x3ffffU};
+  const std::vector<std::uint64_t> seeds(requests, 77);
+  const std::vector<std::int64_t> places(requests, std::int64_t{9} << 32U | 4);
+  const std::vector<Token> bonus(requests, 11);
+
+  const speclab_verify_batch plain = as_c(batch);
+  const auto decided = [&](const auto& change) {
+    VerifyBatch changed = batch;
+    speclab_verify_batch c = plain;
+    c.log_probabilities = log_probabilities.data();
+    c.log_sum_exps = log_sum_exps.data();
+    change(changed, c);
+    const auto results = [&] {
+      std::vector<std::uint32_t> all;
+      for (const auto value : logits.accepted) all.push_back(static_cast<std::uint32_t>(value));
+      for (const auto value : logits.next) all.push_back(static_cast<std::uint32_t>(value));
+      for (const float value : log_probabilities) all.push_back(bits_of_float(value));
+      for (const float value : log_sum_exps) all.push_back(bits_of_float(value));
+      std::fill(logits.next.begin(), logits.next.end(), -7);
+      return all;
+    };
+    run_emulated(Implementation::fused, changed);
+    const auto expected = results();
+    CHECK(run(c) == speclab_ok);
+    CHECK(results() == expected);
+    CHECK(speclab_verify_on_cpu(&c, 1) == speclab_ok);
+    CHECK(results() == expected);
+    // By the definition, logarithms to a rounding.
+    CHECK(speclab_verify_on_cpu(&c, 0) == speclab_ok);
+    const auto defined = results();
+    for (std::size_t i = 0; i < defined.size(); ++i) {
+      if (i < 2 * requests) {
+        CHECK(defined[i] == expected[i]);
+        continue;
+      }
+      const float found = float_of_bits(expected[i]);
+      const float wanted = float_of_bits(defined[i]);
+      CHECK(
+          (found == wanted || std::abs(found - wanted) < 1e-4F || (std::isnan(found) && std::isnan(wanted))));
+    }
+    return expected;
+  };
+  using Change = std::function<void(VerifyBatch&, speclab_verify_batch&)>;
+  const auto view = [](const auto& of) {
+    return speclab_view{of.data, of.index, of.request_stride, of.row_stride};
+  };
+  const Change changes[] = {
+      [](VerifyBatch&, speclab_verify_batch&) {},
+      [&](VerifyBatch& b, speclab_verify_batch& c) { b.target.index = c.target_index = slot.data(); },
+      [&](VerifyBatch& b, speclab_verify_batch& c) { b.draft.index = c.draft_index = slot.data(); },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft.data = c.draft.data = draft.data();
+        b.draft.dtype = Dtype::bf16;
+        c.draft_dtype = speclab_bf16;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.target.kind = RowKind::probabilities;
+        c.target_kind = speclab_probabilities;
+        b.target.data = c.target.data = numbers.data();
+        b.target.request_stride = c.target.request_stride = 0;
+        b.target.row_stride = c.target.row_stride = 1;
+        b.requests = c.requests = 1;
+        b.gamma = c.gamma = 0;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft.kind = RowKind::probabilities;
+        c.draft_kind = speclab_probabilities;
+        b.draft.data = c.draft.data = numbers.data();
+        b.requests = c.requests = 1;
+        b.gamma = c.gamma = 1;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.target_options.temperature = {temperatures.data(), nullptr, 0, 1};
+        c.target_temperature = view(b.target_options.temperature);
+        b.gamma = c.gamma = 2;
+        b.ties = Ties::lowest;
+        c.ties = speclab_ties_lowest;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft_vocab = c.draft_vocab = 40;
+        b.draft_place = c.draft_place = place.data();
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.mask = {mask.data(), nullptr, 0, 0};
+        c.mask = view(b.mask);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.cumulative = c.cumulative = counts.data();
+        b.cumulative_extra = c.cumulative_extra = 1;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.addresses = nullptr;
+        c.addresses = nullptr;
+        b.seeds = {seeds.data(), slot.data(), 1, 0};
+        b.positions = {places.data(), slot.data(), 1, 0};
+        c.seeds = view(b.seeds);
+        c.positions = view(b.positions);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) { b.bonus = c.bonus = bonus.data(); },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.drafted = {logits.drafted.data(), nullptr, 3, 0};
+        c.drafted_view = view(b.drafted);
+        c.drafted = nullptr;
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.target_options.cutoff = {numbers.data(), slot.data(), 1, 0};
+        c.target_cutoff = view(b.target_options.cutoff);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.target_options.log_sum_exp = {numbers.data(), slot.data(), 1, 0};
+        c.target_log_sum_exp = view(b.target_options.log_sum_exp);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft_options.temperature = {numbers.data(), slot.data(), 1, 0};
+        c.draft_temperature = view(b.draft_options.temperature);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft_options.cutoff = {numbers.data(), slot.data(), 1, 0};
+        c.draft_cutoff = view(b.draft_options.cutoff);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.draft_options.log_sum_exp = {numbers.data(), slot.data(), 1, 0};
+        c.draft_log_sum_exp = view(b.draft_options.log_sum_exp);
+      },
+  };
+  std::vector<std::vector<std::uint32_t>> results;
+  for (const Change& change : changes) results.push_back(decided(change));
+  // Were a field dropped on the way, its results would be the first ones.
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    CAPTURE(i);
+    CHECK(results[i] != results[0]);
+  }
+  speclab_verify_batch reserved = plain;
+  reserved.reserved = 1;
+  std::size_t bytes = 0;
+  CHECK(speclab_verify_workspace_bytes(&reserved, &bytes) == speclab_invalid_argument);
 }
 
 TEST_CASE("mistakes become a status and a sentence of the thread's own") {

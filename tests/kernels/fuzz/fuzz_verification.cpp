@@ -1,6 +1,8 @@
 // Verification of random batches in the emulator, beside the reference: every combination of rule, certain
 // drafts, ids out of range, ragged lengths, format, known sums, temperatures, cut-offs, invalid rows and
-// alignment. usage: fuzz_verification BATCHES [FIRST]; the batch of a number is the same everywhere.
+// alignment; in every other batch also of layouts (flattened, slotted, strided), two formats, probabilities,
+// lowest ids of ties, masks, a draft's own vocabulary, seeds with positions, given bonus tokens and
+// logarithms. usage: fuzz_verification BATCHES [FIRST]; the batch of a number is the same everywhere.
 //
 // A fault is a decision that is not the reference's although its uniforms are further than 1e-5 from another
 // outcome (less where rounding is magnified), a flag that says something else than happened, a result outside
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -44,6 +47,15 @@ struct FuzzCase {
   double spread, distance, masked;
   BlocksWanted wanted;  ///< so that blocks take one tile or several
   simt::Order order;
+
+  Dtype draft_dtype;
+  std::int32_t draft_vocab;
+  bool placed;  ///< the draft's ids by a map
+  bool target_probabilities, draft_probabilities, lowest, mask, flattened, slotted, strided, seeds, bonus,
+      logs;
+
+  bool probabilities(bool of_target) const { return of_target ? target_probabilities : draft_probabilities; }
+  std::int32_t target_positions() const { return gamma + (bonus ? 0 : 1); }
 };
 
 class FuzzBatch {
@@ -55,19 +67,24 @@ class FuzzBatch {
   };
 
  public:
-  explicit FuzzBatch(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15U + 1), how(draw_case()) {
+  explicit FuzzBatch(std::uint64_t number)
+      : random_(number * 0x9e3779b97f4a7c15U + 1), more_(~number), how(draw_case()) {
     batch.requests = how.requests;
     batch.gamma = how.gamma;
     batch.vocab = how.vocab;
     batch.rule = {how.method, how.lenience, how.residual};
+    batch.ties = how.lowest ? Ties::lowest : Ties::shared;
     make_options();
     make_rows();
     if (how.damaged) damage();
-    batch.target = stored(target_, how.gamma + 1, target_bytes_);
-    if (!how.certain) batch.draft = stored(draft_, how.gamma, draft_bytes_);
+    make_vocabularies();
+    make_lengths();
+    batch.target = stored(true, target_bytes_, target_index_);
+    if (!how.certain) batch.draft = stored(false, draft_bytes_, draft_index_);
     make_sums();
     make_drafted();
     make_randomness();
+    stride_options();
     clear_results();
   }
   FuzzBatch(const FuzzBatch&) = delete;
@@ -88,11 +105,19 @@ class FuzzBatch {
       batch.tokens = tokens.data();
       batch.counts = counts.data() + 1;
     }
+    log_probabilities.assign(tokens.size(), static_cast<float>(untouched));
+    log_sum_exps = log_probabilities;
+    if (how.logs) {
+      batch.log_probabilities = log_probabilities.data();
+      batch.log_sum_exps = log_sum_exps.data();
+    }
   }
   bool kept_to_its_place() const {
-    return tokens.back() == untouched && counts.front() == untouched && counts.back() == untouched &&
-           accepted.front() == untouched && accepted.back() == untouched && next.front() == untouched &&
-           next.back() == untouched && flags.front() == static_cast<std::uint32_t>(untouched) &&
+    return log_probabilities.back() == static_cast<float>(untouched) &&
+           log_sum_exps.back() == static_cast<float>(untouched) && tokens.back() == untouched &&
+           counts.front() == untouched && counts.back() == untouched && accepted.front() == untouched &&
+           accepted.back() == untouched && next.front() == untouched && next.back() == untouched &&
+           flags.front() == static_cast<std::uint32_t>(untouched) &&
            flags.back() == static_cast<std::uint32_t>(untouched);
   }
 
@@ -136,7 +161,148 @@ class FuzzBatch {
     drawn.wanted = {one_of({1, 8, 2048}), one_of({1, 8, 1024})};
     drawn.tokens = chance(0.5);
     drawn.order = one_of({simt::Order::forward, simt::Order::backward, simt::Order::shuffled});
+    drawn.draft_dtype = drawn.dtype;
+    drawn.draft_vocab = drawn.vocab;
+    std::swap(random_, more_);
+    if (chance(0.5)) draw_more(drawn);
+    std::swap(random_, more_);
     return drawn;
+  }
+
+  /// From random numbers of their own, so that a batch without these options is what it was before they came.
+  void draw_more(FuzzCase& drawn) {
+    const bool has_rows = drawn.gamma > 0 && !drawn.certain;
+    drawn.logs = chance(0.6);
+    drawn.seeds = chance(0.5);
+    drawn.flattened = chance(0.35);
+    drawn.slotted = chance(0.35);
+    drawn.strided = chance(0.4);
+    drawn.bonus = chance(0.25);
+    drawn.lowest = chance(0.5) && !(drawn.temperatures && (drawn.target_sums || drawn.draft_sums));
+    if (drawn.lowest && chance(0.7)) drawn.temperatures = !drawn.target_sums && !drawn.draft_sums;
+    if (chance(0.4)) return;
+    if (has_rows && chance(0.5)) drawn.draft_dtype = one_of({Dtype::f32, Dtype::bf16, Dtype::f16});
+    drawn.draft_probabilities = has_rows && chance(0.4);
+    drawn.target_probabilities = chance(0.2);
+    drawn.mask = !drawn.target_probabilities && chance(0.4);
+    if (has_rows && chance(0.4)) drawn.draft_vocab = whole(1, drawn.vocab);
+    drawn.placed = has_rows && chance(0.3);
+    if (drawn.target_probabilities) drawn.target_sums = false;
+    if (drawn.draft_probabilities) drawn.draft_sums = false;
+  }
+
+  /// Rows that a request has in memory where they lie one request after the other.
+  std::int32_t rows_in_memory(bool of_target, std::int32_t request) const {
+    const std::int32_t length = std::clamp(lengths_[static_cast<std::size_t>(request)], 0, how.gamma);
+    return of_target ? length + how.target_positions() - how.gamma : length;
+  }
+
+  /// Lengths are drawn with the drafted tokens unless rows have to lie by them.
+  void make_lengths() {
+    if (!how.flattened) return;
+    for (std::int32_t request = 0; request < how.requests; ++request) {
+      std::swap(random_, more_);
+      lengths_.push_back(how.ragged ? whole(chance(0.1) ? -1 : 0, how.gamma + (chance(0.1) ? 1 : 0))
+                                    : how.gamma);
+      std::swap(random_, more_);
+    }
+    for (const bool of_target : {true, false}) {
+      std::vector<std::int32_t>& index = of_target ? target_index_ : draft_index_;
+      index.push_back(0);
+      for (std::int32_t request = 0; request < how.requests; ++request) {
+        index.push_back(index.back() + rows_in_memory(of_target, request));
+      }
+    }
+  }
+
+  /// Slots in any order, with gaps.
+  std::vector<std::int32_t> slots() {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(how.requests) + 2);
+    std::iota(all.begin(), all.end(), 0);
+    std::shuffle(all.begin(), all.end(), more_);
+    return all;
+  }
+
+  /// What the mask forbids, and the draft's rows by ids of its own.
+  void make_vocabularies() {
+    const auto vocab = static_cast<std::size_t>(how.vocab);
+    if (how.mask) {
+      const std::size_t words = (vocab + 31) / 32;
+      for (std::size_t row = 0; row < rows_of(how.gamma + 1); ++row) {
+        for (std::size_t word = 0; word < words; ++word) {
+          auto bits = static_cast<std::uint32_t>(more_());
+          if (how.method == KernelRule::token) bits |= static_cast<std::uint32_t>(more_());
+          if (word == vocab / 2 / 32) bits |= 1U << (vocab / 2 % 32);
+          mask_.push_back(bits);
+        }
+      }
+      const auto stride = static_cast<std::int64_t>(words);
+      batch.mask = {mask_.data(), nullptr, stride * (how.gamma + 1), stride};
+    }
+    if (how.draft_vocab < how.vocab) batch.draft_vocab = how.draft_vocab;
+    if (how.placed) {
+      // Ids of the target in any order, those beyond the draft's vocabulary nowhere or behind its end.
+      std::vector<std::int32_t> ids(vocab);
+      std::iota(ids.begin(), ids.end(), 0);
+      std::shuffle(ids.begin(), ids.end(), more_);
+      draft_place_.assign(vocab, -1);
+      for (std::size_t place = 0; place < vocab; ++place) {
+        const bool inside = place < static_cast<std::size_t>(how.draft_vocab);
+        draft_place_[static_cast<std::size_t>(ids[place])] =
+            static_cast<std::int32_t>(inside || place % 2 == 0 ? place : -1);
+      }
+      batch.draft_place = draft_place_.data();
+    }
+    for (std::vector<float>& row : draft_) {
+      std::vector<float> own(static_cast<std::size_t>(how.draft_vocab), 0.0F);
+      for (std::size_t id = 0; id < vocab; ++id) {
+        const std::size_t place = how.placed ? static_cast<std::size_t>(draft_place_[id]) : id;
+        if (place < own.size()) own[place] = row[id];
+      }
+      if (own.size() < vocab) own[own.size() / 2] = 2;
+      row = std::move(own);
+    }
+    for (const bool of_target : {true, false}) {
+      for (std::vector<float>& row : of_target ? target_ : draft_) {
+        if (how.lowest) {
+          for (float& logit : row) logit = std::isfinite(logit) ? std::round(logit) : logit;
+        }
+        if (how.probabilities(of_target)) row = softmax(row);
+      }
+      if (how.probabilities(of_target)) (of_target ? batch.target_options : batch.draft_options) = {};
+    }
+  }
+
+  static std::vector<float> softmax(const std::vector<float>& logits) {
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    std::vector<float> row;
+    for (const float logit : logits) {
+      row.push_back(static_cast<float>(std::exp(static_cast<double>(logit)) / sum));
+    }
+    return row;
+  }
+
+  /// Options of each row the other way round, or one for each request or for all.
+  void stride_options() {
+    if (!how.strided) return;
+    for (const bool of_target : {true, false}) {
+      RowOptions& options = of_target ? batch.target_options : batch.draft_options;
+      Options& kept = of_target ? target_options_ : draft_options_;
+      const std::int32_t positions = how.gamma + (of_target ? 1 : 0);
+      for (auto [view, numbers] :
+           {std::pair{&options.cutoff, &kept.cutoff}, std::pair{&options.log_sum_exp, &kept.sums}}) {
+        if (*view == nullptr) continue;
+        std::vector<float> turned;
+        for (std::int32_t i = 0; i < positions; ++i) {
+          for (std::int32_t request = 0; request < how.requests; ++request) {
+            turned.push_back((*numbers)[static_cast<std::size_t>(request * positions + i)]);
+          }
+        }
+        *numbers = std::move(turned);
+        *view = {numbers->data(), nullptr, 1, how.requests};
+      }
+    }
   }
 
   std::size_t rows_of(std::int32_t positions) const {
@@ -156,6 +322,12 @@ class FuzzBatch {
           kept.temperature.push_back(known ? one_of({1.0F, 0.5F, 2.0F}) : one_of({1.0F, 0.3F, 2.0F, 0.0F}));
         }
         options.temperature = kept.temperature.data();
+        // Before anything is computed from them: one for each request, by slot, or one for all.
+        if (how.strided) {
+          if (option_slots_.empty()) option_slots_ = slots();
+          kept.temperature.resize(rows + 3, kept.temperature.front());
+          options.temperature = {kept.temperature.data(), option_slots_.data(), rows % 2 == 0 ? 1 : 0, 0};
+        }
       }
       if (how.cutoffs) {
         for (std::size_t i = 0; i < rows; ++i) kept.cutoff.push_back(one_of({-infinity, -3.0F, 0.0F, 1.0F}));
@@ -191,6 +363,7 @@ class FuzzBatch {
   void damage() {
     const bool of_target = how.draft_sums || how.certain || how.gamma == 0 || chance(0.5);
     if (of_target && how.target_sums) return;
+    if (how.probabilities(of_target)) return;
     auto& rows = of_target ? target_ : draft_;
     auto& row = rows[static_cast<std::size_t>(whole(0, static_cast<std::int32_t>(rows.size()) - 1))];
     if (chance(0.2)) {
@@ -200,25 +373,40 @@ class FuzzBatch {
     }
   }
 
-  /// The rows in the batch's format, NaN around them.
-  LogitRows stored(const std::vector<std::vector<float>>& rows, std::int32_t positions,
-                   std::vector<Vector>& bytes) {
-    const std::int64_t stride = how.vocab + how.padding;
+  /// The rows of a side in its format and layout, NaN around them.
+  LogitRows stored(bool of_target, std::vector<Vector>& bytes, std::vector<std::int32_t>& index) {
+    const auto& rows = of_target ? target_ : draft_;
+    const std::int32_t drawn = how.gamma + (of_target ? 1 : 0);
+    const std::int32_t positions = of_target ? how.target_positions() : how.gamma;
+    const Dtype dtype = of_target ? how.dtype : how.draft_dtype;
+    const std::int64_t stride = (of_target ? how.vocab : how.draft_vocab) + how.padding;
+    if (how.slotted && !how.flattened) index = slots();
+    const std::int64_t of_request = how.flattened ? stride : stride * positions;
     const auto elements =
-        static_cast<std::size_t>(how.offset) + rows.size() * static_cast<std::size_t>(stride);
-    const auto size = static_cast<std::size_t>(dtype_bytes(how.dtype));
+        static_cast<std::size_t>(how.offset) +
+        (rows_of(drawn) + 2 * static_cast<std::size_t>(drawn)) * static_cast<std::size_t>(stride);
+    const auto size = static_cast<std::size_t>(dtype_bytes(dtype));
     bytes.assign(elements * size / sizeof(Vector) + 2, Vector{});
-    with_logit_type(how.dtype, [&](auto logit) {
+    with_logit_type(dtype, [&](auto logit) {
       using T = decltype(logit);
       auto* const first = reinterpret_cast<T*>(bytes.data());
       std::fill_n(first, bytes.size() * sizeof(Vector) / sizeof(T), from_float<T>(not_a_number));
-      for (std::size_t row = 0; row < rows.size(); ++row) {
-        T* const out = first + how.offset + static_cast<std::int64_t>(row) * stride;
-        for (std::size_t id = 0; id < rows[row].size(); ++id) out[id] = from_float<T>(rows[row][id]);
+      for (std::int32_t request = 0; request < how.requests; ++request) {
+        const std::int32_t count = how.flattened ? rows_in_memory(of_target, request) : positions;
+        const std::int64_t place = index.empty() ? request : index[static_cast<std::size_t>(request)];
+        for (std::int32_t i = 0; i < count; ++i) {
+          const auto& row = rows[static_cast<std::size_t>(request * drawn + i)];
+          T* const out = first + how.offset + place * of_request + i * stride;
+          for (std::size_t id = 0; id < row.size(); ++id) out[id] = from_float<T>(row[id]);
+        }
       }
     });
     return {reinterpret_cast<unsigned char*>(bytes.data()) + static_cast<std::size_t>(how.offset) * size,
-            how.dtype, stride * positions, stride};
+            dtype,
+            of_request,
+            stride,
+            index.empty() ? nullptr : index.data(),
+            how.probabilities(of_target) ? RowKind::probabilities : RowKind::logits};
   }
 
   /// Log-sum-exps of the rows as they are, or of rows that are larger or smaller than those.
@@ -231,33 +419,51 @@ class FuzzBatch {
       const std::int32_t positions = how.gamma + (of_target ? 1 : 0);
       for (std::int32_t request = 0; request < how.requests; ++request) {
         for (std::int32_t i = 0; i < positions; ++i) {
-          sums.push_back(static_cast<float>(log_sum(of_target, request, i) + off));
+          const bool there = i < (how.flattened ? rows_in_memory(of_target, request)
+                                  : of_target   ? how.target_positions()
+                                                : how.gamma);
+          sums.push_back(there ? static_cast<float>(log_sum(of_target, request, i) + off) : not_a_number);
         }
       }
       options.log_sum_exp = sums.data();
     }
   }
+
+ public:
+  /// ln of a row's sum, or at temperature 0 its largest logit.
   double log_sum(bool of_target, std::int32_t request, std::int32_t position) const {
     const RowOptions& options = batch.options(of_target);
-    const auto at = batch.row_number(of_target, request, position);
-    const double temperature =
-        options.temperature == nullptr ? 1 : static_cast<double>(options.temperature[at]);
+    const auto option = [&](const View<const float>& view, float otherwise) {
+      return view == nullptr ? otherwise : *batch.entry(view, of_target, request, position);
+    };
+    const double temperature = static_cast<double>(option(options.temperature, 1));
+    const float cutoff = option(options.cutoff, -infinity);
     double sum = 0;
-    with_logit_type(how.dtype, [&](auto logit) {
+    float largest = -infinity;
+    with_logit_type(batch.rows(of_target).dtype, [&](auto logit) {
       const auto* const row = row_of<decltype(logit)>(batch.rows(of_target), request, position);
-      for (Token id = 0; id < how.vocab; ++id) {
+      for (Token id = 0; id < batch.vocab_of(of_target); ++id) {
         const float z = to_float(row[id]);
-        if (options.cutoff != nullptr && z < options.cutoff[at]) continue;
+        if (z < cutoff || (of_target && !allowed(request, position, id))) continue;
         sum += std::exp(static_cast<double>(z) / temperature);
+        largest = std::max(largest, z);
       }
     });
-    return std::log(sum);
+    return temperature == 0 ? static_cast<double>(largest) : std::log(sum);
+  }
+
+ private:
+  bool allowed(std::int32_t request, std::int32_t position, Token id) const {
+    if (batch.mask == nullptr) return true;
+    return (batch.mask.at(request, position, how.gamma + 1)[id / 32] >> static_cast<unsigned>(id % 32) &
+            1U) != 0;
   }
 
   void make_drafted() {
     for (std::int32_t request = 0; request < how.requests; ++request) {
-      lengths_.push_back(how.ragged ? whole(chance(0.1) ? -1 : 0, how.gamma + (chance(0.1) ? 1 : 0))
-                                    : how.gamma);
+      const std::int32_t length =
+          how.ragged ? whole(chance(0.1) ? -1 : 0, how.gamma + (chance(0.1) ? 1 : 0)) : how.gamma;
+      if (!how.flattened) lengths_.push_back(length);
       for (std::int32_t i = 0; i < how.gamma; ++i) {
         const auto& row = target_[static_cast<std::size_t>(request * (how.gamma + 1) + i)];
         const auto best = static_cast<Token>(std::max_element(row.begin(), row.end()) - row.begin());
@@ -270,6 +476,19 @@ class FuzzBatch {
     }
     batch.drafted = drafted_.data();
     if (how.ragged) batch.lengths = lengths_.data();
+    if (!how.flattened) return;
+    // One after the other, beside the rows; and lengths, where they are in range, by the cumulative counts.
+    for (std::int32_t request = 0; request < how.requests; ++request) {
+      const auto first = drafted_.begin() + request * how.gamma;
+      flat_drafted_.insert(flat_drafted_.end(), first, first + rows_in_memory(false, request));
+    }
+    flat_drafted_.push_back(how.vocab);
+    batch.drafted = {flat_drafted_.data(), draft_index_.data(), 1, 1};
+    const auto in_range = [&](std::int32_t length) { return length >= 0 && length <= how.gamma; };
+    if (!std::all_of(lengths_.begin(), lengths_.end(), in_range)) return;
+    batch.lengths = nullptr;
+    batch.cumulative = how.slotted ? draft_index_.data() : target_index_.data();
+    batch.cumulative_extra = how.slotted || how.bonus ? 0 : 1;
   }
 
   void make_randomness() {
@@ -284,12 +503,27 @@ class FuzzBatch {
     }
     if (how.uniforms) {
       batch.uniforms = uniforms_.data();
+    } else if (how.seeds) {
+      seed_slots_ = slots();
+      seeds_.resize(seed_slots_.size());
+      for (std::size_t request = 0; request < addresses_.size(); ++request) {
+        const RandomAddress& at = addresses_[request];
+        seeds_[static_cast<std::size_t>(seed_slots_[request])] = at.seed;
+        positions_.push_back(static_cast<std::int64_t>(std::uint64_t{at.round} << 32U | at.trial));
+      }
+      batch.seeds = {seeds_.data(), seed_slots_.data(), 1, 0};
+      batch.positions = positions_.data();
     } else {
       batch.addresses = addresses_.data();
     }
+    if (!how.bonus) return;
+    for (std::int32_t request = 0; request < how.requests; ++request) {
+      bonus_.push_back(static_cast<Token>(more_() % static_cast<std::uint64_t>(how.vocab)));
+    }
+    batch.bonus = bonus_.data();
   }
 
-  std::mt19937_64 random_;
+  std::mt19937_64 random_, more_;
 
  public:
   FuzzCase how;
@@ -299,6 +533,7 @@ class FuzzBatch {
   std::vector<std::uint32_t> flags;
   std::vector<Token> tokens;
   std::vector<std::int32_t> counts;
+  std::vector<float> log_probabilities, log_sum_exps;
 
  private:
   std::vector<std::vector<float>> target_, draft_;
@@ -308,6 +543,11 @@ class FuzzBatch {
   std::vector<Token> drafted_;
   std::vector<RandomAddress> addresses_;
   std::vector<double> uniforms_;
+  std::vector<std::int32_t> target_index_, draft_index_, option_slots_, seed_slots_, draft_place_;
+  std::vector<std::uint32_t> mask_;
+  std::vector<Token> flat_drafted_, bonus_;
+  std::vector<std::uint64_t> seeds_;
+  std::vector<std::int64_t> positions_;
 };
 
 std::string text_of(const FuzzCase& how) {
@@ -328,6 +568,20 @@ std::string text_of(const FuzzCase& how) {
   add(how.draft_sums, "draft-sums");
   add(how.damaged, "damaged");
   add(how.padding > 0 || how.offset > 0, "unaligned");
+  if (how.draft_dtype != how.dtype)
+    text += std::string(" draft-") + dtypes[static_cast<int>(how.draft_dtype)];
+  if (how.draft_vocab != how.vocab) text += " draft-vocab " + std::to_string(how.draft_vocab);
+  add(how.placed, "placed");
+  add(how.target_probabilities, "target-probabilities");
+  add(how.draft_probabilities, "draft-probabilities");
+  add(how.lowest, "lowest");
+  add(how.mask, "mask");
+  add(how.flattened, "flattened");
+  add(how.slotted, "slotted");
+  add(how.strided, "strided");
+  add(how.seeds, "seeds");
+  add(how.bonus, "bonus");
+  add(how.logs, "logs");
   return text;
 }
 
@@ -354,7 +608,7 @@ double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t
     const bool block = batch.rule.method == KernelRule::block;
     const auto target = probabilities(batch, true, request, i);
     auto draft = std::vector<double>(target.size());
-    const Token drafted = batch.drafted[request * batch.gamma + i];
+    const Token drafted = batch.drafted_token(request, i);
     const bool inside = drafted >= 0 && drafted < batch.vocab;
     if (!batch.certain_drafts()) draft = probabilities(batch, false, request, i);
     if (batch.certain_drafts() && inside) draft[static_cast<std::size_t>(drafted)] = 1;
@@ -375,12 +629,54 @@ double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t
 bool same_tokens(const VerifyBatch& batch, std::int32_t request) {
   if (batch.tokens == nullptr) return true;
   const bool has_next = batch.next[request] != invalid_token;
-  std::vector<Token> expected(batch.drafted + request * batch.gamma,
-                              batch.drafted + request * batch.gamma + batch.accepted[request]);
+  std::vector<Token> expected;
+  for (std::int32_t i = 0; i < batch.accepted[request]; ++i)
+    expected.push_back(batch.drafted_token(request, i));
   if (has_next) expected.push_back(batch.next[request]);
   const bool counted = batch.counts[request] == static_cast<std::int32_t>(expected.size());
   expected.resize(static_cast<std::size_t>(batch.gamma) + 1, no_token);
   return counted && std::equal(expected.begin(), expected.end(), batch.tokens + request * (batch.gamma + 1));
+}
+
+/// What is wrong with the logarithms of a request's tokens, or nothing.
+std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
+  const VerifyBatch& batch = fuzz.batch;
+  if (batch.log_probabilities == nullptr) return "";
+  const std::int32_t accepted = batch.accepted[request];
+  const std::int32_t length = batch.length(request);
+  const std::int32_t count = accepted + (batch.next[request] == invalid_token ? 0 : 1);
+  const auto close = [](float found, double expected) {
+    const double other = static_cast<double>(found);
+    return other == expected || std::abs(other - expected) <= 5e-5 + 2e-6 * std::abs(expected);
+  };
+  const auto wrong = [](std::int32_t i, float found, float sum, double expected, double expected_sum) {
+    return "position " + std::to_string(i) + ": logarithms " + std::to_string(found) + ", " +
+           std::to_string(sum) + " instead of " + std::to_string(expected) + ", " +
+           std::to_string(expected_sum);
+  };
+  for (std::int32_t i = 0; i <= batch.gamma; ++i) {
+    const float found = batch.log_probabilities[request * (batch.gamma + 1) + i];
+    const float sum = batch.log_sum_exps[request * (batch.gamma + 1) + i];
+    if (i >= count) {
+      if (found != 0 || sum != 0) return wrong(i, found, sum, 0, 0);
+    } else if (i == length && batch.bonus != nullptr) {
+      if (!std::isnan(found) || !std::isnan(sum)) return wrong(i, found, sum, not_a_number, not_a_number);
+    } else {
+      const Token token = i < accepted ? batch.drafted_token(request, i) : batch.next[request];
+      // Block verification may accept any id before a row that is invalid.
+      const bool inside = token >= 0 && token < batch.vocab;
+      const double probability =
+          inside ? probabilities(batch, true, request, i)[static_cast<std::size_t>(token)] : 0;
+      const View<const float>& given = batch.target_options.log_sum_exp;
+      const double expected = batch.target.kind == RowKind::probabilities ? 0
+                              : given != nullptr ? static_cast<double>(*batch.entry(given, true, request, i))
+                                                 : fuzz.log_sum(true, request, i);
+      if (!close(found, std::log(probability)) || !close(sum, expected)) {
+        return wrong(i, found, sum, std::log(probability), expected);
+      }
+    }
+  }
+  return "";
 }
 
 /// What is wrong with the result of a request, or nothing.
@@ -409,7 +705,7 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
   }
   totals.accepted += static_cast<std::uint64_t>(accepted);
   if (next == invalid_token) return "";
-  const Token drafted = accepted == length ? 0 : batch.drafted[request * batch.gamma + accepted];
+  const Token drafted = accepted == length ? 0 : batch.drafted_token(request, accepted);
   const bool outside = drafted < 0 || drafted >= batch.vocab;
   if (outside != ((flags & flag_token_out_of_range) != 0)) return "the flag of an id out of range";
   const bool impossible =
@@ -438,6 +734,8 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
     const std::string fault =
         fault_of(fuzz.batch, request, expected[static_cast<std::size_t>(request)], totals);
     if (!fault.empty()) return "request " + std::to_string(request) + ": " + fault;
+    const std::string log_fault_found = log_fault(fuzz, request);
+    if (!log_fault_found.empty()) return "request " + std::to_string(request) + ": " + log_fault_found;
   }
   totals.requests += static_cast<std::uint64_t>(fuzz.batch.requests);
   if (unsupported_reason(Implementation::cluster, fuzz.batch)) return "";
@@ -446,10 +744,18 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto flags = fuzz.flags;
   const auto tokens = fuzz.tokens;
   const auto counts = fuzz.counts;
+  const auto bits_of = [](const std::vector<float>& numbers) {
+    std::vector<std::uint32_t> bits;
+    for (const float number : numbers) bits.push_back(bits_of_float(number));
+    return bits;
+  };
+  const auto logs = bits_of(fuzz.log_probabilities);
+  const auto sums = bits_of(fuzz.log_sum_exps);
   fuzz.clear_results();
   run_emulated(Implementation::cluster, fuzz.batch, fuzz.how.order);
   const bool same = fuzz.accepted == accepted && fuzz.next == next && fuzz.flags == flags &&
-                    fuzz.tokens == tokens && fuzz.counts == counts;
+                    fuzz.tokens == tokens && fuzz.counts == counts &&
+                    bits_of(fuzz.log_probabilities) == logs && bits_of(fuzz.log_sum_exps) == sums;
   return same ? "" : "a cluster leaves other bits";
 }
 

@@ -77,6 +77,10 @@ TEST_CASE("a good batch has no error") {
       [](Call& c) { c.batch.gamma = 1, c.batch.draft.row_stride = 0; },
       [](Call& c) { c.batch.target.dtype = c.batch.draft.dtype = Dtype::bf16; },
       [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.draft = {}; },
+      [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.target.request_stride = 500; },
+      // Flattened rows, which requests may share; and no row for a bonus token that is given.
+      [](Call& c) { c.batch.target.request_stride = 100, c.batch.target.index = region<std::int32_t>(7); },
+      [](Call& c) { c.batch.target.request_stride = 400, c.batch.bonus = region<Token>(7); },
       [](Call& c) { c.batch.target.data = shifted(c.batch.target.data, 4); },
       // Inputs may share memory, and outputs may touch.
       [](Call& c) { c.batch.draft.data = c.batch.target.data; },
@@ -108,7 +112,27 @@ TEST_CASE("every mistake is found, named, and told with its value") {
        [](Call& c) { c.batch.requests = std::numeric_limits<std::int32_t>::max(); }},
       {"target.dtype is 3", [](Call& c) { c.batch.target.dtype = static_cast<Dtype>(3); }},
       {"draft.dtype is -1", [](Call& c) { c.batch.draft.dtype = static_cast<Dtype>(-1); }},
-      {"draft.dtype is 1 and target.dtype 0", [](Call& c) { c.batch.draft.dtype = Dtype::bf16; }},
+      {"cluster: takes logits of one format",
+       [](Call& c) { c.implementation = Implementation::cluster, c.batch.draft.dtype = Dtype::bf16; }},
+      {"draft_vocab is 101: 0 to 100", [](Call& c) { c.batch.draft_vocab = 101; }},
+      {"ties is 2", [](Call& c) { c.batch.ties = static_cast<Ties>(2); }},
+      {"draft.kind is 5", [](Call& c) { c.batch.draft.kind = static_cast<RowKind>(5); }},
+      {"target.kind is probabilities, and target_options are given",
+       [](Call& c) {
+         c.batch.target.kind = RowKind::probabilities;
+         c.batch.target_options.temperature = region<float>(7);
+       }},
+      {"target.kind is probabilities, and mask is given",
+       [](Call& c) {
+         c.batch.target.kind = RowKind::probabilities;
+         c.batch.mask = {region<std::uint32_t>(7), nullptr, 0, 0};
+       }},
+      {"ties is lowest, and target_options have temperature and log_sum_exp",
+       [](Call& c) {
+         c.batch.ties = Ties::lowest;
+         c.batch.target_options.temperature = c.batch.target_options.log_sum_exp = region<float>(7);
+       }},
+      {"cumulative_extra is 2", [](Call& c) { c.batch.cumulative_extra = 2; }},
 
       {"rule.method is 3", [](Call& c) { c.batch.rule.method = static_cast<KernelRule>(3); }},
       {"rule.residual is 7", [](Call& c) { c.batch.rule.residual = static_cast<Residual>(7); }},
@@ -143,6 +167,14 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"addresses and uniforms are null", [](Call& c) { c.batch.uniforms = nullptr; }},
       {"addresses and uniforms are both given",
        [](Call& c) { c.batch.addresses = region<RandomAddress>(7); }},
+      {"seeds are given besides addresses or uniforms",
+       [](Call& c) { c.batch.seeds = region<std::uint64_t>(7); }},
+      {"positions is null: both are needed",
+       [](Call& c) { c.batch.uniforms = nullptr, c.batch.seeds = region<std::uint64_t>(7); }},
+      {"lengths and cumulative are both given",
+       [](Call& c) { c.batch.lengths = c.batch.cumulative = region<std::int32_t>(7); }},
+      {"mask has no strides: they count words, and a row has 4",
+       [](Call& c) { c.batch.mask = region<std::uint32_t>(7); }},
       {"draft.data is null: draft_options are given",
        [](Call& c) { c.batch.draft = {}, c.batch.draft_options.cutoff = region<float>(7); }},
 
@@ -168,7 +200,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
          c.batch.target.dtype = c.batch.draft.dtype = Dtype::f16;
          c.batch.draft.data = shifted(c.batch.draft.data, 1);
        }},
-      {"drafted is 0x300002", [](Call& c) { c.batch.drafted = shifted(c.batch.drafted, 2); }},
+      {"drafted is 0x300002", [](Call& c) { c.batch.drafted = shifted(c.batch.drafted.data, 2); }},
       {"uniforms is 0x400004: a multiple of 8",
        [](Call& c) { c.batch.uniforms = shifted(c.batch.uniforms, 4); }},
       {"accepted is 0x500001", [](Call& c) { c.batch.accepted = shifted(c.batch.accepted, 1); }},
@@ -183,6 +215,14 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"accepted (0x500000 to 0x500020) overlaps next (0x50001c to 0x50003c)",
        [](Call& c) { c.batch.next = c.batch.accepted + 7; }},
       {"tokens is 0x900002", [](Call& c) { c.batch.tokens = shifted(region<Token>(8), 2); }},
+      {"log_sum_exps is 0x900002", [](Call& c) { c.batch.log_sum_exps = shifted(region<float>(8), 2); }},
+      {"draft_place is 0x900002", [](Call& c) { c.batch.draft_place = shifted(region<std::int32_t>(8), 2); }},
+      {"overlaps bonus", [](Call& c) { c.batch.bonus = c.batch.accepted; }},
+      {"overlaps cumulative", [](Call& c) { c.batch.cumulative = c.batch.accepted - 8; }},
+      {"overlaps mask",
+       [](Call& c) {
+         c.batch.mask = {reinterpret_cast<const std::uint32_t*>(c.batch.accepted) - 3, nullptr, 0, 0};
+       }},
       {"overlaps counts",
        [](Call& c) { c.batch.tokens = region<Token>(8), c.batch.counts = region<std::int32_t>(8); }},
       {"overlaps flags", [](Call& c) { c.batch.flags = region<std::uint32_t>(5); }},

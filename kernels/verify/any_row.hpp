@@ -1,0 +1,120 @@
+// Rows whose format is told as a kernel runs: of two formats side by side, of probabilities, of a smaller
+// vocabulary, or with ids that a grammar forbids. Held as floats, whatever they are in memory, and so in a
+// float's layout of a tile: as many bytes are on their way as in the rows of one format, in more registers.
+//
+// A mask costs the word of each four ids, from the first cache; a map of ids one number an id more, and
+// gathers what it points to; a probability one logarithm an id.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/verify/tile.hpp"
+
+namespace speclab {
+
+/// In the place of a row's format: any.
+struct AnyLogit {
+  std::uint32_t bits;
+};
+
+template <>
+struct TileShape<AnyLogit> : TileShape<float> {};
+
+struct AnyRow {
+  using Logit = float;
+
+  const void* data = nullptr;
+  Dtype dtype = Dtype::f32;
+  RowKind kind = RowKind::logits;
+  std::int32_t vocab = 0;               ///< ids to give
+  std::int32_t own_vocab = 0;           ///< ids in memory
+  const std::int32_t* place = nullptr;  ///< of an id to give, in memory; null: the same
+  const std::uint32_t* mask = nullptr;
+  RowScale scale{};
+  Token only = no_token;  ///< the one place in memory whose id has probability, if there is one ...
+  float only_logit = 0;   ///< ... and its logit
+
+  /// An id's logit, or log2 of its probability; minus infinity where it has none.
+  SPECLAB_DEVICE double exact(Token id) const {
+    const float value = stored(id);
+    return kind == RowKind::probabilities ? log2(static_cast<double>(value)) : static_cast<double>(value);
+  }
+  SPECLAB_DEVICE float one(Token id) const {
+    return kind == RowKind::probabilities ? log_two(stored(id)) : stored(id);
+  }
+
+  /// Sixteen bytes of floats; of shorter formats the eight that hold as many ids.
+  SPECLAB_DEVICE HeldTile<float> begin(std::int32_t tile) const {
+    HeldTile<float> mine{};
+    SPECLAB_UNROLL
+    for (int s = 0; s < Shape::steps; ++s) {
+      const std::int32_t first = Shape::first(tile, s, simt::thread_index());
+      if (!whole(first)) continue;
+      if (dtype == Dtype::f32) {
+        mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(address<float>(first)));
+      } else {
+        const simt::Vector8 half = simt::load(reinterpret_cast<const simt::Vector8*>(address<Bf16>(first)));
+        mine.vectors[s].word[0] = half.word[0];
+        mine.vectors[s].word[1] = half.word[1];
+      }
+    }
+    return mine;
+  }
+
+  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<float>& mine) const {
+    SPECLAB_UNROLL
+    for (int s = 0; s < Shape::steps; ++s) {
+      const std::int32_t first = Shape::first(tile, s, simt::thread_index());
+      const std::uint32_t allowed =
+          mask == nullptr || first >= vocab
+              ? ~0U
+              : simt::load_cached(mask + first / 32) >> static_cast<unsigned>(first % 32);
+      const simt::Vector16 loaded = mine.vectors[s];
+      SPECLAB_UNROLL
+      for (int k = 0; k < Shape::width; ++k) {
+        float value = whole(first) ? expanded(loaded, k) : in_memory(first + k);
+        if (kind == RowKind::probabilities) value = log_two(value);
+        if ((allowed >> static_cast<unsigned>(k) & 1U) == 0 || value < scale.cutoff) value = -INFINITY;
+        mine.vectors[s].word[k] = bits_of_float(value);
+      }
+    }
+  }
+
+ private:
+  using Shape = TileShape<float>;
+
+  template <class T>
+  SPECLAB_DEVICE const T* address(std::int32_t id) const {
+    return static_cast<const T*>(data) + id;
+  }
+  /// Whether the ids of a step are loaded at once.
+  SPECLAB_DEVICE bool whole(std::int32_t first) const {
+    const std::uintptr_t bytes = dtype == Dtype::f32 ? 16 : 8;
+    return place == nullptr && only == no_token && reinterpret_cast<std::uintptr_t>(data) % bytes == 0 &&
+           first + Shape::width <= own_vocab;
+  }
+  SPECLAB_DEVICE float expanded(const simt::Vector16& loaded, int k) const {
+    if (dtype == Dtype::f32) return logit_in<float>(loaded, k);
+    return dtype == Dtype::bf16 ? logit_in<Bf16>(loaded, k) : logit_in<F16>(loaded, k);
+  }
+  /// What memory holds of an id; outside of the vocabulary what makes its probability 0.
+  SPECLAB_DEVICE float in_memory(Token id) const {
+    std::int32_t at = id;
+    if (place != nullptr && id < vocab) at = simt::load_cached(place + id);
+    if (id >= vocab || at < 0 || at >= own_vocab) return kind == RowKind::probabilities ? 0 : -INFINITY;
+    if (only != no_token) return at == only ? only_logit : -INFINITY;
+    if (dtype == Dtype::f32) return load_cached(address<float>(at));
+    return dtype == Dtype::bf16 ? to_float(load_cached(address<Bf16>(at)))
+                                : to_float(load_cached(address<F16>(at)));
+  }
+  /// The same of an id that a mask may forbid.
+  SPECLAB_DEVICE float stored(Token id) const {
+    if (mask != nullptr && (simt::load_cached(mask + id / 32) >> static_cast<unsigned>(id % 32) & 1U) == 0) {
+      return -INFINITY;
+    }
+    return in_memory(id);
+  }
+};
+
+}  // namespace speclab
