@@ -24,7 +24,7 @@ from speclab_kernels import vllm as ours  # noqa: E402
 torch.set_num_threads(1)
 FILE = Path(found.origin).parent / "v1/sample/rejection_sampler.py"
 ALL = 100_000
-THEIRS = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 4000))  # in the interpreter: milliseconds a request
+THEIRS = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1500))  # in the interpreter: milliseconds a request
 
 
 class StandIn(types.ModuleType):
