@@ -112,6 +112,34 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         counts=dense("counts", counts, (requests,), "torch.int32"), **fields)
 
 
+PROBABILITIES = 1  # speclab_probabilities
+LOWEST = 1  # speclab_ties_lowest
+
+
+def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, next, tokens, bonus, temperature):
+    """A Batch of rows as serving engines have them, without a copy: target [rows, V] logits and draft [rows, V] probabilities (or None), a
+    row for each drafted token; drafted [rows]; starts [B + 1] cumulative counts, and up to gamma tokens a request; uniforms
+    [B, gamma + 1] float64; bonus and temperature [B]; ids are int32. Temperature 0 takes the lowest id of the largest logit."""
+    requests, vocab = starts.shape[0] - 1, target.shape[1]
+    for name, tensor in (("target", target), ("draft", draft)):
+        if tensor is not None and (str(tensor.dtype) not in DTYPES or tensor.stride(1) != 1):
+            raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
+                               "last stride of 1")
+    index = dense("starts", starts, (requests + 1,), "torch.int32")
+
+    def flat(tensor):
+        return Rows() if tensor is None else Rows(tensor.data_ptr(), tensor.stride(0), tensor.stride(0))
+    return Batch(
+        requests=requests, gamma=gamma, vocab=vocab, target_dtype=DTYPES[str(target.dtype)], target=flat(target), target_index=index,
+        draft_dtype=0 if draft is None else DTYPES[str(draft.dtype)], draft=flat(draft), draft_index=None if draft is None else index,
+        draft_kind=0 if draft is None else PROBABILITIES, ties=LOWEST, cumulative=index,
+        drafted_view=View(dense("drafted", drafted, (target.shape[0],), "torch.int32"), index, 1, 1),
+        target_temperature=View(dense("temperature", temperature, (requests,), "torch.float32"), None, 1, 0),
+        uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),
+        bonus=dense("bonus", bonus, (requests,), "torch.int32"), accepted=dense("accepted", accepted, (requests,), "torch.int32"),
+        next=dense("next", next, (requests,), "torch.int32"), tokens=dense("tokens", tokens, (requests, gamma + 1), "torch.int32"))
+
+
 class Library:
     """The shared library. Its functions raise SpeclabError with the library's own sentence."""
 

@@ -1,7 +1,8 @@
 """In place of flashinfer.sampling.chain_speculative_sampling, with its arguments and results."""
 import torch
 
-from ._probabilities import verify_probabilities
+from .c_library import PROBABILITIES, batch_of
+from .torch_operator import run
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -25,8 +26,12 @@ def chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, maybe
             uniforms = _addressed(seed, 0 if offset is None else offset, requests, gamma + 1, device)
         else:
             uniforms = torch.rand(requests, gamma + 1, dtype=torch.float64, device=device, generator=generator)
-    tokens, counts, _ = verify_probabilities(target_probs, draft_probs, draft_token_ids, uniforms)
-    emitted = counts - 1
+    tokens = torch.empty(requests, gamma + 1, dtype=torch.int32, device=device)
+    emitted, last = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
+    drafted = draft_token_ids.to(torch.int32).contiguous()
+    uniforms = uniforms.contiguous()
+    run(batch_of(target_probs, draft_probs, drafted, emitted, last, uniforms=uniforms, tokens=tokens, target_kind=PROBABILITIES,
+                 draft_kind=PROBABILITIES), device)
     inside = (draft_token_ids >= 0) & (draft_token_ids < target_probs.shape[2])
     ids = torch.where(inside, draft_token_ids, 0).to(torch.int64)[..., None]
     p = target_probs[:, :gamma].gather(2, ids)[..., 0].double()

@@ -24,8 +24,7 @@ def speculative_sampling(candidate_input_ids, candidate_logits, candidate_length
     target, draft = new_logits.detach(), candidate_logits.detach()
     if assistant_ensemble_weight is not None:
         target = _ensemble(target, draft, float(assistant_ensemble_weight))
-    if target.dtype != draft.dtype or target.dtype == torch.float64:
-        target, draft = target.float(), draft.float()
+    target, draft = (logits.float() if logits.dtype == torch.float64 else logits for logits in (target, draft))
     result = verify(_dense(target), _dense(draft), drafted, uniforms)
     count = int(result.counts)
     if int(result.flags) & 1:

@@ -58,22 +58,22 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
             target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
             draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float,
             residual: str, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    return _run(target, draft, drafted, uniforms, addresses, lengths,
-                (target_temperature, target_cutoff, target_log_sum_exp), (draft_temperature, draft_cutoff, draft_log_sum_exp),
-                method, lenience, residual, implementation)
-
-
-def _run(target, draft, drafted, uniforms, addresses, lengths, target_options, draft_options, method, lenience, residual,
-         implementation):
-    device = target.device
-    tokens, counts, accepted, following, flags = outputs = _outputs(target, drafted)
-    kernels = library()
+    options = [dict(zip(("temperature", "cutoff", "log_sum_exp"), side))
+               for side in ((target_temperature, target_cutoff, target_log_sum_exp), (draft_temperature, draft_cutoff, draft_log_sum_exp))]
+    outputs = tokens, counts, accepted, following, flags = _outputs(target, drafted)
     batch = batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses,
                      lengths=lengths, method=method, lenience=lenience, residual=residual,
-                     implementation=kernels.number_of(implementation or "fused"), target_options=dict(zip(_OPTIONS, target_options)),
-                     draft_options=dict(zip(_OPTIONS, draft_options)), tokens=tokens, counts=counts)
+                     implementation=library().number_of(implementation or "fused"), target_options=options[0],
+                     draft_options=options[1], tokens=tokens, counts=counts)
+    run(batch, target.device, emulate=implementation != "")
+    return outputs
+
+
+def run(batch, device, emulate=False):
+    """Verifies a Batch on the device where its arrays are."""
+    kernels = library()
     if device.type == "cpu":
-        kernels.on_cpu(batch, emulate=implementation != "")
+        kernels.on_cpu(batch, emulate)
     elif device.type == "cuda":
         with torch.cuda.device(device):
             stream = torch.cuda.current_stream().cuda_stream
@@ -81,10 +81,6 @@ def _run(target, draft, drafted, uniforms, addresses, lengths, target_options, d
             kernels.launch(batch, workspace.data_ptr(), workspace.numel(), stream)
     else:
         raise SpeclabError(f"target is on {device}: a CUDA device or the CPU is needed")
-    return outputs
-
-
-_OPTIONS = ("temperature", "cutoff", "log_sum_exp")
 
 
 @_verify.register_fake
@@ -99,7 +95,7 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
     """Verifies the drafted tokens of a batch.
 
     target      [B, gamma + 1, V] logits in float32, bfloat16 or float16, the last dimension dense
-    draft       [B, gamma, V] in the same format; None where drafts were certain (look-up of n-grams)
+    draft       [B, gamma, V] in any of them; None where drafts were certain (look-up of n-grams)
     drafted     [B, gamma] integers; an id outside of the vocabulary, such as -1, is rejected
     uniforms    [B, gamma + 1] float64 in [0, 1): for each position, then for the next token; or
     addresses   [B, 2] where random numbers are (`addresses`); without either uniforms come from torch's generator

@@ -6,8 +6,8 @@
 """
 import torch
 
-from ._probabilities import _triton
-from .torch_operator import verify
+from .c_library import flat_batch_of
+from .torch_operator import run
 
 
 def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_draft_tokens, draft_probs, target_logits,
@@ -35,13 +35,19 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
         temperature = (sampling_metadata.temperature != 0).float()
     if next_uniforms is not None:
         following = next_uniforms
-    bonus = bonus_token_ids.reshape(-1)
-    fused = _triton() if device.type == "cuda" else None
-    if fused is not None:
-        return fused.verify(target_logits, draft_probs, draft_token_ids, cu_num_draft_tokens, max_spec_len, uniforms, following, bonus,
-                            temperature=temperature, draft_is=fused.PROBABILITIES)[0]
-    return _padded(draft_token_ids, cu_num_draft_tokens, max_spec_len, draft_probs, target_logits, bonus, uniforms, following,
-                   temperature)
+    starts = torch.nn.functional.pad(cu_num_draft_tokens.to(torch.int32), (1, 0))
+    # The library has the uniforms of a request side by side; those behind its drafted tokens are never looked at.
+    places = torch.arange(max_spec_len, device=device) + starts[:-1, None]
+    coins = torch.cat((uniforms, uniforms.new_zeros(1)))[places.clamp(max=uniforms.shape[0])]
+    coins = torch.cat((coins, following[:, None]), 1)
+    # Named, so that they live until the launch.
+    target = target_logits.float() if target_logits.dtype == torch.float64 else target_logits
+    drafted, bonus = draft_token_ids.to(torch.int32), bonus_token_ids.reshape(-1).to(torch.int32)
+    tokens = torch.empty(requests, max_spec_len + 1, dtype=torch.int32, device=device)
+    accepted, last = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
+    batch = flat_batch_of(target, draft_probs, drafted, starts, max_spec_len, coins, accepted, last, tokens, bonus, temperature)
+    run(batch, device)
+    return tokens
 
 
 def _uniforms(num_draft_tokens, generators, device):
@@ -56,35 +62,3 @@ def _uniforms(num_draft_tokens, generators, device):
             following[request:request + 1].uniform_(generator=generator)
         start += count
     return uniforms, following
-
-
-def _padded(drafted, ends, width, draft, target, bonus, uniforms, following, temperature):
-    """By the C library, which takes as many rows of each request. Rows behind a request's drafted tokens are never looked at: the last
-    one stands for them."""
-    vocab = target.shape[1]
-    requests = ends.shape[0]
-    ends = ends.to(torch.int64)
-    lengths = torch.diff(ends, prepend=ends.new_zeros(1))
-    if target.shape[0] == 0:
-        tokens = torch.full((requests, width + 1), -1, dtype=torch.int32, device=target.device)
-        tokens[:, 0] = bonus
-        return tokens
-    target = target.float()
-    greedy = temperature == 0
-    largest = target.argmax(-1)
-    rows = torch.arange(width + 1, device=target.device) + (ends - lengths)[:, None]
-    rows = torch.minimum(rows, (ends - 1).clamp(min=0)[:, None])
-    # Of a request at temperature 0 the lowest id of the largest logit takes all; elsewhere logits stay as they are.
-    ids = torch.arange(vocab, device=target.device)
-    owner = torch.repeat_interleave(torch.arange(requests, device=target.device), lengths)
-    losing = greedy[owner][:, None] & (ids != largest[:, None])
-    target = target.masked_fill(losing, float("-inf"))
-    if draft is not None:
-        # What a draft at temperature 0 was drawn from does not matter.
-        draft = torch.where(greedy[owner][:, None], torch.full_like(draft, 1 / vocab), draft).float().log()[rows[:, :width]]
-    coins = torch.cat((uniforms[rows[:, :width]], following[:, None]), 1)
-    result = verify(target[rows], draft, drafted[rows[:, :width]], coins, lengths=lengths)
-    # The bonus token stands where a request's tokens are all accepted.
-    last = lengths[:, None]
-    drawn = torch.where(result.accepted[:, None] == last, bonus.to(torch.int32)[:, None], result.tokens.gather(1, last))
-    return result.tokens.scatter(1, last, drawn)

@@ -41,6 +41,14 @@ def test_decisions_are_the_definitions(dtype):
     assert (results[0].flags == results[1].flags).all() and results[0].flags[4:6].any()
 
 
+def test_formats_may_differ():
+    target, draft, drafted, uniforms = batch(dtype=torch.bfloat16)
+    for name in ("", "fused"):
+        one = verify(target, draft, drafted, uniforms, implementation=name)
+        other = verify(target.float(), draft, drafted, uniforms, implementation=name)
+        assert (one.tokens == other.tokens).all()
+
+
 def test_distribution():
     target, draft = cases.rows()
     count = 100_000
