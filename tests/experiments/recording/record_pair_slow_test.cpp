@@ -73,7 +73,7 @@ TEST_CASE(
                          run.half_width()) < 4.5);
     }
     // Power: block verification is not the token rule.
-    const GammaRounds& other = rounds_of(
+    const GammaRounds other = rounds_of(
         recorded.recording, rule == RecordedRule::token ? RecordedRule::block : RecordedRule::token)[7];
     const Interval run = simulated_tokens(simulated, 8);
     CHECK(errors_apart(other.whole_tokens / other.whole_rounds, run.estimate, run.half_width(),
