@@ -28,7 +28,7 @@ def published_pairs():
 
 
 def token_texts(gguf):
-    """The vocabulary of a GGUF file with GPT-2's letters for bytes: a text a token."""
+    """The vocabulary of a GGUF file with GPT-2's letters for bytes: one text per token."""
     data = gguf.read_bytes()
     key = b"tokenizer.ggml.tokens"
     at = data.index(key) + len(key)

@@ -98,7 +98,7 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
                                             const Control& control);
 
-/// One line a test, ending in the verdict.
+/// One line per test, ending in the verdict.
 Listing equality_text(const EqualityResult& result);
 
 }  // namespace speclab

@@ -31,7 +31,7 @@ rows; else a second sample, of plain decoding, stands for it. p-values are adjus
 the chance of a false alarm is the level. The config's "check" section sets samples, tokens, level
 and power.
 With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
-a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row a sequence. If
+a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
 they differ, it says which rule or planted fault they are most like.
 Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
 GPU kernels are tested by speclab check kernels, which has options of its own (--help).)",

@@ -26,7 +26,7 @@ int convert_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab convert MODEL --out FILE [--draft]",
       .about =
-          R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: a row a line; .json: a list of
+          R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: one row per line; .json: a list of
 rows; .npy or .npz: an array [contexts, V]), or a config, whose target (or draft) is meant: an n-gram model that a config
 trains on a text becomes an ARPA file, for example. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
 all their digits. Tables have a row for every context, so that they need few tokens and short contexts.)",

@@ -255,7 +255,7 @@ maximum likelihood, and whether it is alike at all positions is tested; a record
 log-probabilities under target and draft, from which every gamma follows exactly; a config, whose models
 give alpha exactly or are run; or several drafters to compare.
 Costs: --c; a roofline of two models on a device; measured times; or --measure, which runs neural models here.
-A config of several cases gets a row a case: its gamma beside the best. For Table 2 of Leviathan
+A config of several cases gets one row per case: its gamma beside the best. For Table 2 of Leviathan
 et al. 2023: speclab plan --config configs/paper/table2-4.json)",
       .examples = R"(  speclab plan --alpha 0.75 --c 0.02
   speclab plan --alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4

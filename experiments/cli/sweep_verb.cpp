@@ -11,7 +11,7 @@ int sweep_main(const std::vector<std::string>& arguments) {
       .line = "speclab sweep CONFIG.json [options]",
       .about =
           R"(Runs every cell of the grid that the config's "sweep" describes: lists or ranges of values by
-path, as a Cartesian product, in parallel. results.csv has one row a cell; report.html has curves or a heat
+path, as a Cartesian product, in parallel. results.csv has one row per cell; report.html has curves or a heat
 map. Cells share random numbers, so that they can be compared pair by pair. --backend cuda simulates them on
 a GPU, as run does.
 )",

@@ -294,13 +294,13 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
   return figure;
 }
 
-/// A row a cell, for sweeps, which have several for one drafter and task.
+/// One row per cell, for sweeps, which have several for one drafter and task.
 std::vector<Figure> by_cell(const Result& result) {
   constexpr std::size_t most_cells_drawn = 60;
   Figure figure;
   figure.title = "Speedup of every drafter at its best fixed γ";
   figure.y_label = metric_label(Metric::speedup);
-  figure.caption = "A row a cell, with intervals. Standard decoding is 1.";
+  figure.caption = "One row per cell, with intervals. Standard decoding is 1.";
   Series series{.name = "best fixed γ", .style = SeriesStyle::points};
   for (const CellResult& cell : result.cells) {
     if (numbers_of(cell) == nullptr || figure.categories.size() == most_cells_drawn) continue;

@@ -44,7 +44,7 @@ bool same(const RuleConfig& a, const RuleConfig& b) {
   return first == second;
 }
 
-/// What simulated decoding gave: one job a cell.
+/// What simulated decoding gave: one job per cell.
 class DecodingCell final : public PreparedCell {
  public:
   DecodingCell(const CellSpec& cell, Job& job, std::optional<double> exact_alpha)

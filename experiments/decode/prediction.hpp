@@ -25,7 +25,7 @@ const Typed<Prediction>& prediction_type();
 /// At `gamma`, or at the optimal one. alpha in [0, 1], c and c_hat >= 0, gamma >= 0: asserted.
 Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& gamma);
 
-/// One line a number.
+/// One line per number.
 std::string prediction_text(const Prediction& prediction);
 
 }  // namespace speclab

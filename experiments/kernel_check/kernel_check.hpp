@@ -73,7 +73,7 @@ const Typed<KernelCheckReport>& kernel_check_type();
 /// Empty after a Ctrl-C.
 std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options);
 
-/// One line a test that `check_kernels` would run.
+/// One line per test that `check_kernels` would run.
 std::vector<std::string> kernel_check_list(const KernelCheckOptions& options);
 
 std::string kernel_check_text(const KernelCheckReport& report);

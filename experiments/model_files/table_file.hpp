@@ -10,7 +10,7 @@ namespace speclab {
 
 using TableWriter = void (*)(const TableRows& rows, const std::filesystem::path& file);
 
-/// By the extension: .csv (a row a line), .json (a list of rows), .npy (float64 [contexts, V]), .npz (the
+/// By the extension: .csv (one row per line), .json (a list of rows), .npy (float64 [contexts, V]), .npz (the
 /// same as array "rows"). Numbers have all their digits. Throws UsageError for another extension.
 TableWriter table_writer(const std::filesystem::path& file);
 

@@ -55,7 +55,7 @@ Figure rows_of_cells(const Result& result, Metric metric) {
     if (const Interval* value = find(cell.simulated, metric)) simulated.add(row, *value);
   }
   for (Series* series : {&printed, &formula, &simulated}) figure.add(std::move(*series));
-  figure.caption = "A row a case; simulated values with their intervals.";
+  figure.caption = "One row per case; simulated values with their intervals.";
   return figure;
 }
 

@@ -75,7 +75,8 @@ std::vector<Figure> PrintedNumbers::figures() const {
   figure.series.front().add(least, 1);
   figure.series.front().add(most, 1);
   figure.caption =
-      "A point a printed number. On the line it is found as printed; the tables below say which is which.";
+      "One point per printed number. On the line it is found as printed; the tables below say which is "
+      "which.";
   return {figure};
 }
 

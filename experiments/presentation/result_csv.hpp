@@ -8,9 +8,9 @@
 
 namespace speclab {
 
-/// One row a cell of `cells`, every number in full, with the columns of ResultRows and between them printed,
-/// formula and simulated values of every metric with intervals, the verdict. Handed over in pieces; goes
-/// through the cells twice.
+/// One row per cell of `cells`, every number in full, with the columns of ResultRows and between them
+/// printed, formula and simulated values of every metric with intervals, the verdict. Handed over in pieces;
+/// goes through the cells twice.
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out);
 

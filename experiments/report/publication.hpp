@@ -51,9 +51,9 @@ struct Picture {
   std::string title = {};                ///< above all; empty for none: captions belong to the text
 };
 
-/// Panels have one range of each axis, one colour a name, and one legend. Intervals are bands around points,
-/// or bars where the axis has names. Throws std::invalid_argument for a figure that contradicts itself,
-/// std::runtime_error when gnuplot is missing (it says what to install) or fails.
+/// Panels have one range of each axis, one colour per name, and one legend. Intervals are bands around
+/// points, or bars where the axis has names. Throws std::invalid_argument for a figure that contradicts
+/// itself, std::runtime_error when gnuplot is missing (it says what to install) or fails.
 std::string draw_picture(const std::vector<Panel>& panels, const Picture& picture);
 
 }  // namespace speclab

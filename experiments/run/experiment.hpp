@@ -98,7 +98,7 @@ class Experiment {
   virtual TypePtr own_result() const { return nullptr; }
 
   /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
-  /// a row a cell.
+  /// one row per cell.
   virtual std::vector<Metric> shown_metrics() const { return {}; }
   /// What is drawn of a sweep that does not say.
   virtual Metric figure_metric() const { return Metric::speedup; }

@@ -65,13 +65,13 @@ struct SchedulesResult {
 template <>
 const Typed<SchedulesResult>& described();
 
-/// One table a cell, one row a schedule.
+/// One table per cell, one row per schedule.
 std::vector<Table> schedules_tables(const Result& result, const std::string& id);
 /// Speedup over the swept number, when a config sweeps one, and the timelines of each cell with traces.
 std::vector<Figure> schedules_figures(const Result& result);
 /// The fastest schedule, and whether the formulas hold.
 std::string schedules_headline(const Result& result);
-/// One row a schedule of each cell, every number in full.
+/// One row per schedule of each cell, every number in full.
 std::string schedules_csv(const Result& result);
 /// trace.json: the traces in Chrome's trace event format, which chrome://tracing and Perfetto open. A
 /// process for each schedule of each cell, a thread for each of its tracks; a target run is a millisecond.

@@ -199,7 +199,7 @@ void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
   row.blocks.push_back(block);
 }
 
-/// One row for a schedule whose runs follow one another, else one row a track.
+/// One row for a schedule whose runs follow one another, else one row per track.
 void add_trace(Figure& figure, const ScheduleTrace& trace, double shortest) {
   TraceRow together{trace.schedule, {}};
   std::vector<TraceRow> tracks;

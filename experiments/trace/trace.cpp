@@ -107,7 +107,7 @@ void add_word(std::vector<TextSpan>& line, const std::string& word, SpanKind kin
   line.push_back({word, kind});
 }
 
-/// The rounds of one gamma as text, one line a round.
+/// The rounds of one gamma as text, one line per round.
 Passage passage(const TracedGamma& traced, const std::string& id) {
   Passage passage;
   passage.id = id;

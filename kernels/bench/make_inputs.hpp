@@ -54,7 +54,7 @@ struct DrawArgs {
 };
 
 /// Draws a token of each row's softmax by the largest of logits with Gumbel noise (Maddison et al. 2014,
-/// "A* sampling", section 2): one pass, no sums. One block a row.
+/// "A* sampling", section 2): one pass, no sums. One block per row.
 template <class T>
 struct DrawDrafts : simt::KernelOf<DrawArgs, 256, 4> {
   static constexpr const char* name = "draw drafts";

@@ -1,4 +1,4 @@
-// The first kernel: one thread a request, running the reference's own function. Slow (a row is read by one
+// The first kernel: one thread per request, running the reference's own function. Slow (a row is read by one
 // thread), and the proof that core/ decides alike on both processors; faster kernels are compared with it.
 #pragma once
 

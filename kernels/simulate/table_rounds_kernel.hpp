@@ -1,4 +1,4 @@
-// Rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread a sequence. Each step
+// Rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread per sequence. Each step
 // takes one Philox block and one slot of 16 bytes; which state of its round a sequence is in is a number, not
 // a place in the program, so that the lanes of a warp go through the same instructions whatever their
 // acceptance draws say.

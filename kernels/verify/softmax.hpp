@@ -3,7 +3,7 @@
 //
 // Bytes: each logit is read twice and 4 are written. A softmax that reads once needs a row in one
 // multiprocessor, and 128 Ki floats do not fit; PyTorch's then reads three times (cunn_SoftMaxForward:
-// maximum, sum, result), with one block a row.
+// maximum, sum, result), with one block per row.
 #pragma once
 
 #include <cstdint>

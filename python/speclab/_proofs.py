@@ -207,7 +207,7 @@ class RuleComparison:
         return out
 
     def to_pandas(self) -> Any:
-        """A row a rule; needs pandas."""
+        """One row per rule; needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.records())

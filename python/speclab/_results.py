@@ -117,7 +117,7 @@ class Result:
         return out
 
     def to_csv(self) -> str:
-        """results.csv, a row a cell, as the experiment lays it out."""
+        """results.csv, one row per cell, as the experiment lays it out."""
         return self._core.csv()
 
     def to_pandas(self) -> Any:

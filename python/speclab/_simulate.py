@@ -96,7 +96,7 @@ class Simulation:
         return found
 
     def to_pandas(self) -> Any:
-        """A row an estimate: metric, value, low, high; needs pandas."""
+        """One row per estimate: metric, value, low, high; needs pandas."""
         import pandas
 
         rows = [(name, at.value, at.low, at.high) for name, at in self.estimates.items() if at is not None]

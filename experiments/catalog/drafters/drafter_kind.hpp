@@ -1,4 +1,4 @@
-// The drafters that the experiment "compare" can name: one file a drafter, one line in all_drafters.cpp.
+// The drafters that the experiment "compare" can name: one file per drafter, one line in all_drafters.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The model kinds that a config can name: one file a kind, one line in all_models.cpp.
+// The model kinds that a config can name: one file per kind, one line in all_models.cpp.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParamete
           const Recording recording = read_recording(parameters.file, draft, nullptr, column).recording;
           if (recording.by_depth()) {
             throw UsageError(
-                fmt::format("{}: has a column a depth, which a model does not know; use speclab plan "
+                fmt::format("{}: has one column per depth, which a model does not know; use speclab plan "
                             "--recording",
                             parameters.file));
           }

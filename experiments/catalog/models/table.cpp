@@ -65,8 +65,8 @@ Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
   return rows;
 }
 
-/// Rows of a .csv (one row a line, commas between numbers) or .json (array of arrays of numbers) file. Throws
-/// ConfigError at `path`, naming the place in the file.
+/// Rows of a .csv (one row per line, commas between numbers) or .json (array of arrays of numbers) file.
+/// Throws ConfigError at `path`, naming the place in the file.
 Rows read_rows(const std::filesystem::path& file, const std::string& path) {
   Rows rows;
   try {
@@ -125,7 +125,7 @@ ModelKind table_model() {
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
       {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
        field("file", &TableParameters::file, input_file(),
-             "Instead of \"rows\" a .csv file (one row a line), .json (array of rows), .npy or .npz (array "
+             "Instead of \"rows\" a .csv file (one row per line), .json (array of rows), .npy or .npz (array "
              "[contexts, V]).")},
       make_table);
   made.exact_rows = exact_table;

@@ -1,4 +1,5 @@
-// The gamma policies that the experiment "compare" can name: one file a policy, one line in all_policies.cpp.
+// The gamma policies that the experiment "compare" can name: one file per policy, one line in
+// all_policies.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The verification rules that a config or the command line can name: one file a rule, one line in
+// The verification rules that a config or the command line can name: one file per rule, one line in
 // all_rules.cpp. Whatever is compiled for one rule (decoding, enumeration) is compiled in that file, by
 // rule_entry.hpp.
 #pragma once

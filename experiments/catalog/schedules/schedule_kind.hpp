@@ -1,4 +1,5 @@
-// The schedules that the experiment "schedules" can name: one file a schedule, one line in all_schedules.cpp.
+// The schedules that the experiment "schedules" can name: one file per schedule, one line in
+// all_schedules.cpp.
 #pragma once
 
 #include <cstdint>

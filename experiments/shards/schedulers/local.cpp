@@ -45,7 +45,7 @@ namespace {
 }
 
 void run_local(const Submission& submission, const std::vector<int>& shards) {
-  // By default one thread a shard, so that the shards are what fills the cores.
+  // By default one thread per shard, so that the shards are what fills the cores.
   Submission mine = submission;
   if (mine.threads == 0) mine.threads = 1;
   const int cores = thread_count();

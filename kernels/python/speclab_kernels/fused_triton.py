@@ -3,7 +3,7 @@
 Three launches, without softmaxed rows and without waiting for the host: `sum_tiles` leaves a maximum and a sum of each tile of
 each row; `weigh_tiles` makes a request's acceptance draws, in each of its programs again, and sums the weights of a tile of the
 row (pair) that the next token is drawn from; `draw` chooses a tile and an id in it, by one uniform in float64. `find_cutoffs`,
-before them, is launched only for top-k, top-p and min-p: it leaves one number a row, below which logits have no probability.
+before them, is launched only for top-k, top-p and min-p: it leaves one number per row, below which logits have no probability.
 
 Rows are flat: request b has lengths[b] drafted tokens, at `ends[b] - lengths[b]` and on, where `ends` are cumulative sums.
 """

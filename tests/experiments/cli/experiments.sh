@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rules beside one another: the same bytes at any number of threads, and a figure with a column a rule.
+# Rules beside one another: the same bytes at any number of threads, and a figure with one column per rule.
 # usage: experiments.sh SPECLAB_BINARY SOURCE_DIR
 . "${0%/*}/program.bash" "$@"
 

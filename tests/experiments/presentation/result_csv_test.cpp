@@ -32,7 +32,7 @@ std::string field(const std::vector<std::vector<std::string>>& rows, std::size_t
 
 }  // namespace
 
-TEST_CASE("results.csv has a row a cell with names for data frames and what is the same in all rows") {
+TEST_CASE("results.csv has one row per cell with names for data frames and what is the same in all rows") {
   const TempFile table("0.5,0.3,0.2\n");
   Json config = parse_json(R"({"title": "CSV", "experiment": "decode", "seed": 7,
       "models": {"target": {"kind": "table", "file": ""}, "draft": {"kind": "table", "rows": [[0.3, 0.3, 0.4]]}},

@@ -248,7 +248,7 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
   const Result lengths =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
-  // One curve a schedule, also where its name says what is swept.
+  // One curve per schedule, also where its name says what is swept.
   const std::vector<Figure> by_gamma = experiment.figures(lengths, Timings{});
   CHECK(by_gamma[0].series.size() == 30);
   CHECK(by_gamma[0].series[2].name == "speculative");

@@ -8,7 +8,7 @@
 
 using namespace speclab;
 
-TEST_CASE("a row a cell, predicted by Theorem 3.8 at the measured c and tokens per target step") {
+TEST_CASE("one row per cell, predicted by Theorem 3.8 at the measured c and tokens per target step") {
   const RunResult run = run_of(parse_json(R"({
     "title": "test", "experiment": "walltime", "gamma": 2,
     "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "zipf", "vocab": 20}},

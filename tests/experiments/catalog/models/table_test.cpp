@@ -70,7 +70,7 @@ TEST_CASE("rows that do not fit together") {
   CHECK(error_of(R"({"kind": "table", "rows": [[-1, 1]]})").starts_with("/model/rows/0/0: "));
 }
 
-TEST_CASE("CSV: one row a line, spaces and empty lines ignored, either line end") {
+TEST_CASE("CSV: one row per line, spaces and empty lines ignored, either line end") {
   check_same(built(File(".csv", "0.5,0.5\n0.2,0.8\n").model()), "[[0.5, 0.5], [0.2, 0.8]]");
   check_same(built(File(".csv", " 1 , 2\t\r\n\r\n4,5").model()), "[[1, 2], [4, 5]]");
   check_same(built(File(".txt", "1e-3,2E3\n").model()), "[[1e-3, 2e3]]");
