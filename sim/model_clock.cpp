@@ -4,8 +4,11 @@
 #include <cassert>
 #include <chrono>
 #include <ctime>
+#include <functional>
+#include <initializer_list>
 
 #include "sim/decode.hpp"
+#include "sim/models/runs_together.hpp"
 
 namespace speclab {
 
@@ -39,6 +42,15 @@ class StopWatch {
   double begin_;
 };
 
+/// `each(text)` for every text of a batch, with their model runs made together.
+void for_batch(std::size_t texts, const std::function<void(std::size_t)>& each) {
+  if (texts == 1) {
+    each(0);
+  } else {
+    decode_together(texts, each);
+  }
+}
+
 /// A run over the `positions` tokens after the first `start`, and all rows after them.
 void run_over(const Model& model, std::span<const Token> text, std::size_t start, std::size_t positions) {
   std::vector<double> row;
@@ -46,66 +58,96 @@ void run_over(const Model& model, std::span<const Token> text, std::size_t start
   for (std::size_t i = 1; i <= positions; ++i) model.next(text.first(start + i), row);
 }
 
+using Texts = std::span<const std::vector<Token>>;
+
 /// Seconds of the target run of a round, after the draft runs of the round, whose seconds it adds.
-double play_round(const Model& target, const Model& draft, std::span<const Token> text, std::size_t start,
+double play_round(const Model& target, const Model& draft, Texts texts, std::size_t start,
                   std::size_t positions, ClockKind clock, std::vector<double>& draft_seconds) {
-  std::vector<double> row;
-  target.next(text.first(start - positions), row);
-  run_over(target, text, start - positions, positions);
-  if (positions > 1) draft.next(text.first(start), row);
+  for_batch(texts.size(), [&](std::size_t at) {
+    const std::span<const Token> text(texts[at]);
+    std::vector<double> row;
+    target.next(text.first(start - positions), row);
+    run_over(target, text, start - positions, positions);
+    if (positions > 1) draft.next(text.first(start), row);
+  });
   for (std::size_t i = 1; i < positions; ++i) {
     const StopWatch watch(clock);
-    draft.next(text.first(start + i), row);
+    for_batch(texts.size(), [&](std::size_t at) {
+      std::vector<double> row;
+      draft.next(std::span(texts[at]).first(start + i), row);
+    });
     draft_seconds.push_back(watch.seconds());
   }
   const StopWatch watch(clock);
-  run_over(target, text, start, positions);
+  for_batch(texts.size(), [&](std::size_t at) { run_over(target, texts[at], start, positions); });
   return watch.seconds();
 }
 
 /// Seconds of a draft run over two new tokens and one over the next.
-double draft_after_two(const Model& draft, std::span<const Token> text, std::size_t start, ClockKind clock) {
-  std::vector<double> row;
-  draft.next(text.first(start - 1), row);
-  draft.next(text.first(start), row);
+double draft_after_two(const Model& draft, Texts texts, std::size_t start, ClockKind clock) {
+  const auto ask = [&](std::initializer_list<std::size_t> lengths) {
+    for_batch(texts.size(), [&](std::size_t at) {
+      std::vector<double> row;
+      for (const std::size_t length : lengths) draft.next(std::span(texts[at]).first(length), row);
+    });
+  };
+  ask({start - 1, start});
   const StopWatch watch(clock);
-  draft.next(text.first(start + 2), row);
-  draft.next(text.first(start + 3), row);
+  ask({start + 2, start + 3});
   return watch.seconds();
 }
 
-ClockedDecode decode_plainly(const Model& target, const AnyRule& rule, std::vector<Token> context,
-                             std::uint64_t seed, std::uint32_t trial, std::size_t tokens, ClockKind clock) {
-  std::vector<double> row;
-  target.next(context, row);
-  const StopWatch watch(clock);
-  for (std::uint32_t i = 0; i < tokens; ++i) {
-    context.push_back(plain_token(rule, target.next(context, row), seed, trial, i));
+/// Texts of a batch go on until all have their tokens, so that every run is of the whole batch.
+class Unfinished {
+ public:
+  Unfinished(std::size_t texts, std::size_t tokens) : texts_(texts), tokens_(tokens) {}
+  bool any() const { return texts_ > 0; }
+  /// Of one text, which had `before` new tokens and has `after`.
+  void has(std::size_t before, std::size_t after) {
+    if (before < tokens_ && after >= tokens_) --texts_;
   }
-  return {watch.seconds(), tokens, tokens};
-}
 
-ClockedDecode decode_in_rounds(const Model& target, const Model& draft, const AnyRule& rule,
-                               std::int32_t gamma, std::vector<Token> context, std::uint64_t seed,
-                               std::uint32_t trial, std::size_t tokens, ClockKind clock) {
-  RoundScratch<double> scratch;
-  target.next(context, scratch.extra_row);
-  draft.next(context, scratch.extra_row);
-  const std::size_t start = context.size();
-  std::uint32_t rounds = 0;
-  const StopWatch watch(clock);
-  for (; context.size() < start + tokens; ++rounds) {
-    SampledRandomSource random = sampled_random_source(seed, trial, rounds);
-    if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0) {
-      throw_invalid_row();
-    }
+ private:
+  std::size_t texts_;
+  std::size_t tokens_;
+};
+
+/// `step(context, number, trial, row)` extends the context of each text, again and again.
+template <class Step>
+ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompts, std::uint32_t repeat,
+                           std::size_t batch, std::size_t tokens, ClockKind clock, const Step& step) {
+  std::vector<std::vector<Token>> contexts;
+  for (std::size_t text = 0; text < batch; ++text) {
+    contexts.push_back(prompts[(repeat + text) % prompts.size()]);
   }
-  return {watch.seconds(), context.size() - start, rounds};
+  const std::vector<std::vector<Token>> start = contexts;
+  for_batch(batch, [&](std::size_t text) {
+    std::vector<double> row;
+    target.next(contexts[text], row);
+    if (draft != nullptr) draft->next(contexts[text], row);
+  });
+  ClockedDecode found;
+  Unfinished unfinished(batch, tokens);
+  const StopWatch watch(clock);
+  for_batch(batch, [&](std::size_t text) {
+    RoundScratch<double> scratch;
+    std::vector<Token>& context = contexts[text];
+    for (std::uint32_t number = 0; unfinished.any(); ++number) {
+      const std::size_t before = context.size() - start[text].size();
+      step(context, number, repeat + static_cast<std::uint32_t>(text), scratch);
+      unfinished.has(before, context.size() - start[text].size());
+      ++found.rounds;
+      let_others_go_on();
+    }
+  });
+  found.seconds = watch.seconds();
+  for (std::size_t text = 0; text < batch; ++text) found.tokens += contexts[text].size() - start[text].size();
+  return found;
 }
 
 }  // namespace
 
-RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const Token> text,
+RunSeconds measure_runs(const Model& target, const Model& draft, Texts texts,
                         std::span<const std::size_t> starts, std::size_t most, ClockKind clock) {
   std::vector<std::vector<double>> of_target(most);
   std::vector<double> one;
@@ -114,11 +156,11 @@ RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const
   std::vector<std::size_t> backwards(starts.begin(), starts.end());
   std::sort(backwards.rbegin(), backwards.rend());
   for (const std::size_t start : backwards) {
-    assert(start > most && start + std::max<std::size_t>(most, 3) <= text.size());
+    assert(start > most && start + std::max<std::size_t>(most, 3) <= texts.front().size());
     for (std::size_t n = 1; n <= most; ++n) {
-      of_target[n - 1].push_back(play_round(target, draft, text, start, n, clock, one));
+      of_target[n - 1].push_back(play_round(target, draft, texts, start, n, clock, one));
     }
-    two.push_back(draft_after_two(draft, text, start, clock));
+    two.push_back(draft_after_two(draft, texts, start, clock));
   }
   RunSeconds found;
   for (auto& times : of_target) found.target.push_back(median_of(std::move(times)));
@@ -130,20 +172,30 @@ RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const
 ClockedGammas clock_decoding(const Model& target, const Model& draft, const AnyRule& rule,
                              std::span<const std::int32_t> gammas,
                              std::span<const std::vector<Token>> prompts, std::uint64_t seed,
-                             std::size_t tokens, std::uint32_t repeats, ClockKind clock,
+                             std::size_t tokens, std::uint32_t repeats, std::size_t batch, ClockKind clock,
                              const Control& control) {
   ClockedGammas found;
   found.gammas.resize(gammas.size());
+  const auto plain_step = [&](std::vector<Token>& context, std::uint32_t number, std::uint32_t trial,
+                              RoundScratch<double>& scratch) {
+    context.push_back(plain_token(rule, target.next(context, scratch.extra_row), seed, trial, number));
+  };
   for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
-    const std::vector<Token>& prompt = prompts[repeat % prompts.size()];
-    found.plain.push_back(decode_plainly(target, rule, prompt, seed, repeat, tokens, clock));
+    found.plain.push_back(decode_batch(target, nullptr, prompts, repeat, batch, tokens, clock, plain_step));
     control.progress(tokens);
     for (std::size_t i = 0; i < gammas.size(); ++i) {
       if (control.stop()) return {};
       // Another one begins in every repeat, so that none always follows the same one.
       const std::size_t at = (i + repeat) % gammas.size();
+      const auto round_step = [&](std::vector<Token>& context, std::uint32_t number, std::uint32_t trial,
+                                  RoundScratch<double>& scratch) {
+        SampledRandomSource random = sampled_random_source(seed, trial, number);
+        if (rule->round(target, draft, gammas[at], context, random, scratch, RoundWatch()).next < 0) {
+          throw_invalid_row();
+        }
+      };
       found.gammas[at].push_back(
-          decode_in_rounds(target, draft, rule, gammas[at], prompt, seed, repeat, tokens, clock));
+          decode_batch(target, &draft, prompts, repeat, batch, tokens, clock, round_step));
       control.progress(tokens);
     }
   }

@@ -23,14 +23,15 @@ struct RunSeconds {
 };
 
 /// Medians over `starts`, in turn. At each, rounds of 0, 1, ..., most - 1 drafted tokens are played along
-/// `text` as decoding plays them, since what ran before a run changes its time: a target run of as many
+/// every text as decoding plays them, since what ran before a run changes its time: a target run of as many
 /// positions, draft runs, then the target run that is timed. The draft's second entry is what a run costs
 /// that has two new tokens, as after a round which accepted everything, with what it makes the next one cost.
-/// start > most >= 2, and from start on `text` has most tokens and at least 3.
-RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const Token> text,
+/// Several texts are a batch: their runs are made together, by models that can, and timed so.
+/// start > most >= 2, and from start on texts have most tokens and at least 3.
+RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const std::vector<Token>> texts,
                         std::span<const std::size_t> starts, std::size_t most, ClockKind clock);
 
-/// One decoding.
+/// One decoding, of a batch of texts.
 struct ClockedDecode {
   double seconds = 0;
   std::uint64_t tokens = 0;
@@ -42,13 +43,13 @@ struct ClockedGammas {
   std::vector<std::vector<ClockedDecode>> gammas;  ///< by gamma, then repeat
 };
 
-/// In every repeat plain decoding and decoding with each gamma in turn, from the same prompt, until `tokens`
-/// are emitted. The prompts, which repeats take in turn, are read before the clock starts. Nothing when
-/// `control` ended it; its progress counts tokens.
+/// In every repeat plain decoding and decoding with each gamma in turn, from the same prompts, until each
+/// text of a batch of `batch` has at least `tokens`. The prompts, which texts take in turn, are read before
+/// the clock starts. Nothing when `control` ended it; its progress counts tokens of a text.
 ClockedGammas clock_decoding(const Model& target, const Model& draft, const AnyRule& rule,
                              std::span<const std::int32_t> gammas,
                              std::span<const std::vector<Token>> prompts, std::uint64_t seed,
-                             std::size_t tokens, std::uint32_t repeats, ClockKind clock,
+                             std::size_t tokens, std::uint32_t repeats, std::size_t batch, ClockKind clock,
                              const Control& control = {});
 
 }  // namespace speclab

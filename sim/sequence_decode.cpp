@@ -1,7 +1,10 @@
 #include "sim/sequence_decode.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "core/rules/token.hpp"
 #include "sim/adaptive_drafting.hpp"
@@ -12,11 +15,12 @@ namespace speclab {
 
 namespace {
 
-/// `decode(index, sequence, tally)` for every sequence, in parallel.
-template <class Decode>
-Outcome run_sequences(const SequenceSet& simulation, const Control& control, const Decode& decode) {
-  Outcome outcome;
-  outcome.batches.resize(simulation.batch_count());
+/// `decode(index, sequence, tallies)` for every sequence, in parallel, with a tally for each outcome.
+template <std::size_t outcomes, class Decode>
+std::array<Outcome, outcomes> run_sequences(const SequenceSet& simulation, const Control& control,
+                                            const Decode& decode) {
+  std::array<Outcome, outcomes> all;
+  for (Outcome& outcome : all) outcome.batches.resize(simulation.batch_count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   for_each_index(simulation.sequences.size() - simulation.first, [&](std::size_t after_first) {
@@ -25,22 +29,23 @@ Outcome run_sequences(const SequenceSet& simulation, const Control& control, con
       stopped = true;
       return false;
     }
-    Tally tally;
-    decode(index, simulation.sequences[index], tally);
+    std::array<Tally, outcomes> tallies;
+    decode(index, simulation.sequences[index], tallies);
     control.progress(simulation.sequences[index].tokens);
     const std::scoped_lock lock(mutex);
-    outcome.batches[simulation.batch_of(index)] += tally;
+    for (std::size_t i = 0; i < outcomes; ++i) all[i].batches[simulation.batch_of(index)] += tallies[i];
     return true;
   });
-  outcome.partial = stopped;
-  return outcome;
+  for (Outcome& outcome : all) outcome.partial = stopped;
+  return all;
 }
 
 }  // namespace
 
 Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control) {
-  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+  const auto decode = [&](std::size_t index, const Sequence& sequence, std::array<Tally, 1>& tallies) {
+    Tally& tally = tallies.front();
     const Model target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     AnyDrafter::Memory memory;
@@ -57,13 +62,15 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
       tally.add_round(round);
       policy.learn(learned, round);
     }
-  });
+  };
+  return std::move(run_sequences<1>(simulation, control, decode).front());
 }
 
-Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                              const AnyDrafter& drafter, const Control& control) {
+TextAcceptances measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
+                                      const AnyDrafter& drafter, const Control& control) {
   const AnyRule rule = TokenRule{};
-  return run_sequences(simulation, control, [&](std::size_t index, const Sequence& sequence, Tally& tally) {
+  const auto write = [&](std::size_t index, const Sequence& sequence, std::array<Tally, 2>& tallies) {
+    auto& [overlap, recorded] = tallies;
     const Model target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     AnyDrafter::Memory memory;
@@ -73,12 +80,17 @@ Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& tar
       const Row target_row = target.next(context, target_storage);
       drafter.read(memory, context);
       const Row draft_row = drafter.propose(memory, context, 0, draft_storage);
-      record_overlap(tally, draft_row.size == 0 ? 0 : rule->context_acceptance(target_row, draft_row));
-      tally.drafted += draft_row.size == 0 ? 0 : 1;
-      context.push_back(
-          plain_token(rule, target_row, simulation.seed, static_cast<std::uint32_t>(index), position));
+      const bool proposes = draft_row.size > 0;
+      record_overlap(overlap, proposes ? rule->context_acceptance(target_row, draft_row) : 0);
+      overlap.drafted += proposes ? 1 : 0;
+      const Token token =
+          plain_token(rule, target_row, simulation.seed, static_cast<std::uint32_t>(index), position);
+      record_overlap(recorded, proposes ? std::min(1.0, draft_row[token] / target_row[token]) : 0);
+      context.push_back(token);
     }
-  });
+  };
+  auto both = run_sequences<2>(simulation, control, write);
+  return {std::move(both[0]), std::move(both[1])};
 }
 
 }  // namespace speclab

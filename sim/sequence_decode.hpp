@@ -49,10 +49,14 @@ using TargetOf = std::function<Model(std::size_t sequence)>;
 Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
-/// Section 4.2's alpha for a drafter: along text that the target generates plainly, the overlap of the
-/// target's row and the row that a round would draft its first token from, 0 where there is none. Tallied as
-/// overlaps; `drafted` counts the contexts where something was proposed.
-Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                              const AnyDrafter& drafter, const Control& control = {});
+/// Of a text that the target generates plainly: what is counted for each of its contexts.
+struct TextAcceptances {
+  Outcome overlap;   ///< Section 4.2's alpha: overlaps with the row that a round would draft its first token
+                     ///< from, 0 where there is none; `drafted` counts contexts where something was proposed
+  Outcome recorded;  ///< min(1, q/p) of the token that came, tallied as overlaps
+};
+
+TextAcceptances measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
+                                      const AnyDrafter& drafter, const Control& control = {});
 
 }  // namespace speclab

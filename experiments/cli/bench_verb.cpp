@@ -31,13 +31,14 @@ plain NumPy program (scripts/numpy_reference.py) on the same tables.
 All rows are repeated in random order within one run, so that their ratios hold on a machine that
 drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.
 Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.
-The other suites, kernels and recordings, have options of their own: speclab bench kernels --help.)",
+The other suites, kernels, recordings and rows, have options of their own: speclab bench rows --help.)",
       .examples = R"(  speclab bench sim
   speclab bench sim --only "V = 256" --repetitions 15
   speclab bench sim --only numpy --json
   speclab bench sim --quick --out out/bench
   speclab bench kernels --dry-run
   speclab bench recordings
+  speclab bench rows
 )",
       .positional = "suite"};
   usage.options.add_options()("out", po::value<std::string>(),
@@ -82,13 +83,15 @@ int bench_main(const std::vector<std::string>& arguments) {
     return bench_kernels_verb({arguments.begin() + 1, arguments.end()});
   if (!arguments.empty() && arguments.front() == "recordings")
     return bench_recordings_verb({arguments.begin() + 1, arguments.end()});
+  if (!arguments.empty() && arguments.front() == "rows")
+    return bench_rows_verb({arguments.begin() + 1, arguments.end()});
   Usage how = bench_usage();
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const auto suite = (*values)["suite"].as<std::string>();
   if (suite != "sim") {
-    throw UsageError(
-        fmt::format("unknown suite \"{}\"{}", suite, suggestion(suite, {"sim", "kernels", "recordings"})));
+    throw UsageError(fmt::format("unknown suite \"{}\"{}", suite,
+                                 suggestion(suite, {"sim", "kernels", "recordings", "rows"})));
   }
   const SimSuiteOptions options = suite_options(*values);
   const bool writes = values->count("out") > 0;
@@ -119,7 +122,9 @@ int bench_main(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb bench_verb() {
-  return {"bench", "measure the speed of the simulator, of GPU kernels or of reading recordings", bench_main};
+  return {"bench",
+          "measure the speed of the simulator, of GPU kernels, of reading recordings or of work on rows",
+          bench_main};
 }
 
 }  // namespace speclab

@@ -190,11 +190,11 @@ Config config_to_measure(const po::variables_map& values, const std::string& fil
   return config;
 }
 
-MeasuredCost cost_of_runs(const std::vector<double>& seconds) {
+MeasuredCost cost_of_runs(const std::vector<double>& seconds, double batch) {
   constexpr double milli = 1e3;
   std::vector<MeasuredPoint> points;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    points.push_back({static_cast<double>(i) + 1, 1, milli * seconds[i]});
+    points.push_back({static_cast<double>(i) + 1, batch, milli * seconds[i]});
   }
   return MeasuredCost(points);
 }
@@ -207,7 +207,12 @@ std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const P
           fmt::format("--{}: with --measure costs and every gamma are measured; leave it out", option));
     }
   }
-  if (settings.at.batch != 1) throw UsageError("--batch: --measure runs one sequence");
+  constexpr double most_batch = 64;
+  const double batch = settings.at.batch;
+  if (batch > most_batch || batch != std::floor(batch)) {
+    throw UsageError(
+        fmt::format("--batch {:g}: --measure decodes 1 to {:g} texts together", batch, most_batch));
+  }
   const ThreadLimit limit(thread_option(values));
   const auto file = values.count("config") > 0 ? values["config"].as<std::string>() : std::string();
   constexpr int usual_gammas = 12;
@@ -217,11 +222,15 @@ std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const P
     refuse_many_cells(config, "--measure takes");
     refuse_until(config, "--measure decodes as many texts as --texts says");
     ModelFactory factory;
+    for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
+      if (batch > 1) require_gguf_together(*model, static_cast<std::int32_t>(batch), factory);
+    }
     const Setup setup = build_setup(config, factory);
     return measure_pair(setup,
                         {.tokens = static_cast<std::size_t>(checked_number(values, "tokens", 2, 1e6)),
                          .texts = static_cast<std::uint32_t>(checked_number(values, "texts", 1, 1e6)),
                          .positions = static_cast<std::size_t>(most) + 1,
+                         .batches = {static_cast<std::int32_t>(batch)},
                          .clock = ClockKind::wall},
                         control);
   });
@@ -233,7 +242,8 @@ std::optional<PlanAnswer> plan_measured(const po::variables_map& values, const P
   const RecordingPlan plan = plan_recording(
       {measured->text.recording, "written by the target"}, file.empty() ? "measured here" : file,
       recording_rule("token", false),
-      {cost_of_runs(measured->runs.target), cost_of_runs(measured->runs.draft)}, "measured here", of_text);
+      {cost_of_runs(measured->runs.front().target, batch), cost_of_runs(measured->runs.front().draft, batch)},
+      "measured here", of_text);
   return answer_of(plan, recording_plan_text, recording_headline, recording_figures);
 }
 

@@ -9,6 +9,7 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/prove/proof_figures.hpp"
 #include "experiments/prove/proof_task.hpp"
+#include "experiments/prove/row_proofs.hpp"
 #include "experiments/prove/survey.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -27,13 +28,16 @@ Usage prove_usage() {
       .line =
           R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
        speclab prove CONFIG.json [options]
+       speclab prove --rule NAME --recording ROWS.jsonl [options]
        speclab prove --all [--instances N] [--seed S] [--json])",
       .about =
           R"(Is a rule lossless? Follows every branch of one round (drafts, acceptances, replacement, bonus),
 completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
 of plain decoding. With --exact in rational arithmetic: a proof for these rows. ROWS are decimals
 or fractions (.5,.3,.2 or 1/3,2/3); several rows, one per last token, are separated by ";". A config
-brings its own models, rule and gamma. --all runs every rule on random instances (zeros, point
+brings its own models, rule and gamma. --recording proves one step in every context of a recording
+with rows (speclab record --top-k): rows of real models, cut to their largest probabilities and
+normalised. --all runs every rule on random instances (zeros, point
 masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
 
 Results, by their names in --json: rule, gamma, lossless, tv (total variation between the
@@ -49,15 +53,17 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
   speclab prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6
   speclab prove --rule recursive --drafts 3 --target .5,.3,.2 --draft .1,.3,.6
   speclab prove configs/prove_markov.json --exact
+  speclab prove --rule block --recording configs/recorded/austen_rows.jsonl --exact
   speclab prove --all --instances 200 --seed 1
 )",
       .positional = "config",
       .optional_positional = true};
   usage.options.add_options()("rule", po::value<std::string>(), "its name (see speclab list)")(
-      "verifier", po::value<std::string>(), "the former name of --rule")("target", po::value<std::string>(),
-                                                                         "the target's rows")(
-      "draft", po::value<std::string>(), "the draft's rows")("gamma", po::value<int>(),
-                                                             "drafted positions, 0 to 64 (default 1)")(
+      "verifier", po::value<std::string>(), "the former name of --rule")(
+      "target", po::value<std::string>(), "the target's rows")("draft", po::value<std::string>(),
+                                                               "the draft's rows")(
+      "recording", po::value<std::string>(), "JSON lines with the largest probabilities of both rows")(
+      "gamma", po::value<int>(), "drafted positions, 0 to 64 (default 1)")(
       "drafts", po::value<int>(), "drafts for each position, of rules for several")(
       "lenience", po::value<double>(), "l in (0, 1], of lenient rules")(
       "residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target")(
@@ -156,11 +162,30 @@ int prove_one(const Values& values, const std::string& command) {
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
+int prove_recording(const Values& values, const std::string& command) {
+  const std::filesystem::path folder = page_folder(values);
+  refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances"}, "--recording");
+  const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
+  const double limit =
+      values.count("max-branches") > 0 ? values["max-branches"].as<double>() : branch_limit(arithmetic);
+  const auto file = values["recording"].as<std::string>();
+  const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic, limit);
+  write_finding(folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+                         .headline = row_proofs_headline(proofs),
+                         .figures = {},
+                         .text = row_proofs_text(proofs),
+                         .json = json_text_of(proofs),
+                         .command = command,
+                         .input = file});
+  print(proofs, described<RowProofs>(), values.count("json") > 0, in_terminal(row_proofs_text));
+  return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
+}
+
 int prove_every(const Values& values, const std::string& command) {
   const std::filesystem::path folder = page_folder(values);
   refuse(values,
-         {"config", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param",
-          "set", "max-branches"},
+         {"config", "recording", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience",
+          "residual", "param", "set", "max-branches"},
          "--all");
   constexpr int most_instances = 1000000;
   const int instances =
@@ -192,7 +217,8 @@ int prove_main(const std::vector<std::string>& arguments) {
   const auto values = parse(how, arguments);
   if (!values) return exit_ok;
   const std::string command = shell_command("speclab prove", arguments);
-  return values->count("all") > 0 ? prove_every(*values, command) : prove_one(*values, command);
+  if (values->count("all") > 0) return prove_every(*values, command);
+  return values->count("recording") > 0 ? prove_recording(*values, command) : prove_one(*values, command);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ of the simulation's trials. speclab plan --recording and models of kind "recorde
 Sampling options of the config hold for both models; its rule, gamma and costs do not matter.)",
       .examples = R"(  speclab record configs/austen_words.json --out austen.csv
   speclab record configs/austen_words.json --out austen.jsonl --sequences 200 --tokens 500
+  speclab record configs/austen_words.json --out rows.jsonl --sequences 8 --tokens 8 --top-k 8
 )",
       .positional = "config"};
   add_config_options(usage.options);
@@ -34,7 +35,10 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
                               "file to write: .csv, .jsonl, or .safetensors with whole rows")(
       "sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials")(
       "tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length")(
-      "entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
+      "entropy", "write the entropy of the target's rows, by which checks of the text are sharper")(
+      "top-k", po::value<std::int64_t>(),
+      "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads "
+      "them");
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const auto file = (*values)["config"].as<std::string>();
@@ -47,6 +51,10 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
     order.sequences = static_cast<std::uint32_t>(ranged_option<std::int64_t>(*values, "sequences", 1, most));
   if (values->count("tokens") > 0)
     order.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "tokens", 1, most));
+  constexpr std::int64_t most_of_a_row = 1024;
+  if (values->count("top-k") > 0)
+    order.top_rows =
+        static_cast<std::int32_t>(ranged_option<std::int64_t>(*values, "top-k", 1, most_of_a_row));
   const InterruptGuard guard;
   std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {

@@ -129,6 +129,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
 /// `arguments` are those after that word.
 int bench_kernels_verb(const std::vector<std::string>& arguments);
 int bench_recordings_verb(const std::vector<std::string>& arguments);
+int bench_rows_verb(const std::vector<std::string>& arguments);
 int check_kernels_verb(const std::vector<std::string>& arguments);
 
 }  // namespace speclab

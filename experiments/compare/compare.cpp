@@ -153,12 +153,12 @@ class CompareCell final : public PreparedCell {
     std::optional<Outcome> outcome;  ///< none where the policy has no meaning for the drafter
   };
   struct Measured {
-    Outcome overlaps;
+    TextAcceptances text;
     std::vector<Outcome> gammas;
     std::vector<PolicyRun> policies;
 
     bool partial() const {
-      return overlaps.partial ||
+      return text.overlap.partial ||
              std::any_of(gammas.begin(), gammas.end(),
                          [](const Outcome& outcome) { return outcome.partial; }) ||
              std::any_of(policies.begin(), policies.end(),
@@ -167,7 +167,8 @@ class CompareCell final : public PreparedCell {
   };
 
   static void add_first_half(const Measured& first, Measured& second) {
-    speclab::add_first_half(first.overlaps, second.overlaps);
+    speclab::add_first_half(first.text.overlap, second.text.overlap);
+    speclab::add_first_half(first.text.recorded, second.text.recorded);
     for (std::size_t i = 0; i < first.gammas.size(); ++i)
       speclab::add_first_half(first.gammas[i], second.gammas[i]);
     for (std::size_t i = 0; i < first.policies.size(); ++i) {
@@ -227,7 +228,7 @@ class CompareCell final : public PreparedCell {
         if (run.policy.foresees() && !entry_.drafter->foretells_runs()) return;
         run.outcome = decode(set, run.policy, control);
       } else {
-        measured.overlaps = measure_first_overlap(
+        measured.text = measure_first_overlap(
             set, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
       }
     });
@@ -255,17 +256,21 @@ class CompareCell final : public PreparedCell {
     own.best_gamma = section_.gammas[best];
     own.sequences = sequences;
 
-    const Outcome& overlaps = measured.overlaps;
+    const Outcome& overlaps = measured.text.overlap;
     own.proposes = known_bounds(
         ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
                        each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence),
         independence);
+    const auto mean_of = [&](const Outcome& outcome) {
+      return value_of(simulated_metrics(outcome.batches, {}, confidence, independence),
+                      Metric::alpha_overlap);
+    };
+    own.alpha_recorded = mean_of(measured.text.recorded);
     const RunNumbers& fastest = own.gammas[best];
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
-    put(Metric::alpha_overlap,
-        value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
+    put(Metric::alpha_overlap, mean_of(overlaps));
     put(Metric::alpha_examined, fastest.alpha_examined);
     put(Metric::alpha_drafted, fastest.alpha_drafted);
     put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
@@ -339,8 +344,8 @@ class Compare final : public Experiment {
   }
 
   int intervals(const Config& cell) const override {
-    // alpha three times, tokens and speedup; then speedup and gain of each policy.
-    return 5 + 2 * static_cast<int>(section_of(cell).policies.size());
+    // alpha four times, tokens and speedup; then speedup and gain of each policy.
+    return 6 + 2 * static_cast<int>(section_of(cell).policies.size());
   }
 
   std::string own_key() const override { return "comparison"; }

@@ -58,7 +58,9 @@ struct CompareResult {
   std::string unsupported_reason;
   std::uint64_t sequences = 0;       ///< that were decoded
   std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes something
-  std::int32_t best_gamma = 0;       ///< the fastest fixed gamma
+  /// Mean of min(1, q/p) of the tokens of a text that the target generates: what a recording says.
+  std::optional<Interval> alpha_recorded;
+  std::int32_t best_gamma = 0;  ///< the fastest fixed gamma
   std::vector<GammaResult> gammas;
   std::vector<PolicyResult> policies;
 

@@ -76,6 +76,7 @@ const Typed<CompareResult>& described() {
       result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
                                         sparse("sequences", &Own::sequences),
                                         {"proposes", &Own::proposes},
+                                        {"alpha_recorded", &Own::alpha_recorded},
                                         sparse("best_gamma", &Own::best_gamma),
                                         sparse("gammas", &Own::gammas),
                                         sparse("policies", &Own::policies)});

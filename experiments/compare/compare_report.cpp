@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -269,6 +270,38 @@ Table gammas_table(const Result& result, const std::string& id) {
   return table;
 }
 
+/// The acceptance rate by three ways to estimate it.
+Table estimators_table(const Result& result, const std::string& id) {
+  Table table{
+      id,
+      "α by three estimators",
+      {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
+      {},
+      "Along text that the target generates: mean overlap of its row and the draft's, and mean of "
+      "min(1, q/p) of the token that came, which is all that a recording holds. Examined: accepted over "
+      "examined tokens of decoding at the best γ, whose rounds come to other contexts."};
+  table.folded = true;
+  for (const CellResult& cell : result.cells) {
+    const CompareResult* comparison = numbers_of(cell);
+    if (comparison == nullptr) continue;
+    const std::optional<Interval> all[] = {value_of(cell.simulated, Metric::alpha_overlap),
+                                           comparison->alpha_recorded,
+                                           value_of(cell.simulated, Metric::alpha_examined)};
+    std::vector<Cell> row = head(cell);
+    double highest_low = -std::numeric_limits<double>::infinity();
+    double lowest_high = std::numeric_limits<double>::infinity();
+    for (const auto& one : all) {
+      row.push_back(interval_or_none(one));
+      if (!one || !one->judges()) continue;
+      highest_low = std::max(highest_low, one->low);
+      lowest_high = std::min(lowest_high, one->high);
+    }
+    row.push_back(text_cell(highest_low <= lowest_high ? "yes" : "no"));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 using SpeedupOf =
     std::function<std::optional<Interval>(const CellResult&, const CompareResult&, const std::string& name)>;
 
@@ -350,6 +383,7 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
     tables.push_back(gains_table(result, id + "-gains"));
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
+  tables.push_back(estimators_table(result, id + "-alpha"));
   tables.front().note += " " + interval_note(result) + reasons(result);
   tables.front().note = edges(result) + too_wide(result) + tables.front().note;
   return tables;
@@ -357,16 +391,19 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
 
 std::string compare_csv(const Result& result) {
   std::vector<std::string> columns{"policy", "kind"};
-  for (const char* name : {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step",
-                           "drafted_per_round", "alpha_examined", "alpha_drafted"}) {
+  for (const char* name :
+       {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step", "drafted_per_round",
+        "alpha_examined", "alpha_drafted", "alpha_overlap", "alpha_recorded"}) {
     add_interval_columns(columns, name);
   }
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
   const auto add = [&](std::size_t at, const PolicyResult& run) {
     std::vector<CsvValue> row{run.name, run.kind};
-    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
-                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted}) {
+    for (const auto& interval :
+         {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step, run.drafted_per_round,
+          run.alpha_examined, run.alpha_drafted, value_of(result.cells[at].simulated, Metric::alpha_overlap),
+          own<CompareResult>(result.cells[at]).alpha_recorded}) {
       add_interval(row, interval);
     }
     lines += rows.line(at, result.cells[at], std::move(row));

@@ -9,14 +9,18 @@ const Typed<CorpusConfig>& corpus_type() {
            "file", &CorpusConfig::file, input_file(),
            "Path of a text file, relative to the working directory or else to the config's folder: UTF-8, or "
            "anything when its tokens are bytes. Of a folder, each file is a document.")),
-       formerly(field("tokenization", &CorpusConfig::tokenization,
-                      choice<Tokenization>({{"bytes", Tokenization::bytes},
-                                            {"words", Tokenization::words},
-                                            {"subword", Tokenization::pieces},
-                                            {"gguf", Tokenization::gguf}},
-                                           {{"pieces", "subword"}}),
-                      "What a token is."),
-                {"units"}),
+       formerly(
+           field(
+               "tokenization", &CorpusConfig::tokenization,
+               choice<Tokenization>({{"bytes", Tokenization::bytes},
+                                     {"words", Tokenization::words},
+                                     {"subword", Tokenization::pieces},
+                                     {"gguf", Tokenization::gguf},
+                                     {"ids", Tokenization::ids}},
+                                    {{"pieces", "subword"}}),
+               "What a token is; of \"ids\" the file is a recording (docs/recordings.md), CSV or JSON lines, "
+               "and its tokens are those of the tokenizer."),
+           {"units"}),
        with_unit(integer_field(
                      "vocabulary", &CorpusConfig::vocabulary, 2, 1 << 20,
                      "Largest vocabulary: of words the others become <unk>; of subwords the size for which "
@@ -30,7 +34,7 @@ const Typed<CorpusConfig>& corpus_type() {
                          "Cuts the text into documents of this length; 0: documents end at form feeds."),
            "tokens"),
        field("tokenizer", &CorpusConfig::tokenizer, input_file(),
-             "A GGUF file, whose tokens those of tokenization \"gguf\" are."),
+             "A GGUF file, whose tokens those of tokenization \"gguf\" and \"ids\" are."),
        field("translation", &CorpusConfig::translation, input_file(),
              "A text whose line i translates line i of \"file\". A document is "
              "then a line, a separator and its "

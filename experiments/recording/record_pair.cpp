@@ -10,6 +10,7 @@
 
 #include "core/rules/token.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/recording/top_rows.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "sim/parallel.hpp"
@@ -56,6 +57,9 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
   const RecordingStyle style = recording_style(order.file);
   if (style == RecordingStyle::rows && order.with_entropy)
     throw UsageError(fmt::format("{}: rows have their entropies in them; leave entropy out", order.file));
+  if (order.top_rows > 0 && style != RecordingStyle::json_lines)
+    throw UsageError(
+        fmt::format("{}: largest probabilities of rows are written to .jsonl files", order.file));
   if (order.sequences) config.simulation.trials = *order.sequences;
   const std::size_t length = order.tokens.value_or(config.simulation.length);
   config.rule = Config().rule;
@@ -69,7 +73,9 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
   const Setup setup = build_setup(config, factory);
   RecordedTokens recorded = record_pair(setup, length, control_for(config.simulation.trials));
   if (recorded.partial) return recorded;
-  if (style == RecordingStyle::rows) {
+  if (order.top_rows > 0) {
+    write_top_rows(setup, recorded, order.file, order.top_rows);
+  } else if (style == RecordingStyle::rows) {
     write_row_recording(setup, recorded, order.file);
   } else {
     write_recording(recorded, order.file, style, order.with_entropy);

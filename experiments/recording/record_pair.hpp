@@ -38,6 +38,7 @@ struct RecordingOrder {
   std::optional<std::uint32_t> sequences{};  ///< without it the simulation's trials
   std::optional<std::size_t> tokens{};       ///< of each; without it the simulation's length
   bool with_entropy = false;                 ///< also the entropy of the target's rows
+  std::int32_t top_rows = 0;  ///< also so many of the largest probabilities of both rows; 0: none
 };
 
 /// Records the pair of a config of one cell and writes the file, unless the control ended it early.

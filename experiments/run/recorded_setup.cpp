@@ -19,6 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 4> experiments_of_acceptance{"decode", "acceptance", "optimal_gamma",
                                                                     "schedules"};
 
+/// Whether nothing but acceptance rates is asked for.
+bool rates_alone(const Config& config) { return config.experiment->name() == "acceptance"; }
+
 void refuse_what_does_not_follow(const Config& config) {
   const std::string& experiment = config.experiment->name();
   if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
@@ -29,10 +32,12 @@ void refuse_what_does_not_follow(const Config& config) {
                     "decode, acceptance, optimal_gamma and schedules",
                     experiment));
   }
-  if (config.rule.name() != Config().rule.name()) {
+  const bool lenient_rate = rates_alone(config) && config.rule.name() == "lenient";
+  if (config.rule.name() != Config().rule.name() && !lenient_rate) {
     throw ConfigError(
         config.rule.path + "/kind",
-        fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", and "
+        fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
+                    "experiment acceptance also with \"lenient\", and "
                     "speclab plan --recording --rule knows \"block\" and rates of rows",
                     config.rule.name()));
   }
@@ -71,21 +76,24 @@ std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory)
     throw ConfigError(target.path + "/column", "the target's column is logp; a column is of the draft");
   }
   refuse_what_does_not_follow(config);
-  const auto keep = recorded_keeps(*of_target, of_draft->column.value_or(""), target.path, factory);
+  const auto ratios = recorded_ratios(*of_target, of_draft->column.value_or(""), target.path, factory);
   SimulationSize simulation = simulation_size(config);
   simulation.prompts.clear();
   for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
     simulation.prompts.push_back(
-        RecordedModel::prompt(static_cast<std::uint32_t>(keep->size() * trial / simulation.trials)));
+        RecordedModel::prompt(static_cast<std::uint32_t>(ratios->size() * trial / simulation.trials)));
   }
-  return Setup{.target = Model(RecordedModel(keep, RecordedModel::Side::target)),
-               .draft = Model(RecordedModel(keep, RecordedModel::Side::draft)),
-               .rule = make_rule(config.rule, config.gamma),
-               .rule_config = config.rule,
-               .vocabulary = nullptr,
-               .simulation = std::move(simulation),
-               .exact_alpha = std::nullopt,
-               .engine = config.engine};
+  using Recorded = RecordedModel;
+  const bool rates = rates_alone(config);
+  return Setup{
+      .target = Model(Recorded(ratios, rates ? Recorded::Side::target_rate : Recorded::Side::target)),
+      .draft = Model(Recorded(ratios, rates ? Recorded::Side::draft_rate : Recorded::Side::draft)),
+      .rule = make_rule(config.rule, config.gamma),
+      .rule_config = config.rule,
+      .vocabulary = nullptr,
+      .simulation = std::move(simulation),
+      .exact_alpha = std::nullopt,
+      .engine = config.engine};
 }
 
 }  // namespace speclab

@@ -3,10 +3,10 @@
 
 namespace speclab {
 
-SPECLAB_RESULT(ClockedGamma, "clocked", label, gamma, target_run_milliseconds, verify_run_milliseconds,
+SPECLAB_RESULT(ClockedGamma, "clocked", label, batch, gamma, target_run_milliseconds, verify_run_milliseconds,
                draft_run_milliseconds, c, verify_cost, alpha, expected_tokens, tokens_per_target_step,
-               printed_speedup, corrected_speedup, predicted_speedup, played_speedup, speedup, speedup_low,
-               speedup_high, plain_tokens_per_second, speculative_tokens_per_second);
+               round_time, printed_speedup, corrected_speedup, predicted_speedup, played_speedup, speedup,
+               speedup_low, speedup_high, plain_tokens_per_second, speculative_tokens_per_second);
 
 namespace {
 

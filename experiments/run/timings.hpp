@@ -25,9 +25,10 @@ struct WalltimeRow {
 };
 
 /// One gamma of models that take their own time, in the experiment "walltime". Speedups are over plain
-/// decoding by the same target.
+/// decoding of as many texts by the same target.
 struct ClockedGamma {
   std::string label;
+  std::int32_t batch = 1;  ///< texts that are decoded at once
   std::int32_t gamma = 0;
   double target_run_milliseconds = 0;  ///< over one position
   double verify_run_milliseconds = 0;  ///< over gamma + 1
@@ -37,6 +38,7 @@ struct ClockedGamma {
   double alpha = 0;                   ///< of the text that the target wrote
   double expected_tokens = 0;         ///< per target step, exactly for that text
   double tokens_per_target_step = 0;  ///< of the decoding that was timed
+  double round_time = 0;              ///< of a round, in runs over one position
   double printed_speedup = 0;         ///< Theorem 3.8: verifying is free, acceptances are independent
   double corrected_speedup = 0;       ///< with the verify cost
   double predicted_speedup = 0;       ///< with it and the expected tokens: known before decoding

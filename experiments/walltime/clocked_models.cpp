@@ -44,6 +44,63 @@ double seconds_a_token(const ClockedDecode& decode) {
   return decode.seconds / static_cast<double>(decode.tokens);
 }
 
+/// Everything that is known before decoding.
+ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const TextAcceptance& text) {
+  const auto drafted = static_cast<std::size_t>(gamma);
+  const double plain_run = runs.target.front();
+  ClockedGamma row;
+  row.gamma = gamma;
+  row.target_run_milliseconds = 1e3 * plain_run;
+  row.verify_run_milliseconds = 1e3 * runs.target[drafted];
+  row.draft_run_milliseconds = 1e3 * runs.draft[0];
+  row.c = runs.draft[0] / plain_run;
+  row.verify_cost = runs.target[drafted] / plain_run;
+  row.alpha = text.alpha;
+  row.expected_tokens = text.expected_tokens[drafted - 1];
+  // After a round that accepts everything the draft has two new tokens to read.
+  const double longer_run = text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
+  row.round_time = gamma * row.c + row.verify_cost + longer_run;
+  row.printed_speedup = speedup(text.alpha, gamma, row.c);
+  row.corrected_speedup = expected_tokens(text.alpha, gamma) / (gamma * row.c + row.verify_cost);
+  row.predicted_speedup = row.expected_tokens / row.round_time;
+  return row;
+}
+
+/// What the clock says of a row, beside plain decoding in the same repeats.
+void add_clock(ClockedGamma& row, const std::vector<ClockedDecode>& plain,
+               const std::vector<ClockedDecode>& decodes, double confidence) {
+  std::vector<double> ratios;
+  std::vector<double> plain_rates;
+  double tokens = 0;
+  double rounds = 0;
+  double seconds = 0;
+  for (std::size_t repeat = 0; repeat < plain.size(); ++repeat) {
+    const ClockedDecode& decode = decodes[repeat];
+    ratios.push_back(seconds_a_token(plain[repeat]) / seconds_a_token(decode));
+    plain_rates.push_back(1 / seconds_a_token(plain[repeat]));
+    tokens += static_cast<double>(decode.tokens);
+    rounds += static_cast<double>(decode.rounds);
+    seconds += decode.seconds;
+  }
+  row.tokens_per_target_step = tokens / rounds;
+  row.played_speedup = row.tokens_per_target_step / row.round_time;
+  const Interval by_clock = median_interval(ratios, confidence).value();
+  row.speedup = by_clock.estimate;
+  row.speedup_low = by_clock.low;
+  row.speedup_high = by_clock.high;
+  row.plain_tokens_per_second = median(plain_rates);
+  row.speculative_tokens_per_second = tokens / seconds;
+}
+
+/// Whether several texts are decoded at once in any row.
+bool has_batches(const std::vector<ClockedGamma>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const ClockedGamma& row) { return row.batch > 1; });
+}
+
+std::string batch_text(const ClockedGamma& row) {
+  return row.batch == 1 ? "" : fmt::format(", batches of {}", row.batch);
+}
+
 std::string bounds_text(const ClockedGamma& row) {
   if (!std::isfinite(row.speedup_low) || !std::isfinite(row.speedup_high)) {
     return fmt::format("{:.3f} ± ?", row.speedup);
@@ -54,68 +111,35 @@ std::string bounds_text(const ClockedGamma& row) {
 }  // namespace
 
 std::uint64_t clock_workload(const ClockSettings& settings) {
-  return settings.repeats * settings.tokens * (1 + settings.gammas.size());
+  return settings.batches.size() * settings.repeats * settings.tokens * (1 + settings.gammas.size());
 }
 
 std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings,
                                        const Control& control) {
   const auto most =
       static_cast<std::size_t>(*std::max_element(settings.gammas.begin(), settings.gammas.end()));
-  const auto measured = measure_pair(
-      setup,
-      {.tokens = settings.tokens, .texts = settings.repeats, .positions = most + 1, .clock = settings.clock},
-      control);
+  const auto measured = measure_pair(setup,
+                                     {.tokens = settings.tokens,
+                                      .texts = settings.repeats,
+                                      .positions = most + 1,
+                                      .batches = settings.batches,
+                                      .clock = settings.clock},
+                                     control);
   if (!measured) return {};
-  const RunSeconds& runs = measured->runs;
   const TextAcceptance text = acceptance_of(measured->text.recording, most);
-  const ClockedGammas clocked =
-      clock_decoding(setup.target, setup.draft, setup.rule.sampled, settings.gammas, setup.simulation.prompts,
-                     setup.simulation.seed, settings.tokens, settings.repeats, settings.clock, control);
-  if (clocked.plain.empty()) return {};
-
-  const double plain_run = runs.target.front();
-  const double c = runs.draft[0] / plain_run;
-  std::vector<double> plain_rates;
-  for (const ClockedDecode& decode : clocked.plain) plain_rates.push_back(1 / seconds_a_token(decode));
   std::vector<ClockedGamma> rows;
-  for (std::size_t i = 0; i < settings.gammas.size(); ++i) {
-    const std::int32_t gamma = settings.gammas[i];
-    const auto drafted = static_cast<std::size_t>(gamma);
-    ClockedGamma& row = rows.emplace_back();
-    row.gamma = gamma;
-    row.target_run_milliseconds = 1e3 * plain_run;
-    row.verify_run_milliseconds = 1e3 * runs.target[drafted];
-    row.draft_run_milliseconds = 1e3 * runs.draft[0];
-    row.c = c;
-    row.verify_cost = runs.target[drafted] / plain_run;
-    row.alpha = text.alpha;
-    row.expected_tokens = text.expected_tokens[drafted - 1];
-    // After a round that accepts everything the draft has two new tokens to read.
-    const double longer_run = text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
-    const double round_time = gamma * c + row.verify_cost + longer_run;
-    row.printed_speedup = speedup(text.alpha, gamma, c);
-    row.corrected_speedup = expected_tokens(text.alpha, gamma) / (gamma * c + row.verify_cost);
-    row.predicted_speedup = row.expected_tokens / round_time;
-
-    std::vector<double> ratios;
-    double tokens = 0;
-    double rounds = 0;
-    double seconds = 0;
-    for (std::size_t repeat = 0; repeat < clocked.plain.size(); ++repeat) {
-      const ClockedDecode& decode = clocked.gammas[i][repeat];
-      ratios.push_back(seconds_a_token(clocked.plain[repeat]) / seconds_a_token(decode));
-      tokens += static_cast<double>(decode.tokens);
-      rounds += static_cast<double>(decode.rounds);
-      seconds += decode.seconds;
+  for (std::size_t i = 0; i < settings.batches.size(); ++i) {
+    const ClockedGammas clocked =
+        clock_decoding(setup.target, setup.draft, setup.rule.sampled, settings.gammas,
+                       setup.simulation.prompts, setup.simulation.seed, settings.tokens, settings.repeats,
+                       static_cast<std::size_t>(settings.batches[i]), settings.clock, control);
+    if (clocked.plain.empty()) return {};
+    for (std::size_t at = 0; at < settings.gammas.size(); ++at) {
+      ClockedGamma row = predicted_row(settings.gammas[at], measured->runs[i], text);
+      row.batch = settings.batches[i];
+      add_clock(row, clocked.plain, clocked.gammas[at], settings.confidence);
+      rows.push_back(std::move(row));
     }
-    row.tokens_per_target_step = tokens / rounds;
-    row.played_speedup = row.tokens_per_target_step / round_time;
-    const Interval by_clock = median_interval(ratios, settings.confidence).value();
-    row.speedup = by_clock.estimate;
-    row.speedup_low = by_clock.low;
-    row.speedup_high = by_clock.high;
-    row.plain_tokens_per_second = median(plain_rates);
-    row.speculative_tokens_per_second = tokens / seconds;
   }
   return rows;
 }
@@ -123,12 +147,14 @@ std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& 
 Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id) {
   Table table{id,
               "Predicted and measured on this machine",
-              {"case", "γ", "draft run, ms", "target run, ms", "over γ + 1, ×", "tokens per target step",
-               "Theorem 3.8", "with verify cost", "and this text", "by the clock", "rounds played, error %"},
+              {"case", "texts at once", "γ", "draft run, ms", "target run, ms", "over γ + 1, ×",
+               "tokens per target step", "Theorem 3.8", "with verify cost", "and this text", "by the clock",
+               "rounds played, error %"},
               {},
               ""};
   for (const ClockedGamma& row : rows) {
     table.rows.push_back({text_cell(row.label),
+                          number_cell(row.batch),
                           number_cell(row.gamma),
                           number_cell(row.draft_run_milliseconds),
                           number_cell(row.target_run_milliseconds),
@@ -139,6 +165,10 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
                           number_cell(row.predicted_speedup),
                           {bounds_text(row), row.speedup, ""},
                           number_cell(100 * (row.played_speedup / row.speedup - 1))});
+  }
+  if (!has_batches(rows)) {
+    table.columns.erase(table.columns.begin() + 1);
+    for (auto& cells : table.rows) cells.erase(cells.begin() + 1);
   }
   table.note = fmt::format(
       "α = {:.3f} on the text that the target wrote. Speedups over plain decoding by the same target. "
@@ -153,8 +183,8 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
     return a.predicted_speedup < b.predicted_speedup;
   });
   if (best->predicted_speedup <= 1) {
-    table.note += fmt::format(" Do not speculate here: verification of {} tokens costs {:.1f} of 1.",
-                              best->gamma + 1, best->verify_cost);
+    table.note += fmt::format(" Do not speculate here: verification of {} tokens costs {:.1f} of 1{}.",
+                              best->gamma + 1, best->verify_cost, batch_text(*best));
   }
   return table;
 }
@@ -162,19 +192,48 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
 std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
   std::vector<std::vector<CsvValue>> lines;
   for (const ClockedGamma& row : rows) {
-    lines.push_back({row.label, std::int64_t{row.gamma}, row.target_run_milliseconds,
-                     row.verify_run_milliseconds, row.draft_run_milliseconds, row.c, row.verify_cost,
-                     row.alpha, row.expected_tokens, row.tokens_per_target_step, row.printed_speedup,
-                     row.corrected_speedup, row.predicted_speedup, row.played_speedup, row.speedup,
-                     row.speedup_low, row.speedup_high, row.plain_tokens_per_second,
+    lines.push_back({row.label,
+                     std::int64_t{row.batch},
+                     std::int64_t{row.gamma},
+                     row.target_run_milliseconds,
+                     row.verify_run_milliseconds,
+                     row.draft_run_milliseconds,
+                     row.c,
+                     row.verify_cost,
+                     row.alpha,
+                     row.expected_tokens,
+                     row.tokens_per_target_step,
+                     row.printed_speedup,
+                     row.corrected_speedup,
+                     row.predicted_speedup,
+                     row.played_speedup,
+                     row.speedup,
+                     row.speedup_low,
+                     row.speedup_high,
+                     row.plain_tokens_per_second,
                      row.speculative_tokens_per_second});
   }
-  return csv(
-      {"label", "gamma", "target_run_milliseconds", "verify_run_milliseconds", "draft_run_milliseconds", "c",
-       "verify_cost", "alpha", "expected_tokens", "tokens_per_target_step", "printed_speedup",
-       "corrected_speedup", "predicted_speedup", "played_speedup", "speedup", "speedup_low", "speedup_high",
-       "plain_tokens_per_second", "speculative_tokens_per_second"},
-      lines);
+  return csv({"label",
+              "batch",
+              "gamma",
+              "target_run_milliseconds",
+              "verify_run_milliseconds",
+              "draft_run_milliseconds",
+              "c",
+              "verify_cost",
+              "alpha",
+              "expected_tokens",
+              "tokens_per_target_step",
+              "printed_speedup",
+              "corrected_speedup",
+              "predicted_speedup",
+              "played_speedup",
+              "speedup",
+              "speedup_low",
+              "speedup_high",
+              "plain_tokens_per_second",
+              "speculative_tokens_per_second"},
+             lines);
 }
 
 std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
@@ -184,29 +243,40 @@ std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
     return a.printed_speedup < b.printed_speedup;
   });
   return fmt::format(
-      "By the clock the best is γ = {}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = {}.",
-      best->gamma, bounds_text(*best), number_text(printed->printed_speedup), printed->gamma);
+      "By the clock the best is γ = {}{}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = "
+      "{}{}.",
+      best->gamma, batch_text(*best), bounds_text(*best), number_text(printed->printed_speedup),
+      printed->gamma, batch_text(*printed));
 }
 
-Figure clocked_figure(const std::vector<ClockedGamma>& rows, const std::string& title) {
-  Figure figure;
-  figure.title = title;
-  figure.x_label = "γ";
-  figure.y_label = "speedup";
-  Series printed{.name = "Theorem 3.8"};
-  Series corrected{.name = "with verify cost"};
-  Series predicted{.name = "and this text"};
-  Series clock{.name = "by the clock", .style = SeriesStyle::points};
-  for (const ClockedGamma& row : rows) {
-    printed.add(row.gamma, row.printed_speedup);
-    corrected.add(row.gamma, row.corrected_speedup);
-    predicted.add(row.gamma, row.predicted_speedup);
-    clock.add(row.gamma, Interval{row.speedup, row.speedup_low, row.speedup_high});
+std::vector<Figure> clocked_figures(const std::vector<ClockedGamma>& rows, const std::string& title) {
+  std::vector<Figure> figures;
+  for (std::size_t first = 0; first < rows.size();) {
+    const ClockedGamma& head = rows[first];
+    Series printed{.name = "Theorem 3.8"};
+    Series corrected{.name = "with verify cost"};
+    Series predicted{.name = "and this text"};
+    Series clock{.name = "by the clock", .style = SeriesStyle::points};
+    std::size_t at = first;
+    for (; at < rows.size() && rows[at].batch == head.batch && rows[at].label == head.label; ++at) {
+      const ClockedGamma& row = rows[at];
+      printed.add(row.gamma, row.printed_speedup);
+      corrected.add(row.gamma, row.corrected_speedup);
+      predicted.add(row.gamma, row.predicted_speedup);
+      clock.add(row.gamma, Interval{row.speedup, row.speedup_low, row.speedup_high});
+    }
+    Figure& figure = figures.emplace_back();
+    figure.title =
+        fmt::format("{}{}{}{}", title, head.label.empty() ? "" : ": ", head.label, batch_text(head));
+    figure.x_label = "γ";
+    figure.y_label = "speedup";
+    figure.series = {std::move(printed), std::move(corrected), std::move(predicted), std::move(clock)};
+    figure.caption =
+        "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with "
+        "intervals.";
+    first = at;
   }
-  figure.series = {std::move(printed), std::move(corrected), std::move(predicted), std::move(clock)};
-  figure.caption =
-      "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with intervals.";
-  return figure;
+  return figures;
 }
 
 }  // namespace speclab

@@ -36,24 +36,36 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
   MeasuredPair found{record_pair(alone, how.tokens, {.stop = control.stop}), {}};
   if (found.text.partial) return std::nullopt;
 
-  std::vector<std::vector<double>> target(how.positions);
-  std::vector<std::vector<double>> draft(2);
+  std::vector<std::vector<Token>> texts;
   for (std::uint32_t trial = 0; trial < how.texts; ++trial) {
-    if (control.stop()) return std::nullopt;
-    std::vector<Token> tokens = setup.simulation.prompt(trial);
-    const std::size_t prompt = tokens.size();
+    texts.push_back(setup.simulation.prompt(trial));
     const auto first = found.text.tokens.begin() + static_cast<std::ptrdiff_t>(trial * how.tokens);
-    tokens.insert(tokens.end(), first, first + static_cast<std::ptrdiff_t>(how.tokens));
-    std::vector<std::size_t> starts;
-    for (std::size_t i = 0; i < places_a_text; ++i) {
-      // Room for a run before and after.
-      starts.push_back(prompt + room + 1 + i * (how.tokens - 2 * room - 1) / places_a_text);
-    }
-    const RunSeconds here = measure_runs(setup.target, setup.draft, tokens, starts, how.positions, how.clock);
-    for (std::size_t i = 0; i < target.size(); ++i) target[i].push_back(here.target[i]);
-    for (std::size_t i = 0; i < draft.size(); ++i) draft[i].push_back(here.draft[i]);
+    texts.back().insert(texts.back().end(), first, first + static_cast<std::ptrdiff_t>(how.tokens));
   }
-  found.runs = {medians_of(target), medians_of(draft)};
+  for (const std::int32_t batch : how.batches) {
+    std::vector<std::vector<double>> target(how.positions);
+    std::vector<std::vector<double>> draft(2);
+    for (std::size_t trial = 0; trial < texts.size(); ++trial) {
+      if (control.stop()) return std::nullopt;
+      // The batch's places are those of its shortest text.
+      std::vector<std::vector<Token>> together;
+      std::size_t length = texts[trial].size();
+      for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) {
+        together.push_back(texts[(trial + i) % texts.size()]);
+        length = std::min(length, together.back().size());
+      }
+      std::vector<std::size_t> starts;
+      for (std::size_t i = 0; i < places_a_text; ++i) {
+        // Room for a run before and after.
+        starts.push_back(length - how.tokens + room + 1 + i * (how.tokens - 2 * room - 1) / places_a_text);
+      }
+      const RunSeconds here =
+          measure_runs(setup.target, setup.draft, together, starts, how.positions, how.clock);
+      for (std::size_t i = 0; i < target.size(); ++i) target[i].push_back(here.target[i]);
+      for (std::size_t i = 0; i < draft.size(); ++i) draft[i].push_back(here.draft[i]);
+    }
+    found.runs.push_back({medians_of(target), medians_of(draft)});
+  }
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "experiments/recording/record_pair.hpp"
 #include "experiments/run/setup.hpp"
@@ -13,15 +14,16 @@
 namespace speclab {
 
 struct PairMeasurement {
-  std::size_t tokens = 0;     ///< of each text; more than twice `positions`
-  std::uint32_t texts = 1;    ///< from the set-up's prompts in turn
-  std::size_t positions = 2;  ///< most new positions of a target run, at least 2
+  std::size_t tokens = 0;                ///< of each text; more than twice `positions`
+  std::uint32_t texts = 1;               ///< from the set-up's prompts in turn
+  std::size_t positions = 2;             ///< most new positions of a target run, at least 2
+  std::vector<std::int32_t> batches{1};  ///< how many texts are decoded at once
   ClockKind clock = ClockKind::wall;
 };
 
 struct MeasuredPair {
   RecordedTokens text;
-  RunSeconds runs;  ///< medians over places along all texts
+  std::vector<RunSeconds> runs;  ///< by batch; medians over places along all texts
 };
 
 /// Texts are written in parallel, runs are timed in this thread alone. None when `control` ended it; its

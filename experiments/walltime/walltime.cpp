@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/report/cells.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
@@ -25,6 +26,7 @@ struct WalltimeSection {
   std::int32_t tokens = 500;
   std::int32_t repeats = 4;
   std::vector<std::int32_t> gammas;
+  std::vector<std::int32_t> batches{1};
   ClockKind clock = ClockKind::wall;
 };
 
@@ -70,6 +72,7 @@ class ClockedCell final : public PreparedCell {
     settings_ = {.gammas = section.gammas,
                  .tokens = static_cast<std::size_t>(section.tokens),
                  .repeats = static_cast<std::uint32_t>(section.repeats),
+                 .batches = section.batches,
                  .clock = section.clock,
                  .confidence = {}};
     if (settings_.gammas.empty()) settings_.gammas.push_back(cell.config.gamma);
@@ -93,6 +96,17 @@ class ClockedCell final : public PreparedCell {
   std::shared_ptr<const Setup> setup_;
   ClockSettings settings_;
 };
+
+/// Throws ConfigError for batches of several texts that the models cannot run, or that memory does not hold.
+void check_batches(const Config& config, ModelFactory& factory) {
+  const auto& batches = config.section<WalltimeSection>("walltime").batches;
+  if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
+  const std::int32_t most = *std::max_element(batches.begin(), batches.end());
+  if (most == 1) return;
+  for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
+    require_gguf_together(*model, most, factory);
+  }
+}
 
 /// Predicted and measured speedup of each case.
 std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
@@ -127,6 +141,7 @@ class WalltimeExperiment final : public Experiment {
       Config clocked = cell.config;
       clocked.models->target = for_the_clock(clocked.models->target);
       clocked.models->draft = for_the_clock(clocked.models->draft);
+      check_batches(clocked, jobs.factory());
       auto setup = jobs.setup(clocked);
       require_one_draft(setup->rule.sampled, cell.config.rule, name());
       return std::make_unique<ClockedCell>(cell, std::move(setup));
@@ -141,7 +156,7 @@ class WalltimeExperiment final : public Experiment {
 
   std::vector<Figure> figures(const Result& result, const Timings& timings) const override {
     if (timings.clocked.empty()) return measured_figures(timings.walltime);
-    return {clocked_figure(timings.clocked, result.title)};
+    return clocked_figures(timings.clocked, result.title);
   }
 
   std::string headline(const Result& result, const Timings& timings) const override {
@@ -210,6 +225,10 @@ const SectionKind& walltime_section() {
            field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
                  "Of neural models: decoded in turn and compared pair by pair; without any the config's "
                  "gamma."),
+           field(
+               "batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
+               "Of neural models: how many texts are decoded at once, their runs made together. Speedups are "
+               "over plain decoding of as many."),
            field("clock", &Own::clock,
                  choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
                  "Of neural models: \"processor\" is the processor time of the thread that decodes, which "

@@ -9,11 +9,13 @@
 
 #ifdef SPECLAB_HAS_LLAMA
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "sim/models/gguf_session.hpp"
 #include "sim/models/kept_logits.hpp"
+#include "sim/models/runs_together.hpp"
 #include "sim/parallel.hpp"
 #endif
 
@@ -36,7 +38,7 @@ double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options
 #ifdef SPECLAB_HAS_LLAMA
 
 /// What copies share: weights, one session for each thread that asks, rows that are kept.
-class GgufModel::Engine {
+class GgufModel::Engine final : public RunsTogether {
  public:
   Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
       : tokenizer_(std::move(tokenizer)),
@@ -53,11 +55,15 @@ class GgufModel::Engine {
   template <class Use>
   void with_logits(std::span<const Token> context, const Use& use) {
     const std::vector<Token> tokens = seen_by_model(context);
+    if (const TogetherPlace place = together_place(); place.texts > 0) {
+      return use(run_with_others(place, tokens, tokens.size()).logits(tokens.size(), place.text));
+    }
     if (kept_.on()) {
       if (const auto found = kept_.find(tokens)) return use(*found);
     }
     const Lease lease(*this);
-    lease->run(tokens, tokens.size());
+    const TextRun run{0, tokens, tokens.size()};
+    lease->run({&run, 1});
     const std::vector<float>& logits = lease->logits(tokens.size());
     if (kept_.on()) kept_.add(tokens, logits);
     use(logits);
@@ -65,8 +71,18 @@ class GgufModel::Engine {
 
   void prepare(std::span<const Token> context, std::size_t first) {
     const std::vector<Token> tokens = seen_by_model(context);
+    const std::size_t from = std::max<std::size_t>(first + (tokens.size() - context.size()), 1);
+    if (const TogetherPlace place = together_place(); place.texts > 0) {
+      run_with_others(place, tokens, from);
+      return;
+    }
     const Lease lease(*this);
-    lease->run(tokens, std::max<std::size_t>(first + (tokens.size() - context.size()), 1));
+    const TextRun run{0, tokens, from};
+    lease->run({&run, 1});
+  }
+
+  void run_together(std::span<const TextRun> runs, std::size_t texts) override {
+    session_of(texts).run(runs);
   }
 
  private:
@@ -83,6 +99,26 @@ class GgufModel::Engine {
     Engine& engine_;
     GgufSession& session_;
   };
+
+  /// The session of so many texts that are decoded together, by one thread at a time.
+  GgufSession& session_of(std::size_t texts) {
+    const std::scoped_lock lock(mutex_);
+    std::unique_ptr<GgufSession>& session = together_[texts];
+    if (!session) {
+      session = std::make_unique<GgufSession>(model_, options_, session_tokens(), texts);
+    }
+    return *session;
+  }
+
+  /// It knows the logits from after the first `from` tokens on.
+  const GgufSession& run_with_others(const TogetherPlace& place, std::span<const Token> tokens,
+                                     std::size_t from) {
+    const GgufSession& session = session_of(place.texts);
+    if (!session.knows({place.text, tokens, from})) wait_for_run(*this, tokens, from);
+    return session;
+  }
+
+  std::int32_t session_tokens() const { return most_context_ + (tokenizer_->start() ? 1 : 0); }
 
   std::vector<Token> seen_by_model(std::span<const Token> context) const {
     if (context.size() > static_cast<std::size_t>(most_context_)) {
@@ -120,10 +156,8 @@ class GgufModel::Engine {
       }
       const bool own = best != nullptr && best->user == std::this_thread::get_id();
       if (!own && sessions_.size() < most) {
-        best = sessions_
-                   .emplace_back(std::make_unique<GgufSession>(model_, options_,
-                                                               most_context_ + (tokenizer_->start() ? 1 : 0)))
-                   .get();
+        best =
+            sessions_.emplace_back(std::make_unique<GgufSession>(model_, options_, session_tokens())).get();
       }
       if (best != nullptr) {
         best->busy = true;
@@ -151,11 +185,12 @@ class GgufModel::Engine {
   std::mutex mutex_;
   std::condition_variable free_;
   std::vector<std::unique_ptr<GgufSession>> sessions_;
+  std::map<std::size_t, std::unique_ptr<GgufSession>> together_;  ///< by the number of texts
   std::uint64_t uses_ = 0;
 };
 
-GgufModel::GgufModel(std::shared_ptr<Engine> engine, double temperature)
-    : engine_(std::move(engine)), temperature_(temperature) {}
+GgufModel::GgufModel(std::shared_ptr<Engine> engine, const Adjustment& how)
+    : engine_(std::move(engine)), how_(how) {}
 
 GgufModel::GgufModel(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
     : engine_(std::make_shared<Engine>(std::move(tokenizer), options)) {}
@@ -165,7 +200,7 @@ std::int32_t GgufModel::vocab() const { return engine_->tokenizer().size(); }
 Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
   engine_->with_logits(context, [&](const std::vector<float>& logits) {
     scratch.resize(logits.size());
-    softmax_of_logits(logits, temperature_, scratch);
+    row_of_logits(logits, how_, scratch);
   });
   return {scratch.data(), static_cast<std::int32_t>(scratch.size())};
 }
@@ -178,7 +213,10 @@ bool GgufModel::prepares() const { return engine_->options().batch != 1; }
 
 std::size_t GgufModel::most_context() const { return static_cast<std::size_t>(engine_->most_context()); }
 
-GgufModel GgufModel::heated(double temperature) const { return {engine_, temperature_ * temperature}; }
+std::optional<GgufModel> GgufModel::adjusted(const Adjustment& how) const {
+  if (!how_.identity()) return std::nullopt;
+  return GgufModel(engine_, how);
+}
 
 #else
 
@@ -194,7 +232,7 @@ Row GgufModel::next(std::span<const Token>, std::vector<double>&) const { never_
 void GgufModel::prepare(std::span<const Token>, std::size_t) const { never_made(); }
 bool GgufModel::prepares() const { never_made(); }
 std::size_t GgufModel::most_context() const { never_made(); }
-GgufModel GgufModel::heated(double) const { never_made(); }
+std::optional<GgufModel> GgufModel::adjusted(const Adjustment&) const { never_made(); }
 
 #endif
 

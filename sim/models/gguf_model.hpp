@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/distribution/row.hpp"
+#include "core/distribution/transforms.hpp"
 #include "sim/text/gguf_tokenizer.hpp"
 
 namespace speclab {
@@ -25,7 +26,8 @@ struct GgufOptions {
   std::size_t kept_rows = std::size_t{64} << 20U;
 };
 
-/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits / temperature).
+/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits),
+/// adjusted.
 /// Every thread that asks has a cache of its own, so that contexts which grow at their end, or differ from
 /// the last one near their end, cost a run of the tokens that are new. Asked from more threads at once than
 /// sim/parallel has, some wait.
@@ -47,18 +49,18 @@ class GgufModel {
   /// Tokens that a context may have.
   std::size_t most_context() const;
 
-  /// The model at a temperature > 0 times its own.
-  GgufModel heated(double temperature) const;
+  /// The model through sampling options, which are applied to its logits; none when it has some already.
+  std::optional<GgufModel> adjusted(const Adjustment& how) const;
 
   /// Bytes for the weights, and for a cache of one thread, as far as the file tells them before loading.
   static double cache_bytes(const GgufFacts& facts, const GgufOptions& options);
 
  private:
   class Engine;
-  GgufModel(std::shared_ptr<Engine> engine, double temperature);
+  GgufModel(std::shared_ptr<Engine> engine, const Adjustment& how);
 
   std::shared_ptr<Engine> engine_;
-  double temperature_ = 1;
+  Adjustment how_;
 };
 
 }  // namespace speclab

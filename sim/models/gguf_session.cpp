@@ -14,13 +14,19 @@ namespace speclab {
 
 namespace {
 
-void add_to(llama_batch& batch, Token token, std::size_t position, bool wanted) {
+void add_to(llama_batch& batch, std::size_t text, Token token, std::size_t position, bool wanted) {
   const auto at = static_cast<std::size_t>(batch.n_tokens++);
   batch.token[at] = token;
   batch.pos[at] = static_cast<llama_pos>(position);
   batch.n_seq_id[at] = 1;
-  batch.seq_id[at][0] = 0;
+  batch.seq_id[at][0] = static_cast<llama_seq_id>(text);
   batch.logits[at] = wanted ? 1 : 0;
+}
+
+/// Tokens that the cache has of a run's beginning.
+std::size_t shared_tokens(const std::vector<Token>& cached, std::span<const Token> tokens) {
+  return static_cast<std::size_t>(
+      std::mismatch(cached.begin(), cached.end(), tokens.begin(), tokens.end()).first - cached.begin());
 }
 
 /// Tokens of a run where the batch is not fixed.
@@ -29,18 +35,23 @@ constexpr std::size_t largest_run = 512;
 }  // namespace
 
 GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOptions& options,
-                         std::int32_t context)
+                         std::int32_t context, std::size_t texts)
     : model_(model),
       vocab_(static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model.get())))),
       most_(options.batch == 0 ? largest_run : static_cast<std::size_t>(options.batch)),
       fixed_(options.batch != 0),
-      batch_(llama_batch_init(static_cast<std::int32_t>(most_), 0, 1)) {
+      batch_(llama_batch_init(static_cast<std::int32_t>(most_), 0, 1)),
+      texts_(texts) {
+  assert(texts == 1 || !fixed_);
   llama_context_params parameters = llama_context_default_params();
   const auto most = static_cast<std::uint32_t>(most_);
-  parameters.n_ctx = static_cast<std::uint32_t>(context) + (fixed_ ? most : 0);
+  parameters.n_ctx =
+      static_cast<std::uint32_t>(context) * static_cast<std::uint32_t>(texts) + (fixed_ ? most : 0);
   parameters.n_batch = most;
   parameters.n_ubatch = most;
-  parameters.n_seq_max = 1;
+  parameters.n_seq_max = static_cast<std::uint32_t>(texts);
+  // One cache for all texts: with one each, a run of texts with different numbers of tokens would be cut.
+  parameters.kv_unified = texts > 1;
   parameters.n_threads = options.threads;
   parameters.n_threads_batch = options.threads;
   // Sums in full precision and in the order of the cache's cells, so that a row depends on its context alone.
@@ -58,87 +69,129 @@ GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOp
 
 GgufSession::~GgufSession() { llama_batch_free(batch_); }
 
-bool GgufSession::knows(std::size_t length) const {
-  return std::any_of(known_.begin(), known_.end(),
-                     [&](const KnownLogits& one) { return one.length == length; });
+const GgufSession::KnownLogits* GgufSession::CachedText::find(std::size_t length) const {
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const KnownLogits& one) { return one.length == length; });
+  return found == known.end() ? nullptr : &*found;
 }
 
-const std::vector<float>& GgufSession::logits(std::size_t length) const {
-  const auto found = std::find_if(known_.begin(), known_.end(),
-                                  [&](const KnownLogits& one) { return one.length == length; });
-  assert(found != known_.end());
+const std::vector<float>& GgufSession::logits(std::size_t length, std::size_t text) const {
+  const KnownLogits* found = texts_[text].find(length);
+  assert(found != nullptr);
   return found->values;
 }
 
-/// Forgets what is cached after `length` tokens, and logits but those after `first` to `length` tokens.
-void GgufSession::keep(std::size_t length, std::size_t first) {
-  if (length < cached_.size()) {
+/// The first length whose logits have to be computed; more than all tokens when none have.
+std::size_t GgufSession::first_missing(const CachedText& cached, const TextRun& run) {
+  assert(0 < run.first && run.first <= run.tokens.size());
+  const std::size_t shared = shared_tokens(cached.tokens, run.tokens);
+  std::size_t missing = run.first;
+  while (missing <= std::min(shared, run.tokens.size()) && cached.find(missing) != nullptr) ++missing;
+  return missing;
+}
+
+bool GgufSession::knows(const TextRun& run) const {
+  return first_missing(texts_[run.text], run) > run.tokens.size();
+}
+
+/// Forgets what is cached of a text after `length` tokens, and logits but those after `first` to `length`
+/// tokens.
+void GgufSession::keep(std::size_t text, std::size_t length, std::size_t first) {
+  CachedText& cached = texts_[text];
+  if (length < cached.tokens.size()) {
     llama_memory_t memory = llama_get_memory(context_.get());
+    const auto id = static_cast<llama_seq_id>(text);
     // Recurrent models cannot go back, but from the start.
-    if (length == 0 || !llama_memory_seq_rm(memory, 0, static_cast<llama_pos>(length), -1)) {
-      llama_memory_clear(memory, false);
+    if (length == 0 || !llama_memory_seq_rm(memory, id, static_cast<llama_pos>(length), -1)) {
+      llama_memory_seq_rm(memory, id, -1, -1);
       length = 0;
     }
-    cached_.resize(length);
+    cached.tokens.resize(length);
   }
   std::vector<KnownLogits> still;
-  for (KnownLogits& one : known_) {
+  for (KnownLogits& one : cached.known) {
     if (one.length >= first && one.length <= length) {
       still.push_back(std::move(one));
     } else {
       spare_.push_back(std::move(one.values));
     }
   }
-  known_ = std::move(still);
+  cached.known = std::move(still);
 }
 
-void GgufSession::run(std::span<const Token> tokens, std::size_t first) {
-  assert(0 < first && first <= tokens.size());
-  const auto shared = static_cast<std::size_t>(
-      std::mismatch(cached_.begin(), cached_.end(), tokens.begin(), tokens.end()).first - cached_.begin());
-  std::size_t missing = first;
-  while (missing <= std::min(shared, tokens.size()) && knows(missing)) ++missing;
-  if (missing > tokens.size()) return;
-  keep(std::min(shared, missing - 1), first);
-  while (cached_.size() < tokens.size()) {
-    const std::size_t count = std::min(most_, tokens.size() - cached_.size());
-    decode(tokens.subspan(cached_.size(), count), first);
+void GgufSession::forget_all() {
+  llama_memory_clear(llama_get_memory(context_.get()), false);
+  for (CachedText& cached : texts_) cached = {};
+}
+
+void GgufSession::run(std::span<const TextRun> runs) {
+  std::vector<TextRun> open;
+  for (const TextRun& run : runs) {
+    const CachedText& cached = texts_[run.text];
+    const std::size_t missing = first_missing(cached, run);
+    if (missing > run.tokens.size()) continue;
+    keep(run.text, std::min(shared_tokens(cached.tokens, run.tokens), missing - 1), run.first);
+    open.push_back(run);
+  }
+  while (!open.empty()) {
+    decode(open);
+    std::erase_if(open,
+                  [&](const TextRun& run) { return texts_[run.text].tokens.size() == run.tokens.size(); });
   }
 }
 
-void GgufSession::decode(std::span<const Token> tokens, std::size_t first) {
-  const std::size_t start = cached_.size();
-  const std::size_t end = start + tokens.size();
-  // A run of fixed shape gives the logits after all of its tokens, or after none.
-  const bool wanted = end >= first;
+/// One run over the next tokens of these texts, as many as it may have.
+void GgufSession::decode(std::span<const TextRun> runs) {
+  struct Part {
+    const TextRun* run;
+    std::size_t at;     ///< its place in the batch
+    std::size_t start;  ///< tokens cached before
+    std::size_t end;    ///< and after
+  };
+  std::vector<Part> parts;
   batch_.n_tokens = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    add_to(batch_, tokens[i], start + i, wanted && (fixed_ || start + i + 1 >= first));
-  }
-  if (fixed_) {
-    for (std::size_t i = tokens.size(); i < most_; ++i) add_to(batch_, tokens.back(), start + i, wanted);
+  for (const TextRun& run : runs) {
+    const auto at = static_cast<std::size_t>(batch_.n_tokens);
+    if (at == most_) break;
+    const std::size_t start = texts_[run.text].tokens.size();
+    const std::size_t end = std::min(run.tokens.size(), start + most_ - at);
+    // A run of fixed shape gives the logits after all of its tokens, or after none.
+    const bool wanted = end >= run.first;
+    for (std::size_t i = start; i < end; ++i) {
+      add_to(batch_, run.text, run.tokens[i], i, wanted && (fixed_ || i + 1 >= run.first));
+    }
+    for (std::size_t i = end; fixed_ && i < start + most_; ++i) {
+      add_to(batch_, run.text, run.tokens[end - 1], i, wanted);
+    }
+    parts.push_back({&run, at, start, end});
   }
   const std::int32_t status = llama_decode(context_.get(), batch_);
   if (status != 0) {
-    llama_memory_clear(llama_get_memory(context_.get()), false);
-    cached_.clear();
-    keep(0, 1);
-    throw ModelError(
-        fmt::format("libllama cannot run {} tokens after {} (status {})", tokens.size(), start, status));
+    const Part& first = parts.front();
+    forget_all();
+    throw ModelError(fmt::format("libllama cannot run {} tokens after {} (status {})", batch_.n_tokens,
+                                 first.start, status));
   }
-  cached_.insert(cached_.end(), tokens.begin(), tokens.end());
-  if (fixed_ && tokens.size() < most_) {
-    llama_memory_seq_rm(llama_get_memory(context_.get()), 0, static_cast<llama_pos>(end), -1);
-  }
-  for (std::size_t length = std::max(first, start + 1); length <= end; ++length) {
-    const float* row = llama_get_logits_ith(context_.get(), static_cast<std::int32_t>(length - start - 1));
-    KnownLogits& made = known_.emplace_back();
-    made.length = length;
-    if (!spare_.empty()) {
-      made.values = std::move(spare_.back());
-      spare_.pop_back();
+  for (const Part& part : parts) {
+    const TextRun& run = *part.run;
+    CachedText& cached = texts_[run.text];
+    cached.tokens.insert(cached.tokens.end(), run.tokens.begin() + static_cast<std::ptrdiff_t>(part.start),
+                         run.tokens.begin() + static_cast<std::ptrdiff_t>(part.end));
+    if (fixed_ && part.end - part.start < most_) {
+      llama_memory_seq_rm(llama_get_memory(context_.get()), static_cast<llama_seq_id>(run.text),
+                          static_cast<llama_pos>(part.end), -1);
     }
-    made.values.assign(row, row + vocab_);
+    for (std::size_t length = std::max(run.first, part.start + 1); length <= part.end; ++length) {
+      const float* row =
+          llama_get_logits_ith(context_.get(), static_cast<std::int32_t>(part.at + length - part.start - 1));
+      KnownLogits& made = cached.known.emplace_back();
+      made.length = length;
+      if (!spare_.empty()) {
+        made.values = std::move(spare_.back());
+        spare_.pop_back();
+      }
+      made.values.assign(row, row + vocab_);
+    }
   }
 }
 

@@ -2,10 +2,12 @@
 #include "sim/models/logits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/models/logits.cpp"
@@ -13,6 +15,14 @@
 #include <hwy/highway.h>
 // Needs the line above.
 #include <hwy/contrib/math/math-inl.h>
+
+#ifndef SPECLAB_LOGITS_ONCE
+#define SPECLAB_LOGITS_ONCE
+namespace speclab {
+/// Of probabilities that are summed in one pass.
+using PBounds = std::array<double, 3>;
+}  // namespace speclab
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace speclab::HWY_NAMESPACE {
@@ -40,44 +50,101 @@ float largest_logit(const float* logits, std::size_t count) {
   return found;
 }
 
-void softmax_row(const float* logits, std::size_t count, double temperature, double* row) {
-  const auto most = static_cast<double>(largest_logit(logits, count));
-  if (!std::isfinite(most)) {
-    std::fill(row, row + count, std::numeric_limits<double>::quiet_NaN());
-    return;
-  }
+/// row[i] = exp((logits[i] - most) / temperature); their sum.
+double exponentials(const float* logits, std::size_t count, float most, double temperature, double* row) {
+  const hn::ScalableTag<float> f;
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> half;
-  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(f);
+  const std::size_t wide = hn::Lanes(d);
   const double factor = 1 / temperature;
-  const auto shift = hn::Set(d, most);
-  const auto scale = hn::Set(d, factor);
-  // exp is 0 below; also stands for -infinity.
-  constexpr double least_exponent = -750;
-  const auto least = hn::Set(d, least_exponent);
-  auto first = hn::Zero(d);
-  auto second = hn::Zero(d);
+  const auto near = static_cast<float>(factor);
+  const auto largest = hn::Set(f, most);
+  const auto scale = hn::Set(f, near);
+  const auto scale_rest = hn::Set(f, static_cast<float>(factor - static_cast<double>(near)));
+  constexpr float least_exponent = -87;  // the least of f32 is e^-87.3
+  const auto least = hn::Set(f, least_exponent);
+  HWY_ALIGN std::array<float, HWY_MAX_BYTES / sizeof(float)> some;
+  auto sum = hn::Zero(d);
   std::size_t i = 0;
-  const auto one = [&](auto& sum) {
-    const auto x = hn::PromoteTo(d, hn::LoadU(half, logits + i));
-    const auto e = hn::Exp(d, hn::Max(hn::Mul(hn::Sub(x, shift), scale), least));
-    hn::StoreU(e, d, row + i);
-    sum = hn::Add(sum, e);
-    i += lanes;
-  };
-  while (i + 2 * lanes <= count) {  // two side by side hide the latency of one
-    one(first);
-    one(second);
+  for (; i + lanes <= count; i += lanes) {
+    // The exponent x = (logit - most) * factor and what rounding leaves of it, by Knuth's sum of two and by
+    // products whose errors a fused multiplication gives: e^(x + rest) = e^x (1 + rest).
+    const auto logit = hn::LoadU(f, logits + i);
+    const auto difference = hn::Sub(logit, largest);
+    const auto back = hn::Sub(difference, logit);
+    const auto lost = hn::Sub(hn::Sub(logit, hn::Sub(difference, back)), hn::Add(largest, back));
+    const auto x = hn::Mul(difference, scale);
+    const auto rest =
+        hn::MulAdd(lost, scale, hn::MulAdd(difference, scale_rest, hn::MulSub(difference, scale, x)));
+    const auto e = hn::Exp(f, hn::Max(x, least));
+    hn::Store(hn::IfThenElseZero(hn::Gt(x, least), hn::MulAdd(e, rest, e)), f, some.data());
+    for (std::size_t k = 0; k < lanes; k += wide) {
+      const auto promoted = hn::PromoteTo(d, hn::LoadU(half, some.data() + k));
+      hn::StoreU(promoted, d, row + i + k);
+      sum = hn::Add(sum, promoted);
+    }
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second)));
+  double total = hn::GetLane(hn::SumOfLanes(d, sum));
   for (; i < count; ++i) {
-    row[i] = std::exp(std::max((static_cast<double>(logits[i]) - most) * factor, least_exponent));
+    const double x = (static_cast<double>(logits[i]) - static_cast<double>(most)) * factor;
+    row[i] = x > static_cast<double>(least_exponent) ? std::exp(x) : 0;
     total += row[i];
   }
-  const auto share = hn::Set(d, 1 / total);
+  return total;
+}
+
+void scale_row(double* row, std::size_t count, double factor) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto share = hn::Set(d, factor);
   std::size_t at = 0;
   for (; at + lanes <= count; at += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, row + at), share), d, row + at);
-  for (; at < count; ++at) row[at] *= 1 / total;
+  for (; at < count; ++at) row[at] *= factor;
+}
+
+/// The first place from `at` on where `numbers` has more than `than`; `count` when there is none.
+template <class Number>
+std::size_t first_above(const Number* numbers, std::size_t at, std::size_t count, Number than) {
+  const hn::ScalableTag<Number> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  const auto bound = hn::Set(tag, than);
+  for (; at + lanes <= count; at += lanes) {
+    const auto found = hn::FindFirstTrue(tag, hn::Gt(hn::LoadU(tag, numbers + at), bound));
+    if (found >= 0) return at + static_cast<std::size_t>(found);
+  }
+  while (at < count && !(numbers[at] > than)) ++at;
+  return at;
+}
+std::size_t first_logit_above(const float* logits, std::size_t at, std::size_t count, float than) {
+  return first_above(logits, at, count, than);
+}
+std::size_t first_probability_above(const double* row, std::size_t at, std::size_t count, double than) {
+  return first_above(row, at, count, than);
+}
+
+/// sums[i]: of all numbers above bounds[i].
+void sums_above(const double* row, std::size_t count, const PBounds& bounds, PBounds& sums) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto b0 = hn::Set(d, bounds[0]);
+  const auto b1 = hn::Set(d, bounds[1]);
+  const auto b2 = hn::Set(d, bounds[2]);
+  auto s0 = hn::Zero(d);
+  auto s1 = hn::Zero(d);
+  auto s2 = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto p = hn::LoadU(d, row + i);
+    s0 = hn::Add(s0, hn::IfThenElseZero(hn::Gt(p, b0), p));
+    s1 = hn::Add(s1, hn::IfThenElseZero(hn::Gt(p, b1), p));
+    s2 = hn::Add(s2, hn::IfThenElseZero(hn::Gt(p, b2), p));
+  }
+  sums = {hn::GetLane(hn::SumOfLanes(d, s0)), hn::GetLane(hn::SumOfLanes(d, s1)),
+          hn::GetLane(hn::SumOfLanes(d, s2))};
+  for (; i < count; ++i) {
+    for (std::size_t k = 0; k < bounds.size(); ++k) sums[k] += row[i] > bounds[k] ? row[i] : 0;
+  }
 }
 
 }  // namespace speclab::HWY_NAMESPACE
@@ -86,11 +153,151 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace speclab {
 
-HWY_EXPORT(softmax_row);
+HWY_EXPORT(largest_logit);
+HWY_EXPORT(exponentials);
+HWY_EXPORT(scale_row);
+HWY_EXPORT(first_logit_above);
+HWY_EXPORT(first_probability_above);
+HWY_EXPORT(sums_above);
+
+namespace {
+
+/// A token and what it is ordered by: the larger first, ties by the lower id.
+template <class Number>
+struct Ranked {
+  Number value;
+  Token id;
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.value > b.value || (a.value == b.value && a.id < b.id);
+  }
+};
+
+/// The k largest logits, the larger first, into `best`.
+void find_largest(std::span<const float> logits, std::size_t k, std::vector<Ranked<float>>& best) {
+  best.clear();
+  for (std::size_t i = 0; i < k; ++i) best.push_back({logits[i], static_cast<Token>(i)});
+  std::make_heap(best.begin(), best.end());  // the last in order at its front
+  for (std::size_t i = k;;) {
+    i = HWY_DYNAMIC_DISPATCH(first_logit_above)(logits.data(), i, logits.size(), best.front().value);
+    if (i == logits.size()) break;
+    std::pop_heap(best.begin(), best.end());
+    best.back() = {logits[i], static_cast<Token>(i)};
+    std::push_heap(best.begin(), best.end());
+    ++i;
+  }
+  std::sort_heap(best.begin(), best.end());
+}
+
+/// How many of these, the larger first, reach `share`; at least one.
+std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
+  double running = 0;
+  std::size_t keep = 0;
+  while (keep < ordered.size() && running < share) running += ordered[keep++].value;
+  return std::max<std::size_t>(keep, 1);
+}
+
+/// The same of these in any order, and brings them to the front: halves are set apart until one token is
+/// left, which takes a time proportional to their number.
+std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
+  std::size_t first = 0;
+  std::size_t last = found.size();  // the answer is in (first, last]
+  double before = 0;
+  while (last - first > 1) {
+    const std::size_t middle = first + (last - first) / 2;
+    const auto at = [&](std::size_t i) { return found.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(at(first), at(middle), at(last));
+    double sum = before;
+    for (std::size_t i = first; i < middle; ++i) sum += found[i].value;
+    if (sum >= share) {
+      last = middle;
+    } else {
+      before = sum;
+      first = middle;
+    }
+  }
+  return last;
+}
+
+/// A row of nothing but these, normalised.
+void put_only(std::span<const Ranked<double>> kept, std::span<double> row) {
+  double total = 0;
+  for (const auto& one : kept) total += one.value;
+  std::fill(row.begin(), row.end(), 0.0);
+  for (const auto& one : kept) row[static_cast<std::size_t>(one.id)] = one.value / total;
+}
+
+void put_largest(std::span<const float> logits, const Adjustment& how, std::span<double> row) {
+  std::vector<Ranked<float>> best;
+  find_largest(logits, static_cast<std::size_t>(how.top_k), best);
+  std::vector<Ranked<double>> kept;
+  double total = 0;
+  for (const auto& one : best) {
+    const double difference = static_cast<double>(one.value) - static_cast<double>(best.front().value);
+    kept.push_back({std::exp(difference / how.temperature), one.id});
+    total += kept.back().value;
+  }
+  if (how.top_p < 1) kept.resize(reaching(kept, how.top_p * total));
+  put_only(kept, row);
+}
+
+/// Keeps the largest probabilities of a normalised row until they reach `share`.
+void keep_share(double share, std::span<double> row) {
+  // A bound above which there is as much as that: a few passes over the row, instead of an order of it.
+  constexpr double step = 1.0 / 16;
+  PBounds bounds{step, step * step, step * step * step};
+  PBounds sums{};
+  double bound = -1;  // everything
+  while (bound < 0 && bounds.back() > std::numeric_limits<double>::min()) {
+    HWY_DYNAMIC_DISPATCH(sums_above)(row.data(), row.size(), bounds, sums);
+    for (std::size_t i = 0; i < bounds.size() && bound < 0; ++i) {
+      // Less by rounding would leave out a token that is kept.
+      if (sums[i] > share * (1 + 1e-9)) bound = bounds[i];
+    }
+    if (sums.back() >= 1 - 1e-12) break;  // what is below is not worth another pass
+    for (double& one : bounds) one *= step * step * step;
+  }
+  std::vector<Ranked<double>> found;
+  const auto next = [&](std::size_t at) {
+    return HWY_DYNAMIC_DISPATCH(first_probability_above)(row.data(), at, row.size(), std::max(bound, 0.0));
+  };
+  for (std::size_t i = next(0); i < row.size(); i = next(i + 1))
+    found.push_back({row[i], static_cast<Token>(i)});
+  found.resize(select_reaching(found, share));
+  put_only(found, row);
+}
+
+}  // namespace
 
 void softmax_of_logits(std::span<const float> logits, double temperature, std::span<double> row) {
   assert(logits.size() == row.size() && temperature > 0);
-  HWY_DYNAMIC_DISPATCH(softmax_row)(logits.data(), logits.size(), temperature, row.data());
+  const float most = HWY_DYNAMIC_DISPATCH(largest_logit)(logits.data(), logits.size());
+  if (!std::isfinite(most)) {
+    std::fill(row.begin(), row.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  const double total =
+      HWY_DYNAMIC_DISPATCH(exponentials)(logits.data(), logits.size(), most, temperature, row.data());
+  HWY_DYNAMIC_DISPATCH(scale_row)(row.data(), row.size(), 1 / total);
+}
+
+void row_of_logits(std::span<const float> logits, const Adjustment& how, std::vector<double>& row) {
+  row.resize(logits.size());
+  const bool cut = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < logits.size();
+  if (how.temperature > 0 && !cut) {
+    softmax_of_logits(logits, how.temperature, row);
+    // A NaN has no rank, and must not be removed: sampling from the row has to report it.
+    if (how.top_p < 1 && !std::isnan(row.front())) keep_share(how.top_p, row);
+    return;
+  }
+  const float most = HWY_DYNAMIC_DISPATCH(largest_logit)(logits.data(), logits.size());
+  if (!std::isfinite(most)) {
+    std::fill(row.begin(), row.end(), std::numeric_limits<double>::quiet_NaN());
+  } else if (how.temperature == 0) {
+    std::fill(row.begin(), row.end(), 0.0);
+    row[static_cast<std::size_t>(std::find(logits.begin(), logits.end(), most) - logits.begin())] = 1;
+  } else {
+    put_largest(logits, how, row);
+  }
 }
 
 }  // namespace speclab

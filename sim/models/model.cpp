@@ -50,11 +50,7 @@ void MixtureModel::prepare(std::span<const Token> context, std::size_t first) co
 Model adjusted(Model model, const Adjustment& how) {
   if (how.identity()) return model;
   if (const TableModel* table = model.table()) return adjusted(*table, how);
-  if (how.temperature > 0 && how.temperature != 1) {
-    if (auto heated = model.heated(how.temperature)) {
-      return adjusted(*std::move(heated), {.temperature = 1, .top_k = how.top_k, .top_p = how.top_p});
-    }
-  }
+  if (auto own = model.adjusted(how)) return *std::move(own);
   return AdjustedModel{std::move(model), how};
 }
 

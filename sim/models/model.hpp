@@ -28,8 +28,8 @@ concept PreparedModel = requires(const M& model, std::span<const Token> context,
 /// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
-  /// Takes a model over. What the type has of `memory`, `most_context`, `prepare` and `heated` is what these
-  /// give.
+  /// Takes a model over. What the type has of `memory`, `most_context`, `prepare` and `adjusted` is what
+  /// these give.
   template <class M>
   requires(!std::same_as<M, Model> && LanguageModel<M>)
       // NOLINTNEXTLINE(google-explicit-constructor): a model of any type is a Model
@@ -65,8 +65,8 @@ class Model {
   /// How many tokens a context may have; empty when any number.
   std::optional<std::size_t> most_context() const { return held_->most_context(); }
 
-  /// The model at a temperature > 0, where it can do that better than by its probabilities.
-  std::optional<Model> heated(double temperature) const { return held_->heated(temperature); }
+  /// The model through sampling options, where it can do that better than by its probabilities.
+  std::optional<Model> adjusted(const Adjustment& how) const { return held_->adjusted(how); }
 
   /// The stored table, when this is one; for algorithms that read stored rows directly.
   const TableModel* table() const { return table_; }
@@ -88,7 +88,7 @@ class Model {
     virtual std::optional<int> memory() const = 0;
     virtual std::optional<std::size_t> most_context() const = 0;
     virtual void prepare(std::span<const Token> context, std::size_t first) const = 0;
-    virtual std::optional<Model> heated(double temperature) const = 0;
+    virtual std::optional<Model> adjusted(const Adjustment& how) const = 0;
   };
 
   template <class M>
@@ -114,8 +114,10 @@ class Model {
                  [[maybe_unused]] std::size_t first) const override {
       if constexpr (PreparedModel<M>) model->prepare(context, first);
     }
-    std::optional<Model> heated([[maybe_unused]] double temperature) const override {
-      if constexpr (requires(const M& m) { m.heated(temperature); }) return Model(model->heated(temperature));
+    std::optional<Model> adjusted([[maybe_unused]] const Adjustment& how) const override {
+      if constexpr (requires(const M& m) { m.adjusted(how); }) {
+        if (auto made = model->adjusted(how)) return Model(*std::move(made));
+      }
       return std::nullopt;
     }
     std::shared_ptr<const M> model;

@@ -1,5 +1,6 @@
 #include "sim/models/recorded_model.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <utility>
@@ -12,22 +13,27 @@ constexpr std::size_t code_bits = 32;
 
 }  // namespace
 
-RecordedModel::RecordedModel(std::shared_ptr<const std::vector<double>> keep, Side side)
-    : keep_(std::move(keep)), side_(side) {
-  assert(!keep_->empty());
+RecordedModel::RecordedModel(std::shared_ptr<const std::vector<double>> ratios, Side side)
+    : ratios_(std::move(ratios)), side_(side) {
+  assert(!ratios_->empty());
 }
 
 Row RecordedModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
   assert(context.size() >= code_bits);
-  if (side_ == Side::draft) {
+  if (side_ == Side::draft || side_ == Side::target_rate) {
     scratch.assign({1, 0});
     return {scratch.data(), 2};
   }
   std::size_t position = 0;
   for (const Token bit : context.first(code_bits)) position = 2 * position + static_cast<std::size_t>(bit);
-  position = (position + context.size() - code_bits) % keep_->size();
-  const double keep = (*keep_)[position];
-  scratch.assign({keep, 1 - keep});
+  position = (position + context.size() - code_bits) % ratios_->size();
+  const double ratio = (*ratios_)[position];
+  const double keep = std::min(1.0, ratio);
+  if (side_ == Side::target) {
+    scratch.assign({keep, 1 - keep});
+  } else {
+    scratch.assign({ratio, 0});
+  }
   return {scratch.data(), 2};
 }
 

@@ -280,6 +280,7 @@ Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_
     case Tokenization::bytes:
       return make_corpus(text, Vocabulary::bytes());
     case Tokenization::gguf:
+    case Tokenization::ids:
       break;
   }
   throw ModelError("the tokens of a neural model come from its file, not from the text");

@@ -1,4 +1,4 @@
-// Text as tokens: bytes, words, subword pieces, or those of a neural model.
+// Text as tokens: bytes, words, subword pieces, or those of a neural model, written as text or as ids.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace speclab {
 
-enum class Tokenization { bytes, words, pieces, gguf };
+enum class Tokenization { bytes, words, pieces, gguf, ids };
 
 /// Words, pieces and a neural model's tokens are printed as they stand and must be UTF-8; bytes may be
 /// anything.

@@ -38,7 +38,7 @@ TableModel chain(std::uint64_t seed) { return TableModel(4, 1, dirichlet_rows(4,
 TEST_CASE("model clock: runs over 1, 2, ... new positions at every place") {
   const auto asked = std::make_shared<Asked>();
   const Model target = PreparingChain{chain(1), asked};
-  const std::vector<Token> text{0, 1, 2, 3, 0, 1, 2, 3, 0};
+  const std::vector<std::vector<Token>> text{{0, 1, 2, 3, 0, 1, 2, 3, 0}};
   const std::vector<std::size_t> starts{4, 6};
   const RunSeconds runs = measure_runs(target, chain(2), text, starts, 3, ClockKind::processor);
   CHECK(runs.target.size() == 3);
@@ -58,7 +58,7 @@ TEST_CASE("model clock: every gamma decodes the text in rounds of gamma + 1 posi
   std::uint64_t told = 0;
   const Control control{.progress = [&](std::uint64_t tokens) { told += tokens; }};
   const ClockedGammas found =
-      clock_decoding(target, chain(2), TokenRule{}, gammas, prompts, 7, 30, 3, ClockKind::wall, control);
+      clock_decoding(target, chain(2), TokenRule{}, gammas, prompts, 7, 30, 3, 1, ClockKind::wall, control);
   REQUIRE(found.plain.size() == 3);
   REQUIRE(found.gammas.size() == 2);
   CHECK(told == 3 * 3 * 30);
@@ -77,6 +77,6 @@ TEST_CASE("model clock: every gamma decodes the text in rounds of gamma + 1 posi
     CHECK((length - first == 2 || length - first == 4));
   }
   const Control stopped{.stop = [] { return true; }};
-  CHECK(clock_decoding(target, chain(2), TokenRule{}, gammas, prompts, 7, 30, 3, ClockKind::wall, stopped)
+  CHECK(clock_decoding(target, chain(2), TokenRule{}, gammas, prompts, 7, 30, 3, 1, ClockKind::wall, stopped)
             .plain.empty());
 }

@@ -195,12 +195,20 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
       static_cast<double>(oracle.emitted) / (runs + c * static_cast<double>(oracle.draft_runs));
   CHECK(speed == doctest::Approx(1 / (1 - alpha + c * alpha)).epsilon(0.02));
 
-  const Outcome overlaps = measure_first_overlap(
+  const TextAcceptances text = measure_first_overlap(
       simulation, [&](std::size_t) { return pair.target; }, ModelDrafter<Model>(pair.draft));
-  const Tally measured = overlaps.total();
+  const Tally measured = text.overlap.total();
   CHECK(measured.overlap_contexts == 200 * 500);
   CHECK(measured.drafted == 200 * 500);
   CHECK(measured.overlap_sum() / (200.0 * 500) == doctest::Approx(alpha).epsilon(1e-8));
+  // min(1, q/p) of the tokens that came has the overlap as its mean; in [0, 1], so its variance is at most
+  // alpha (1 - alpha). Another alpha is told apart.
+  const Tally recorded = text.recorded.total();
+  CHECK(recorded.overlap_contexts == 200 * 500);
+  const double mean = recorded.overlap_sum() / (200.0 * 500);
+  const double deviation = std::sqrt(alpha * (1 - alpha));
+  CHECK(mean_agrees(mean, alpha, deviation, 200.0 * 500));
+  CHECK_FALSE(mean_agrees(mean, alpha - 0.02, deviation, 200.0 * 500));
 }
 
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {

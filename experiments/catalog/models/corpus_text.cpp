@@ -11,6 +11,7 @@
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/corpus_config.hpp"
+#include "experiments/recording/recorded_ids.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"
 
@@ -40,6 +41,22 @@ TokenLists translations(const TokenLists& documents, Token separator) {
   return all;
 }
 
+/// The sequences of a recording, each a document. Throws ModelError for ids that the coder does not have.
+Documents recorded_documents(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
+  Documents all{Vocabulary::coded(Tokenization::gguf, coder), {}};
+  for (const RecordedIds& sequence : read_recorded_ids(corpus.file)) {
+    auto& document = all.documents.emplace_back();
+    for (const std::int64_t id : sequence.ids) {
+      if (id < 0 || id >= coder->size()) {
+        throw ModelError(fmt::format("{}: sequence {} has the token {}, outside the {} tokens of {}",
+                                     corpus.file, sequence.name, id, coder->size(), corpus.tokenizer));
+      }
+      document.push_back(static_cast<Token>(id));
+    }
+  }
+  return all;
+}
+
 /// `coder` is null where the text decides what its tokens are.
 CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
   const bool folder = std::filesystem::is_directory(corpus.file);
@@ -54,9 +71,11 @@ CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCod
     return coder ? load_corpus(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
                  : load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
   };
-  if (corpus.hold_out == 0 && !corpus.in_pairs()) return {whole_text(), {}, {}, {}};
+  const bool ids = corpus.tokenization == Tokenization::ids;
+  if (corpus.hold_out == 0 && !corpus.in_pairs() && !ids) return {whole_text(), {}, {}, {}};
   std::optional<Token> separator;
   Documents all = [&] {
+    if (ids) return recorded_documents(corpus, coder);
     if (corpus.in_pairs()) {
       ParallelDocuments pairs =
           corpus.translation.empty()
@@ -105,11 +124,17 @@ void check_options(const CorpusConfig& corpus, const std::string& path) {
     throw ConfigError(path + "/translation",
                       "goes with two files of lines, not with prompt_field and output_field");
   }
-  if ((corpus.tokenization == Tokenization::gguf) == corpus.tokenizer.empty()) {
-    throw ConfigError(path + "/tokenizer",
-                      corpus.tokenizer.empty()
-                          ? "missing; tokenization \"gguf\" needs the GGUF file that has the tokenizer"
-                          : "goes with tokenization \"gguf\" alone");
+  const bool ids = corpus.tokenization == Tokenization::ids;
+  if ((corpus.tokenization == Tokenization::gguf || ids) == corpus.tokenizer.empty()) {
+    throw ConfigError(
+        path + "/tokenizer",
+        corpus.tokenizer.empty()
+            ? "missing; tokenizations \"gguf\" and \"ids\" need the GGUF file that has the tokenizer"
+            : "goes with tokenizations \"gguf\" and \"ids\" alone");
+  }
+  if (ids && cut) {
+    throw ConfigError(path + "/document_tokens",
+                      "of a recording every sequence is a document; leave this out");
   }
   if (cut && translated) {
     throw ConfigError(path + "/document_tokens",
@@ -142,6 +167,8 @@ CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path,
   try {
     return load(corpus, coder);
   } catch (const ModelError& error) {
+    throw ConfigError(path + "/file", error.what());
+  } catch (const UsageError& error) {
     throw ConfigError(path + "/file", error.what());
   }
 }

@@ -6,6 +6,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "sim/error.hpp"
+#include "sim/models/mapped_model.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {
@@ -35,6 +36,22 @@ void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& opti
                   rows / mega));
 }
 
+/// The model seen in the tokens of another file.
+BuiltModel mapped(const GgufParameters& own, const std::string& path,
+                  const std::shared_ptr<const GgufModel>& model,
+                  const std::shared_ptr<const GgufTokenizer>& tokenizer, const ModelRequest& request) {
+  if (own.chat) throw ConfigError(path + "/chat", "is for prompts, which are in the target's tokens");
+  const auto seen = gguf_tokenizer(own.tokens_of, path + "/tokens_of", request.factory);
+  MappedModel made(*model, tokenizer, seen);
+  if (made.partners() == 0) {
+    throw ConfigError(path + "/tokens_of",
+                      fmt::format("no token of {} is written as one of {}", own.tokens_of, own.file));
+  }
+  const auto vocabulary = request.factory.shared<Vocabulary>(
+      "gguf vocabulary false " + own.tokens_of, [&] { return Vocabulary::coded(Tokenization::gguf, seen); });
+  return {Model(std::move(made)), vocabulary};
+}
+
 BuiltModel make_gguf(const GgufParameters& own, const std::string& path, const ModelRequest& request) {
   const auto tokenizer = gguf_tokenizer(own.file, path + "/file", request.factory);
   const GgufOptions options = options_of(own);
@@ -44,6 +61,7 @@ BuiltModel make_gguf(const GgufParameters& own, const std::string& path, const M
     require_gguf_memory(*tokenizer, options, path + "/file");
     return GgufModel(tokenizer, options);
   });
+  if (!own.tokens_of.empty()) return mapped(own, path, model, tokenizer, request);
   const auto vocabulary =
       request.factory.shared<Vocabulary>(fmt::format("gguf vocabulary {} {}", own.chat, own.file), [&] {
         std::shared_ptr<const TokenCoder> coder = tokenizer;
@@ -90,7 +108,10 @@ ModelKind gguf_model() {
                          "Memory for rows that are kept, so that a context which comes again costs no run."),
            "MiB"),
        field("chat", &P::chat, boolean(),
-             "The prompt's text is a user's message, put into the file's chat template.")},
+             "The prompt's text is a user's message, put into the file's chat template."),
+       field("tokens_of", &P::tokens_of, input_file(),
+             "Of a draft with another tokenizer: the target's file. The text is coded again, and tokens that "
+             "are written alike stand for one another; the others have no probability.")},
       make_gguf);
 }
 
@@ -103,6 +124,23 @@ ModelConfig for_the_clock(const ModelConfig& model) {
   ModelConfig clocked = model;
   clocked.parameters = std::move(parameters);
   return clocked;
+}
+
+void require_gguf_together(const ModelConfig& model, std::int32_t texts, ModelFactory& factory) {
+  const GgufParameters* own = gguf_parameters(model);
+  if (own == nullptr) return;
+  if (own->batch.value_or(0) != 0) {
+    throw ConfigError(model.path + "/batch",
+                      fmt::format("{} fixes the tokens of a run, and texts that are decoded together share "
+                                  "runs; leave it out for batches of {}",
+                                  *own->batch, texts));
+  }
+  const auto tokenizer = gguf_tokenizer(own->file, model.path + "/file", factory);
+  const double cache = GgufModel::cache_bytes(tokenizer->facts(), options_of(*own));
+  constexpr double mega = 1e6;
+  require_memory(cache * texts, model.path + "/context",
+                 fmt::format("{}: a cache of {:.0f} MB for each of {} texts decoded together", own->file,
+                             cache / mega, texts));
 }
 
 const GgufParameters* gguf_parameters(const ModelConfig& model) {

@@ -4,22 +4,22 @@ namespace speclab {
 
 namespace {
 
-struct NgramParameters {
+struct NgramParameters : TrainingText {
   int order = 0;
-  CorpusPart part = CorpusPart::all;
 };
 
 }  // namespace
 
 ModelKind ngram_model() {
+  std::vector<Field> fields = training_fields<NgramParameters>();
+  fields.insert(fields.begin(),
+                required(with_unit(integer_field("order", &NgramParameters::order, 1, max_ngram_order,
+                                                 "Length of the longest n-gram."),
+                                   "tokens")));
   return kind_entry<ModelKind, NgramParameters>(
-      "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
-      {required(with_unit(integer_field("order", &NgramParameters::order, 1, max_ngram_order,
-                                        "Length of the longest n-gram."),
-                          "tokens")),
-       part_field<NgramParameters>()},
-      [](const NgramParameters& parameters, const std::string&, const ModelRequest& request) {
-        return trained_ngram(request, parameters.order, parameters.part);
+      "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.", std::move(fields),
+      [](const NgramParameters& own, const std::string& path, const ModelRequest& request) {
+        return trained_ngram(request, own.order, own, path);
       });
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 
@@ -40,9 +42,9 @@ const RecordedParameters* recorded_parameters(const ModelConfig& model) {
   return model.kind == kind ? &model.as<RecordedParameters>() : nullptr;
 }
 
-std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
-                                                          const std::string& column, const std::string& path,
-                                                          ModelFactory& factory) {
+std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParameters& parameters,
+                                                           const std::string& column, const std::string& path,
+                                                           ModelFactory& factory) {
   const std::string draft = parameters.draft_file.value_or("");
   return factory.shared<std::vector<double>>(
       fmt::format("recorded {} {} {}", parameters.file, draft, column), [&] {
@@ -60,7 +62,11 @@ std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParamete
                             "rounds",
                             parameters.file));
           }
-          return keep_probabilities(recording);
+          std::vector<double> ratios;
+          for (std::size_t i = 0; i < recording.size(); ++i) {
+            ratios.push_back(std::exp(recording.draft.front()[i] - recording.target[i]));
+          }
+          return ratios;
         } catch (const UsageError& error) {
           throw ConfigError(path + "/file", error.what());
         }

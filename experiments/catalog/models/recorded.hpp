@@ -19,12 +19,11 @@ struct RecordedParameters {
 /// Null for a model of another kind.
 const RecordedParameters* recorded_parameters(const ModelConfig& model);
 
-/// P(kept) at each position of a recording, one sequence after the other, for the draft of this column; empty
-/// for the only one. Throws ConfigError at
-/// `path` for a file that cannot be read, for columns by depth, and for a text that was not drawn from the
-/// target.
-std::shared_ptr<const std::vector<double>> recorded_keeps(const RecordedParameters& parameters,
-                                                          const std::string& column, const std::string& path,
-                                                          ModelFactory& factory);
+/// q/p of the token at each position of a recording, one sequence after the other, for the draft of this
+/// column; empty for the only one. Throws ConfigError at `path` for a file that cannot be read, for columns
+/// by depth, and for a text that was not drawn from the target.
+std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParameters& parameters,
+                                                           const std::string& column, const std::string& path,
+                                                           ModelFactory& factory);
 
 }  // namespace speclab

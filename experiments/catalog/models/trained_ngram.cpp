@@ -8,15 +8,13 @@
 
 namespace speclab {
 
-namespace {
-
-struct Parameters {
-  CorpusPart part = CorpusPart::all;
-};
-
-}  // namespace
-
-BuiltModel trained_ngram(const ModelRequest& request, int order, CorpusPart part) {
+BuiltModel trained_ngram(ModelRequest request, int order, const TrainingText& training,
+                         const std::string& path) {
+  if (training.corpus) {
+    request.corpus = &*training.corpus;
+    request.corpus_path = path + "/corpus";
+  }
+  const CorpusPart part = training.part;
   const std::shared_ptr<const CorpusText> text = request.factory.text(request);
   const std::string key =
       fmt::format("ngram {} {} {}", order, static_cast<int>(part), corpus_key(*request.corpus));
@@ -30,10 +28,10 @@ BuiltModel trained_ngram(const ModelRequest& request, int order, CorpusPart part
 }
 
 ModelKind ngram_of_order(std::string name, std::string sentence, int order) {
-  return kind_entry<ModelKind, Parameters>(
-      std::move(name), std::move(sentence), {part_field<Parameters>()},
-      [order](const Parameters& own, const std::string&, const ModelRequest& request) {
-        return trained_ngram(request, order, own.part);
+  return kind_entry<ModelKind, TrainingText>(
+      std::move(name), std::move(sentence), training_fields<TrainingText>(),
+      [order](const TrainingText& own, const std::string& path, const ModelRequest& request) {
+        return trained_ngram(request, order, own, path);
       });
 }
 

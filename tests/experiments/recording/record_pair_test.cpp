@@ -2,12 +2,15 @@
 #include "experiments/recording/record_pair.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/jobs.hpp"
+#include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -74,6 +77,37 @@ TEST_CASE("what is written is read again, to the last bit") {
       CHECK(read.sequences.size() == 10);
     }
   }
+}
+
+TEST_CASE("the acceptance rate under lenience follows from two columns") {
+  // Exactly: a text in which the tokens of a context come as often as its row says. p = (.5, .25, .25), q =
+  // (.25, .7, .05); sum of min(p / l, q) is .55 at l = 1 and .25 + .5 + .05 = .8 at l = .5, .95 + .05 at .3.
+  std::string lines = "sequence,position,token,logp,logq\n";
+  const int tokens[] = {0, 0, 1, 2};
+  const double p[] = {0.5, 0.25, 0.25};
+  const double q[] = {0.25, 0.7, 0.05};
+  for (int i = 0; i < 400; ++i) {
+    const int token = tokens[i % 4];
+    lines += fmt::format("{},{},{},{},{}\n", i / 40, i % 40, token, std::log(p[token]), std::log(q[token]));
+  }
+  const TempFile file(lines);
+  Json json = recorded_config(file.path().string());
+  json["experiment"] = "acceptance";
+  json["simulation"] = {{"trials", 10}, {"length", 40}};
+  const auto alpha = [&](double lenience) {
+    json["rule"] = {{"kind", "lenient"}, {"lenience", lenience}};
+    return value_of(run_of(json).result.cells.front().simulated, Metric::alpha_overlap)->estimate;
+  };
+  CHECK(alpha(1) == doctest::Approx(0.25 + 0.25 + 0.05).epsilon(1e-8));
+  CHECK(alpha(0.5) == doctest::Approx(0.25 + 0.5 + 0.05).epsilon(1e-8));
+  CHECK(alpha(0.3) == doctest::Approx(0.25 + 0.7 + 0.05).epsilon(1e-8));
+  json["rule"] = {{"kind", "token"}};
+  CHECK(value_of(run_of(json).result.cells.front().simulated, Metric::alpha_overlap)->estimate ==
+        doctest::Approx(0.55).epsilon(1e-8));
+  // Rounds under lenience emit another text, of which the recording says nothing.
+  json["rule"] = {{"kind", "lenient"}, {"lenience", 0.5}};
+  json["experiment"] = "decode";
+  CHECK(says(refusal(json), "/rule/kind: \"lenient\" does not follow from two columns"));
 }
 
 TEST_CASE("recorded models run with token verification alone, where nothing looks at rows or tokens") {

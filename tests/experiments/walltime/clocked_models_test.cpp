@@ -55,7 +55,8 @@ TEST_CASE("walltime of neural models: three predictions and the clock for every 
     CHECK(row.verify_run_milliseconds > row.target_run_milliseconds);
   }
   CHECK(clocked_table(rows, "t").rows.size() == 2);
-  CHECK(clocked_figure(rows, "t").series.size() == 4);
+  REQUIRE(clocked_figures(rows, "t").size() == 1);
+  CHECK(clocked_figures(rows, "t").front().series.size() == 4);
   CHECK(clocked_csv(rows).find("verify_cost") != std::string::npos);
 }
 
@@ -77,4 +78,36 @@ TEST_CASE("walltime of neural models: the clock keeps no rows and runs what is n
   Json fixed = json;
   fixed["batch"] = 6;
   CHECK(gguf_parameters(for_the_clock(read(kind_of(model_family()), fixed, "/model")))->batch == 6);
+}
+
+TEST_CASE("walltime of neural models: batches of texts that are decoded together" *
+          doctest::skip(without_clocked)) {
+  const Pair files;
+  Json config = files.config();
+  config["walltime"]["batches"] = {1, 3};
+  const RunResult run = run_of(config);
+  const std::vector<ClockedGamma>& rows = run.timings.clocked;
+  REQUIRE(rows.size() == 4);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].batch == (i < 2 ? 1 : 3));
+    CHECK(rows[i].gamma == (i % 2 == 0 ? 1 : 3));
+    CHECK(rows[i].expected_tokens == doctest::Approx(rows[i].gamma + 1));
+    // Draft and target are one model: texts of a batch accept everything as well.
+    CHECK(rows[i].tokens_per_target_step == doctest::Approx(rows[i].gamma + 1));
+    CHECK(rows[i].played_speedup == doctest::Approx(rows[i].predicted_speedup));
+  }
+  // Three texts cost more than one, and their plain decoding is what speedups are over.
+  CHECK(rows[2].target_run_milliseconds > rows[0].target_run_milliseconds);
+  CHECK(rows[2].plain_tokens_per_second > rows[0].plain_tokens_per_second);
+  CHECK(clocked_figures(rows, "t").size() == 2);
+  CHECK(clocked_table(rows, "t").columns.size() == clocked_table({rows[0], rows[1]}, "t").columns.size() + 1);
+}
+
+TEST_CASE("walltime of neural models: a fixed batch and batches of texts do not go together" *
+          doctest::skip(without_clocked)) {
+  const Pair files;
+  Json config = files.config();
+  config["walltime"]["batches"] = {2};
+  config["models"]["draft"]["batch"] = 4;
+  CHECK_THROWS_WITH_AS(run_of(config), doctest::Contains("leave it out for batches of 2"), ConfigError);
 }

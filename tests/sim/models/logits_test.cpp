@@ -20,6 +20,9 @@ std::vector<float> random_logits(std::uint64_t seed, std::size_t count) {
   return logits;
 }
 
+/// Of exponentials in f32, and what a product without fused multiplication loses.
+constexpr double f32_rounding = 1e-5;
+
 std::vector<double> row_of(const std::vector<float>& logits, double temperature) {
   std::vector<double> row(logits.size());
   softmax_of_logits(logits, temperature, row);
@@ -36,7 +39,13 @@ TEST_CASE("logits: the softmax is its definition, whatever the length") {
       std::vector<double> expected(count);
       softmax(wide, temperature, expected);
       const std::vector<double> row = row_of(logits, temperature);
-      for (std::size_t i = 0; i < count; ++i) CHECK(row[i] == doctest::Approx(expected[i]).epsilon(1e-13));
+      double total = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        // Below e^-87 of the largest a probability is 0.
+        CHECK(std::abs(row[i] - expected[i]) <= f32_rounding * expected[i] + 1e-37);
+        total += row[i];
+      }
+      CHECK(total == doctest::Approx(1).epsilon(1e-13));
     }
   }
 }
@@ -53,4 +62,40 @@ TEST_CASE("logits: minus infinity is an impossible token, and NaN makes the row 
   }
   for (const double probability : row_of(std::vector<float>(17, none), 1)) CHECK(std::isnan(probability));
   CHECK(row_of({none, 3, none}, 0.5) == std::vector<double>{0, 1, 0});
+}
+
+TEST_CASE("logits: sampling options of logits are those of their probabilities") {
+  std::vector<Token> order;
+  for (const std::size_t count : {1, 2, 7, 33, 500, 5000}) {
+    std::vector<float> logits = random_logits(count + 1, count);
+    // Equal logits, of which the lower ids are kept.
+    for (std::size_t i = 3; i < count; i += 5) logits[i] = logits[i / 2];
+    for (const Adjustment how :
+         {Adjustment{}, Adjustment{.temperature = 0}, Adjustment{.temperature = 0.6}, Adjustment{.top_k = 1},
+          Adjustment{.top_k = 6}, Adjustment{.temperature = 1.5, .top_k = 40}, Adjustment{.top_k = 10000},
+          Adjustment{.top_p = 0.3}, Adjustment{.top_p = 0.95}, Adjustment{.temperature = 4, .top_p = 0.999},
+          Adjustment{.temperature = 0.4, .top_k = 20, .top_p = 0.8}, Adjustment{.top_p = 1e-9}}) {
+      std::vector<double> expected(count);
+      softmax(std::vector<double>(logits.begin(), logits.end()), 1, expected);
+      adjust(expected, how, order);
+      std::vector<double> row;
+      row_of_logits(logits, how, row);
+      REQUIRE(row.size() == count);
+      for (std::size_t i = 0; i < count; ++i) {
+        CHECK(std::abs(row[i] - expected[i]) <= f32_rounding * expected[i] + 1e-37);
+        if (expected[i] > 1e-30) CHECK(row[i] > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("logits: an invalid row stays invalid through sampling options") {
+  std::vector<float> logits = random_logits(5, 40);
+  logits[11] = std::numeric_limits<float>::quiet_NaN();
+  for (const Adjustment how :
+       {Adjustment{.temperature = 0}, Adjustment{.top_k = 3}, Adjustment{.top_p = 0.5}}) {
+    std::vector<double> row;
+    row_of_logits(logits, how, row);
+    for (const double probability : row) CHECK(std::isnan(probability));
+  }
 }

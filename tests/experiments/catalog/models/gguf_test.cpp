@@ -8,6 +8,7 @@
 #include "experiments/check/equality_test.hpp"
 #include "experiments/recording/record_pair.hpp"
 #include "experiments/support/machine.hpp"
+#include "sim/models/kneser_ney.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/experiments/run_of.hpp"
@@ -25,6 +26,8 @@ TinyLlamaSize sharp(std::size_t blocks) {
   size.scale = 0.5;
   return size;
 }
+
+bool says(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
 
 /// A target, a smaller draft and one of another vocabulary, as files.
 struct Files {
@@ -177,4 +180,89 @@ TEST_CASE("gguf kind: speculative text has the target's distribution, and the te
     CHECK(result.detectable_total_variation < 0.05);
   }
   CHECK(tested(config, "fault-resample-target", settings).different);
+}
+
+TEST_CASE("gguf: n-grams are trained on text that the target generated, by its token ids" *
+          doctest::skip(without_libllama)) {
+  const Files files;
+  Json config{{"title", "t"},
+              {"models", {{"target", gguf(files.target)}, {"draft", {{"kind", "uniform"}}}}},
+              {"simulation", {{"trials", 6}, {"length", 40}, {"prompt", "the"}}}};
+  const TempFile text("");
+  for (const RecordingStyle style : {RecordingStyle::csv, RecordingStyle::json_lines}) {
+    ModelFactory factory;
+    const RecordedTokens recorded = record_pair(build_setup(read_config(config), factory), 40);
+    write_recording(recorded, text.path(), style, false);
+    Json trained = config;
+    trained["models"]["draft"] = {{"kind", "bigram"},
+                                  {"corpus",
+                                   {{"file", text.path().string()},
+                                    {"tokenization", "ids"},
+                                    {"tokenizer", files.target.path().string()}}}};
+    const Setup setup = build_setup(read_config(trained), factory);
+    const auto vocab = setup.target.vocab();
+    CHECK(setup.draft.vocab() == vocab);
+    // The model that the ids give when they are handed over without files.
+    const NgramModel expected = train_kneser_ney(recorded.tokens, vocab, 2);
+    std::vector<double> row;
+    std::vector<double> other;
+    for (std::size_t i = 1; i < recorded.tokens.size(); i += 7) {
+      const auto context = std::span(recorded.tokens).first(i);
+      const Row seen = setup.draft.next(context, row);
+      const Row wanted = expected.next(context, other);
+      for (Token id = 0; id < vocab; ++id) CHECK(seen[id] == wanted[id]);
+    }
+    trained["models"]["draft"]["corpus"]["file"] = files.text.path().string();
+    CHECK(says(config_error_of([&] { build_setup(read_config(trained), factory); }),
+               "/models/draft/corpus/file: "));
+  }
+}
+
+TEST_CASE("gguf: ids that the tokenizer does not have, and recordings without a tokenizer, are errors" *
+          doctest::skip(without_libllama)) {
+  const Files files;
+  const TempFile text("sequence,position,token,logp,logq\n0,0,5,-1,-1\n0,1,999999,-1,-1\n");
+  Json config{{"title", "t"}, {"models", {{"target", gguf(files.target)}, {"draft", {{"kind", "unigram"}}}}}};
+  Json& corpus = config["models"]["draft"]["corpus"];
+  corpus = {
+      {"file", text.path().string()}, {"tokenization", "ids"}, {"tokenizer", files.target.path().string()}};
+  const auto error = [&] {
+    ModelFactory factory;
+    return config_error_of([&] { build_setup(read_config(config), factory); });
+  };
+  CHECK(says(error(), "sequence 0 has the token 999999, outside the"));
+  corpus.erase("tokenizer");
+  CHECK(says(error(), "/models/draft/corpus/tokenizer: missing"));
+}
+
+TEST_CASE("gguf: a draft with another tokenizer, whose tokens are matched as they are written" *
+          doctest::skip(without_libllama)) {
+  // The other vocabulary has three special tokens more, at its end; all others are written alike.
+  const Files files;
+  Json config{{"title", "t"},
+              {"models",
+               {{"target", gguf(files.target)},
+                {"draft", gguf(files.other, {{"tokens_of", files.target.path().string()}})}}},
+              {"simulation", {{"trials", 4}, {"length", 20}, {"prompt", "the other"}}}};
+  ModelFactory factory;
+  const Setup setup = build_setup(read_config(config), factory);
+  const auto vocab = setup.target.vocab();
+  REQUIRE(setup.draft.vocab() == vocab);
+  const BuiltModel other = built(gguf(files.other).dump(), factory);
+  const GgufTokenizer own(files.other.path());
+  const GgufTokenizer seen(files.target.path());
+  std::vector<double> row;
+  std::vector<double> whole;
+  for (const std::string text : {"the other one", "in a line", "there"}) {
+    const Row mapped = setup.draft.next(seen.tokens(text), row);
+    const Row direct = other.model.next(own.tokens(text), whole);
+    double kept = 0;
+    for (Token id = 0; id < vocab; ++id) kept += direct[id];
+    CHECK(kept < 1);
+    for (Token id = 0; id < vocab; ++id) CHECK(mapped[id] == doctest::Approx(direct[id] / kept));
+    CHECK(total_probability(mapped) == doctest::Approx(1));
+  }
+  CHECK(run_of(config).result.cells.front().counts.rounds == 80);
+  config["models"]["draft"]["chat"] = true;
+  CHECK(says(config_error_of([&] { build_setup(read_config(config), factory); }), "/models/draft/chat: "));
 }

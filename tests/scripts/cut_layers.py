@@ -1,0 +1,85 @@
+"""scripts/cut_layers.py: the blocks that are kept are those of the source, in their order.
+
+usage: cut_layers.py SPECLAB SOURCE
+"""
+
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+source = pathlib.Path(sys.argv[2])
+SCRIPT, TARGET = source / "scripts/cut_layers.py", source / "configs/neural/target.gguf"
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"FAILED: {what}")
+
+
+def run(*words):
+    return subprocess.run([sys.executable, SCRIPT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+
+def parts(path):
+    """Block count, and {tensor: its bytes}, read independently of the script."""
+    raw, at, count, heads = path.read_bytes(), 24, None, []
+    tensors, values = struct.unpack_from("<QQ", raw, 8)
+
+    def string():
+        nonlocal at
+        length = struct.unpack_from("<Q", raw, at)[0]
+        at += 8 + length
+        return raw[at - length:at].decode()
+
+    def value(kind):
+        nonlocal at
+        if kind == 8:
+            return string()
+        if kind == 9:
+            of, many = struct.unpack_from("<IQ", raw, at)
+            at += 12
+            return [value(of) for _ in range(many)]
+        width = {0: 1, 1: 1, 7: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4}.get(kind, 8)
+        at += width
+        return int.from_bytes(raw[at - width:at], "little")
+
+    for _ in range(values):
+        key = string()
+        at += 4
+        found = value(struct.unpack_from("<I", raw, at - 4)[0])
+        count = found if key.endswith(".block_count") else count
+    for _ in range(tensors):
+        name = string()
+        dimensions = struct.unpack_from("<I", raw, at)[0]
+        at += 4 + 8 * dimensions
+        heads.append((name, struct.unpack_from("<IQ", raw, at)[1]))
+        at += 12
+    start = -(-at // 32) * 32
+    offsets = sorted(offset for _, offset in heads) + [len(raw) - start]
+    return count, {name: raw[start + offset:start + offsets[offsets.index(offset) + 1]].rstrip(b"\0") for name, offset in heads}
+
+
+with tempfile.TemporaryDirectory() as folder:
+    out = pathlib.Path(folder) / "cut.gguf"
+    before, all_tensors = parts(TARGET)
+    done = run(TARGET, out, "--keep", "0,2-3")
+    expect(done.returncode == 0 and "3 of 4 blocks" in done.stdout, done)
+    after, kept = parts(out)
+    expect((before, after) == (4, 3), (before, after))
+    for name, data in kept.items():
+        of = name
+        if name.startswith("blk."):
+            block, rest = name.split(".", 2)[1:]
+            of = f"blk.{(0, 2, 3)[int(block)]}.{rest}"
+        expect(data == all_tensors[of], f"{name} is not {of}")
+    expect(len(all_tensors) - len(kept) == sum(name.startswith("blk.1.") for name in all_tensors), "tensors of one block are left out")
+    everything = pathlib.Path(folder) / "all.gguf"
+    expect(run(TARGET, everything, "--keep", "0-3").returncode == 0, "all blocks")
+    expect(parts(everything) == parts(TARGET), "all blocks are the file")
+    for wrong in ("4", "1-0", "x", "2,1", "0,0"):
+        done = run(TARGET, out, "--keep", wrong)
+        expect(done.returncode == 1 and "--keep" in done.stderr, f"{wrong}: {done}")
+    expect("is no GGUF file" in run(SCRIPT, out, "--keep", "0").stderr, "another file")
+print("cut_layers: passed")
