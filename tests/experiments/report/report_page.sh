@@ -14,6 +14,6 @@ code=0
 [ "$code" -le 1 ] || { echo "reproduce ended with $code" >&2; exit 1; }
 # Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and eleven of the cases
 # of tables; Figure 1 is coloured text.
-figures=19
+figures=20
 sh "$(dirname "$0")/screenshot.sh" "$folder/report.html" "$folder/page.png" "$figures"
 grep -q 'class="accepted"' "$folder/report.html" || { echo "Figure 1 holds no accepted token" >&2; exit 1; }
