@@ -12,7 +12,7 @@ code=0
   code=$?
 # At this size an interval may miss; only a page that could not be made is a failure here.
 [ "$code" -le 1 ] || { echo "reproduce ended with $code" >&2; exit 1; }
-# Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and eleven of the cases
+# Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and twelve of the cases
 # of tables; Figure 1 is coloured text.
 figures=20
 sh "$(dirname "$0")/screenshot.sh" "$folder/report.html" "$folder/page.png" "$figures"
