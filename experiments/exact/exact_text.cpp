@@ -48,7 +48,7 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   Table table;
   table.id = "exact";
   table.caption = caption;
-  table.columns = {"", "i.i.d. formula", "exact", "simulated ± interval", "i.i.d. error, %"};
+  table.columns = {"quantity", "i.i.d. formula", "exact", "simulated ± interval", "i.i.d. error, %"};
   const RoundNumbers none;
   const RoundIntervals none_simulated;
   const RoundNumbers& iid = one.iid ? *one.iid : none;
