@@ -1,4 +1,5 @@
-/* Exact verification of drafted tokens on a GPU or, for tests, on the CPU, for C and for every language that can call it.
+/* Exact verification of drafted tokens on a GPU or, for tests, on the CPU, for C and for every language that
+ * can call it.
  *
  * A program fills in a speclab_verify_batch with raw device pointers, allocates a workspace once, and calls
  * speclab_verify on a stream. Nothing is read from the device, nothing waits for it, and the call can be
@@ -153,6 +154,13 @@ typedef struct speclab_verify_batch {
   speclab_view draft_temperature;
   speclab_view draft_cutoff;
   speclab_view draft_log_sum_exp;
+  /* [requests, gamma + 1] of the target's rows, for which a launch more finds cut-offs: the top_k (int32)
+   * largest logits, 0 for all; of those the fewest with the share top_p (float) of their probability, 1 for
+   * all; of those what has at least min_p (float) of the likeliest one's. What is as likely as the last id
+   * kept is kept. */
+  speclab_view top_k;
+  speclab_view top_p;
+  speclab_view min_p;
 } speclab_verify_batch;
 
 /* NOLINTEND(readability-identifier-naming) */
@@ -180,10 +188,11 @@ SPECLAB_API speclab_status speclab_verify_workspace_bytes(const speclab_verify_b
 SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, void* workspace,
                                           size_t workspace_bytes, void* stream);
 
-/* The same on the CPU, without a device: all pointers are to host memory, and the work is done on return. With
- * emulate = 0 by the program that defines the answer, in double precision; else by the kernels' own source, which
- * an emulator runs thread by thread: the GPU's answer but for the rounding of its exponential, milliseconds a
- * request. The definition does not report speclab_zero_residual, which is a matter of rounding. */
+/* The same on the CPU, without a device: all pointers are to host memory, and the work is done on return.
+ * With emulate = 0 by the program that defines the answer, in double precision; else by the kernels' own
+ * source, which an emulator runs thread by thread: the GPU's answer but for the rounding of its exponential,
+ * milliseconds a request. The definition does not report speclab_zero_residual, which is a matter of
+ * rounding. */
 SPECLAB_API speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate);
 
 #ifdef __cplusplus

@@ -130,6 +130,9 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   batch.draft_vocab = from.draft_vocab;
   batch.draft_place = from.draft_place;
   batch.mask = view_of<std::uint32_t>(from.mask);
+  batch.top_k = view_of<std::int32_t>(from.top_k);
+  batch.top_p = view_of<float>(from.top_p);
+  batch.min_p = view_of<float>(from.min_p);
   batch.cumulative = from.cumulative;
   batch.cumulative_extra = from.cumulative_extra;
   batch.seeds = view_of<std::uint64_t>(from.seeds);

@@ -33,6 +33,9 @@ class DeviceBatch {
     batch.draft_options = options(host.draft_options, host.gamma);
     batch.draft_place = copy(host.draft_place, static_cast<std::size_t>(host.vocab));
     batch.mask = view(host.mask, host.gamma + 1, (host.vocab + 31) / 32);
+    batch.top_k = view(host.top_k, host.gamma + 1);
+    batch.top_p = view(host.top_p, host.gamma + 1);
+    batch.min_p = view(host.min_p, host.gamma + 1);
     batch.drafted = view(host.drafted, host.gamma);
     batch.seeds = view(host.seeds, 1);
     batch.positions = view(host.positions, 1);

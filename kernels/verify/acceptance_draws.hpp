@@ -121,6 +121,7 @@ inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatc
     return "does not take log-sum-exps: it normalises rows itself or not at all";
   }
   if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
+  if (batch.has_filters()) return "takes cut-offs, and finds none";
   if (batch.ties == Ties::lowest) return "shares temperature 0 among ties";
   if (batch.bonus != nullptr) return "draws the bonus token itself";
   if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "leaves no logarithms";

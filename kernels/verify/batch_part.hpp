@@ -32,6 +32,9 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
     }
   }
   part.mask = batch.mask.from(first, batch.gamma + 1);
+  part.top_k = batch.top_k.from(first, batch.gamma + 1);
+  part.top_p = batch.top_p.from(first, batch.gamma + 1);
+  part.min_p = batch.min_p.from(first, batch.gamma + 1);
   part.drafted = batch.drafted.from(first, batch.gamma);
   part.seeds = batch.seeds.from(first, 1);
   part.positions = batch.positions.from(first, 1);

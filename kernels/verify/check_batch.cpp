@@ -67,6 +67,9 @@ Error kind_error(const VerifyBatch& batch, bool of_target) {
       return name + ".kind is probabilities, and " + name +
              "_options are given: they are of logits, so leave them null";
     }
+    if (of_target && batch.has_filters()) {
+      return "target.kind is probabilities, and top_k, top_p or min_p are given: they are of logits";
+    }
     if (of_target && batch.mask != nullptr) {
       return "target.kind is probabilities, and mask is given: what it forbids must be 0 there already";
     }
@@ -190,6 +193,9 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, s
       view("positions", batch.positions, requests, 1),
       array("bonus", batch.bonus, requests),
       mask_rows(batch, target_positions),
+      view("top_k", batch.top_k, requests, target_positions),
+      view("top_p", batch.top_p, requests, target_positions),
+      view("min_p", batch.min_p, requests, target_positions),
       array("target.index", batch.target.index, requests),
   };
   const auto add_options = [&](const std::string& name, const RowOptions& options, std::int64_t positions) {

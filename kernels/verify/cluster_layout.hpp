@@ -41,6 +41,7 @@ struct ClusterKernels {
     if (batch.rule.method == KernelRule::block) {
       return "block verification looks at every position before it decides about the first";
     }
+    if (batch.has_filters()) return "takes cut-offs, and finds none";
     if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
     return std::nullopt;
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/verify/cutoffs.hpp"
 #include "kernels/verify/fused.hpp"
 #include "kernels/verify/fused_block.hpp"
 #include "kernels/verify/implementation.hpp"
@@ -16,6 +17,8 @@
 namespace speclab {
 
 struct FusedLayout {
+  simt::Launch cutoffs;  ///< where top-k, top-p or min-p are given
+  CutoffArgs cutoff_args{};
   simt::Launch clear;       ///< where no row is read for the acceptance draws ...
   simt::Launch statistics;  ///< ... or this one
   simt::Launch next;
@@ -69,6 +72,14 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.weighed = parts.take<std::uint32_t>(requests);
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
+  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  layout.cutoffs = simt::launch_of<Cutoffs>(batch.has_filters() ? requests * target_positions : 0);
+  if (batch.has_filters()) {
+    // What the rows' own kernels read in the place of the batch's cut-offs, which count in it.
+    float* const cutoffs = parts.take<float>(requests * (batch.gamma + 1));
+    layout.cutoff_args = {batch, target_positions, args.tiles, cutoffs};
+    args.batch.target_options.cutoff = cutoffs;
+  }
   layout.workspace_bytes = parts.bytes();
   return layout;
 }
@@ -101,7 +112,7 @@ struct FusedKernels {
                          static_cast<double>(sizeof(PartialSum));
     const double weight_sums =
         requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSum);
-    return {requests * rows + parts + weight_sums, parts + weight_sums};
+    return {requests * rows + parts + weight_sums + requests * cutoff_bytes(batch), parts + weight_sums};
   }
 
   /// Verifies a batch on any executor; the batch and the workspace are where the executor works.
@@ -110,6 +121,7 @@ struct FusedKernels {
                   const BlocksWanted& wanted = {}) {
     if (batch.requests == 0) return;
     const FusedLayout layout = fused_layout(batch, workspace, wanted);
+    executor.template run<Cutoffs>(layout.cutoffs, layout.cutoff_args);
     if (batch.mixed_rows()) return launch<AnyLogit>(executor, layout);
     with_logit_type(batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, layout); });
   }
@@ -120,6 +132,13 @@ struct FusedKernels {
   static void launch(Executor& executor, const FusedLayout& layout);
 
  private:
+  /// What finding cut-offs reads of a request, as in cutoffs.hpp.
+  static double cutoff_bytes(const VerifyBatch& batch) {
+    if (!batch.has_filters()) return 0;
+    const int rounds = batch.target.dtype == Dtype::f32 ? 4 : batch.target.dtype == Dtype::f16 ? 3 : 2;
+    const int reads = 1 + (batch.top_k == nullptr ? 0 : rounds) + (batch.top_p == nullptr ? 0 : rounds);
+    return reads * (batch.gamma + (batch.bonus == nullptr ? 1 : 0)) * row_bytes(batch, true);
+  }
   /// Logits; of mixed rows also the map and the mask that go with them.
   static double row_bytes(const VerifyBatch& batch, bool of_target) {
     double bytes = static_cast<double>(batch.vocab_of(of_target)) *

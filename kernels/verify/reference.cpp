@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/round/verify.hpp"
@@ -60,6 +61,38 @@ std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::in
   return numbers;
 }
 
+struct Filters {
+  double top_k, top_p, min_p;
+};
+
+/// The least logit that top-k, then top-p, then min-p keep.
+double cutoff_of(const std::vector<double>& row, double temperature, const Filters& filters) {
+  std::vector<double> logits = row;
+  std::sort(logits.begin(), logits.end(), std::greater<>());
+  const double largest = logits.front();
+  const auto weight = [&](double logit) { return std::exp((logit - largest) / temperature); };
+  double least = -std::numeric_limits<double>::infinity();
+  if (filters.top_k > 0 && filters.top_k < static_cast<double>(logits.size())) {
+    least = logits[static_cast<std::size_t>(filters.top_k) - 1];
+  }
+  if (filters.top_p < 1) {
+    double total = 0;
+    for (const double logit : logits) total += logit < least ? 0 : weight(logit);
+    double sum = 0;
+    for (const double logit : logits) {
+      sum += weight(logit);
+      if (sum < filters.top_p * total) continue;
+      least = std::max(least, logit);
+      break;
+    }
+  }
+  if (filters.min_p > 0) {
+    least = std::max(
+        least, static_cast<double>(static_cast<float>(largest + std::log(filters.min_p) * temperature)));
+  }
+  return least;
+}
+
 /// A row of the draft's ids by the target's.
 std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<double>& row) {
   std::vector<double> placed(static_cast<std::size_t>(batch.vocab));
@@ -94,6 +127,10 @@ std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std:
   const std::uint32_t* const mask =
       of_target && batch.mask != nullptr ? batch.mask.at(request, position, batch.gamma + 1) : nullptr;
 
+  const auto filter = [&](const auto& view, double otherwise) {
+    return !of_target || view == nullptr ? otherwise
+                                         : static_cast<double>(*view.at(request, position, batch.gamma + 1));
+  };
   double largest = -infinity;
   bool invalid = !(temperature >= 0);
   for (std::size_t id = 0; id < row.size(); ++id) {
@@ -106,6 +143,11 @@ std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std:
   if (invalid || largest == -infinity) {
     row.assign(static_cast<std::size_t>(batch.vocab), nan);
     return row;
+  }
+  if (temperature > 0) {
+    const Filters filters{filter(batch.top_k, 0), filter(batch.top_p, 1), filter(batch.min_p, 0)};
+    const double least = cutoff_of(row, temperature, filters);
+    for (double& logit : row) logit = logit < least ? -infinity : logit;
   }
   const bool lowest = temperature == 0 && batch.ties == Ties::lowest;
   double sum = 0;

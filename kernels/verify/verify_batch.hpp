@@ -95,6 +95,13 @@ struct VerifyBatch {
   const std::int32_t* draft_place = nullptr;  ///< [vocab] or null
   /// Ids that a grammar allows the target: bit x % 32 of word x / 32. Strides in words; null: all of them.
   View<const std::uint32_t> mask;
+  /// Further cut-offs of the target's rows, [requests, gamma + 1] or one for all: the top_k largest logits
+  /// (0: all), of those the fewest that have the share top_p of their probability (1: all), and of those the
+  /// ids with at least min_p of the likeliest one's (0: all). Ids as likely as the last one that is kept are
+  /// kept, too.
+  View<const std::int32_t> top_k;
+  View<const float> top_p;
+  View<const float> min_p;
   View<const Token> drafted;              ///< [requests, gamma], ids of the target
   const std::int32_t* lengths = nullptr;  ///< [requests] drafted tokens of each, 0..gamma; null: gamma
   /// [requests + 1] or null: cumulative counts, from which lengths follow instead: of drafted tokens, or,
@@ -158,6 +165,8 @@ struct VerifyBatch {
   SPECLAB_HD std::int32_t vocab_of(bool of_target) const {
     return of_target || draft_vocab == 0 ? vocab : draft_vocab;
   }
+  /// Whether a launch has to find cut-offs.
+  SPECLAB_HD bool has_filters() const { return top_k != nullptr || top_p != nullptr || min_p != nullptr; }
   SPECLAB_HD bool has_draft_rows() const { return gamma > 0 && !certain_drafts(); }
   /// Whether rows are something else than logits of one format for the same ids, all of them allowed: kernels
   /// of their own read them.

@@ -45,7 +45,7 @@ class Batch(ctypes.Structure):
                 + [(name, c_void_p) for name in ("bonus", "log_probabilities", "log_sum_exps")]
                 + [(name, View) for name in ("drafted_view", "target_temperature", "target_cutoff",
                                              "target_log_sum_exp", "draft_temperature", "draft_cutoff",
-                                             "draft_log_sum_exp")])
+                                             "draft_log_sum_exp", "top_k", "top_p", "min_p")])
 
     def __init__(self, **fields):
         super().__init__(struct_size=ctypes.sizeof(Batch), **fields)

@@ -52,7 +52,7 @@ struct FuzzCase {
   std::int32_t draft_vocab;
   bool placed;  ///< the draft's ids by a map
   bool target_probabilities, draft_probabilities, lowest, mask, flattened, slotted, strided, seeds, bonus,
-      logs;
+      logs, filters;
 
   bool probabilities(bool of_target) const { return of_target ? target_probabilities : draft_probabilities; }
   std::int32_t target_positions() const { return gamma + (bonus ? 0 : 1); }
@@ -79,6 +79,7 @@ class FuzzBatch {
     if (how.damaged) damage();
     make_vocabularies();
     make_lengths();
+    if (how.filters) make_filters();
     batch.target = stored(true, target_bytes_, target_index_);
     if (!how.certain) batch.draft = stored(false, draft_bytes_, draft_index_);
     make_sums();
@@ -178,6 +179,7 @@ class FuzzBatch {
     drawn.slotted = chance(0.35);
     drawn.strided = chance(0.4);
     drawn.bonus = chance(0.25);
+    drawn.filters = chance(0.3);
     drawn.lowest = chance(0.5) && !(drawn.temperatures && (drawn.target_sums || drawn.draft_sums));
     if (drawn.lowest && chance(0.7)) drawn.temperatures = !drawn.target_sums && !drawn.draft_sums;
     if (chance(0.4)) return;
@@ -187,7 +189,7 @@ class FuzzBatch {
     drawn.mask = !drawn.target_probabilities && chance(0.4);
     if (has_rows && chance(0.4)) drawn.draft_vocab = whole(1, drawn.vocab);
     drawn.placed = has_rows && chance(0.3);
-    if (drawn.target_probabilities) drawn.target_sums = false;
+    if (drawn.target_probabilities) drawn.target_sums = drawn.filters = false;
     if (drawn.draft_probabilities) drawn.draft_sums = false;
   }
 
@@ -221,6 +223,24 @@ class FuzzBatch {
     std::iota(all.begin(), all.end(), 0);
     std::shuffle(all.begin(), all.end(), more_);
     return all;
+  }
+
+  /// Top-k, top-p and min-p of each row, or one for each request.
+  void make_filters() {
+    std::swap(random_, more_);
+    const std::int64_t of_row = chance(0.5) ? 1 : 0;
+    const auto view = [&](const auto& numbers) {
+      return View(numbers.data(), nullptr, how.gamma + 1, of_row);
+    };
+    for (std::size_t row = 0; row < rows_of(how.gamma + 1); ++row) {
+      top_k_.push_back(one_of({0, 1, 3, 50, how.vocab}));
+      top_p_.push_back(one_of({0.1F, 0.6F, 0.95F, 1.0F}));
+      min_p_.push_back(one_of({0.0F, 0.05F, 0.5F}));
+    }
+    if (chance(0.6)) batch.top_k = view(top_k_);
+    if (chance(0.6)) batch.top_p = view(top_p_);
+    if (chance(0.4)) batch.min_p = view(min_p_);
+    std::swap(random_, more_);
   }
 
   /// What the mask forbids, and the draft's rows by ids of its own.
@@ -545,6 +565,8 @@ class FuzzBatch {
   std::vector<double> uniforms_;
   std::vector<std::int32_t> target_index_, draft_index_, option_slots_, seed_slots_, draft_place_;
   std::vector<std::uint32_t> mask_;
+  std::vector<std::int32_t> top_k_;
+  std::vector<float> top_p_, min_p_;
   std::vector<Token> flat_drafted_, bonus_;
   std::vector<std::uint64_t> seeds_;
   std::vector<std::int64_t> positions_;
@@ -582,6 +604,7 @@ std::string text_of(const FuzzCase& how) {
   add(how.seeds, "seeds");
   add(how.bonus, "bonus");
   add(how.logs, "logs");
+  add(how.filters, "filters");
   return text;
 }
 
@@ -670,7 +693,8 @@ std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
       const View<const float>& given = batch.target_options.log_sum_exp;
       const double expected = batch.target.kind == RowKind::probabilities ? 0
                               : given != nullptr ? static_cast<double>(*batch.entry(given, true, request, i))
-                                                 : fuzz.log_sum(true, request, i);
+                              : batch.has_filters() ? token_logs(batch, request, i, token).log_sum_exp
+                                                    : fuzz.log_sum(true, request, i);
       if (!close(found, std::log(probability)) || !close(sum, expected)) {
         return wrong(i, found, sum, std::log(probability), expected);
       }
