@@ -154,10 +154,10 @@ typedef struct speclab_verify_batch {
   speclab_view draft_temperature;
   speclab_view draft_cutoff;
   speclab_view draft_log_sum_exp;
-  /* [requests, gamma + 1] of the target's rows, for which a launch more finds cut-offs: the top_k (int32)
-   * largest logits, 0 for all; of those the fewest with the share top_p (float) of their probability, 1 for
-   * all; of those what has at least min_p (float) of the likeliest one's. What is as likely as the last id
-   * kept is kept. */
+  /* Of the target's rows, found as cut-offs by one launch more. After temperature, mask and cut-off: the
+   * top_k (int32) largest logits, 0 for all; of those the fewest likeliest with the share top_p (float, in
+   * (0, 1]) of their probability; of those what has at least min_p (float, in [0, 1]) of the likeliest one's.
+   * Ids as likely as the last one kept are kept. Other numbers make their row a damaged one. */
   speclab_view top_k;
   speclab_view top_p;
   speclab_view min_p;

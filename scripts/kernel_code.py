@@ -31,7 +31,8 @@ REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048
 
 
 # What a kernel of ours may cost at most, and the least number of KiB that a multiprocessor must have on their way:
-# registers, instructions an id, KiB in flight, barriers, conditional branches. None may spill.
+# registers, instructions an id, KiB in flight, barriers, conditional branches. None may spill. The cut-offs' kernel raises a power of
+# the ids within its range alone, so that no stretch of its code is what an id costs.
 CEILINGS = {
     "fused::Statistics<Bf16>": (64, 6.5, 128, 2, 80),
     "fused::Statistics<F16>": (64, 6.5, 128, 2, 85),
@@ -42,6 +43,7 @@ CEILINGS = {
     "fused::NextOfBlock<Bf16>": (80, 16, 96, 14, 700),
     "fused::NextOfBlock<F16>": (80, 16, 96, 14, 730),
     "fused::NextOfBlock<float>": (128, 16, 128, 14, 760),
+    "Cutoffs": (128, None, 128, 9, 900),
     "cluster::Lazy<Bf16>": (128, 16, 64, 24, 800),
     "cluster::Lazy<F16>": (128, 16, 64, 24, 840),
     "cluster::Lazy<float>": (128, 16, 128, 24, 860),
@@ -330,9 +332,9 @@ def exceeded(kernels):
         for what, value, most in (("registers", kernel.registers, registers), ("spilled bytes", kernel.spilled, 0),
                                   ("instructions an id", kernel.an_id, an_id), ("barriers", kernel.barriers, barriers),
                                   ("branches", kernel.branches, branches)):
-            if value > most:
+            if most is not None and value > most:
                 found.append(f"{name}: {value} {what}, at most {most} are allowed")
-        if kernel.an_id == 0:
+        if kernel.an_id == 0 and an_id is not None:
             found.append(f"{name}: its innermost code was not found, so that it cannot be counted")
         if kernel.bytes_in_flight < in_flight * 1024:
             found.append(f"{name}: {kernel.bytes_in_flight // 1024} KiB in flight, {in_flight} are needed")

@@ -28,6 +28,9 @@ struct Room {
   std::vector<float> target_sums;
   std::vector<float> draft_sums;
   std::vector<std::int32_t> lengths;
+  std::vector<std::int32_t> top_k;
+  std::vector<float> top_p;
+  std::vector<float> min_p;
 };
 
 struct Edge {
@@ -201,6 +204,30 @@ std::vector<Edge> edges() {
                  }),
                  anything,
                  {4, drafts, odd_vocab, Dtype::f32}});
+  // Both of some tiles and of less than one.
+  for (const std::int32_t vocab : {odd_vocab, 20001}) {
+    all.push_back({fmt::format("top-k, top-p and min-p of each row, V = {}", vocab),
+                   usual([](RequestBatch& host, Room& room) {
+                     for (int i = 0; i < 8 * (drafts + 1); ++i) {
+                       room.top_k.push_back(i % 5 == 0 ? 0 : 1 << i % 13);
+                       room.top_p.push_back(i % 3 == 0 ? 1.0F : 0.9F);
+                       room.min_p.push_back(i % 4 == 0 ? 0.05F : 0.0F);
+                     }
+                     host.batch.top_k = room.top_k.data();
+                     host.batch.top_p = room.top_p.data();
+                     host.batch.min_p = room.min_p.data();
+                   }),
+                   [](const Results& found) {
+                     return std::all_of(found.begin(), found.end(),
+                                        [](const RequestResult& result) { return result.next >= 0; });
+                   },
+                   {8, drafts, vocab, Dtype::f32}});
+  }
+  all.push_back({"top-p out of range: no id, a flag", usual([](RequestBatch& host, Room& room) {
+                   room.top_p = {1.5F};
+                   host.batch.top_p = {room.top_p.data(), nullptr, 0, 0};
+                 }),
+                 invalid});
   all.push_back({"sums that came with the logits",
                  [](RequestBatch& host, Room& room) {
                    for (std::int32_t i = 0; i <= drafts; ++i) {

@@ -131,7 +131,7 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
     if (info.exact)
       lines.push_back(name +
                       ": edges: equal and disjoint distributions, one-hot, -inf, NaN, u at 0 and 1, "
-                      "zero residual, gamma 0, ragged lengths, odd vocabularies");
+                      "zero residual, gamma 0, ragged lengths, odd vocabularies, top-k, top-p and min-p");
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),
                                   dtype_name(distribution.dtype), options.requests,

@@ -10,7 +10,8 @@
 //     load(pointer)                        of data that no thread writes meanwhile: past the first cache
 //     load_cached(pointer)                 the same through the first cache, for neighbours that are read soon
 //     load_fresh(pointer)                  of data that another block wrote before a fence and a fetch_add
-//     fence()  fetch_add(address, value)   on global memory; returns what was there
+//     fence()                              of global memory
+//     fetch_add(address, value)            on global or shared memory; returns what was there
 //     wait_for_previous()  let_next_start()     around a launch that is `early`
 //     cluster_rank() cluster_size() cluster_sync() cluster_shared(pointer, rank)
 #pragma once

@@ -68,11 +68,17 @@ Error kind_error(const VerifyBatch& batch, bool of_target) {
              "_options are given: they are of logits, so leave them null";
     }
     if (of_target && batch.has_filters()) {
-      return "target.kind is probabilities, and top_k, top_p or min_p are given: they are of logits";
+      return "target.kind is probabilities, and top_k, top_p or min_p are given: what they cut off must be 0 "
+             "there already";
     }
     if (of_target && batch.mask != nullptr) {
       return "target.kind is probabilities, and mask is given: what it forbids must be 0 there already";
     }
+  }
+  if (of_target && batch.has_filters() && options.log_sum_exp != nullptr) {
+    return "target_options.log_sum_exp is given, and so are top_k, top_p or min_p: the sum over what they "
+           "keep "
+           "is not known before, so leave log_sum_exp null";
   }
   if (batch.ties == Ties::lowest && options.temperature != nullptr && options.log_sum_exp != nullptr) {
     return "ties is lowest, and " + name +
@@ -193,9 +199,9 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, s
       view("positions", batch.positions, requests, 1),
       array("bonus", batch.bonus, requests),
       mask_rows(batch, target_positions),
-      view("top_k", batch.top_k, requests, target_positions),
-      view("top_p", batch.top_p, requests, target_positions),
-      view("min_p", batch.min_p, requests, target_positions),
+      view("top_k", batch.top_k, requests, batch.gamma + 1),
+      view("top_p", batch.top_p, requests, batch.gamma + 1),
+      view("min_p", batch.min_p, requests, batch.gamma + 1),
       array("target.index", batch.target.index, requests),
   };
   const auto add_options = [&](const std::string& name, const RowOptions& options, std::int64_t positions) {

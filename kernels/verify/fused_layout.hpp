@@ -132,10 +132,10 @@ struct FusedKernels {
   static void launch(Executor& executor, const FusedLayout& layout);
 
  private:
-  /// What finding cut-offs reads of a request, as in cutoffs.hpp.
+  /// What finding cut-offs reads of a request: as many rounds as cutoffs.hpp takes as a rule.
   static double cutoff_bytes(const VerifyBatch& batch) {
     if (!batch.has_filters()) return 0;
-    const int rounds = batch.target.dtype == Dtype::f32 ? 4 : batch.target.dtype == Dtype::f16 ? 3 : 2;
+    const int rounds = batch.target.dtype == Dtype::f32 ? 3 : 2;
     const int reads = 1 + (batch.top_k == nullptr ? 0 : rounds) + (batch.top_p == nullptr ? 0 : rounds);
     return reads * (batch.gamma + (batch.bonus == nullptr ? 1 : 0)) * row_bytes(batch, true);
   }

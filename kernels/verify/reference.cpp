@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
+#include "kernels/verify/filters.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
@@ -61,38 +61,6 @@ std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::in
   return numbers;
 }
 
-struct Filters {
-  double top_k, top_p, min_p;
-};
-
-/// The least logit that top-k, then top-p, then min-p keep.
-double cutoff_of(const std::vector<double>& row, double temperature, const Filters& filters) {
-  std::vector<double> logits = row;
-  std::sort(logits.begin(), logits.end(), std::greater<>());
-  const double largest = logits.front();
-  const auto weight = [&](double logit) { return std::exp((logit - largest) / temperature); };
-  double least = -std::numeric_limits<double>::infinity();
-  if (filters.top_k > 0 && filters.top_k < static_cast<double>(logits.size())) {
-    least = logits[static_cast<std::size_t>(filters.top_k) - 1];
-  }
-  if (filters.top_p < 1) {
-    double total = 0;
-    for (const double logit : logits) total += logit < least ? 0 : weight(logit);
-    double sum = 0;
-    for (const double logit : logits) {
-      sum += weight(logit);
-      if (sum < filters.top_p * total) continue;
-      least = std::max(least, logit);
-      break;
-    }
-  }
-  if (filters.min_p > 0) {
-    least = std::max(
-        least, static_cast<double>(static_cast<float>(largest + std::log(filters.min_p) * temperature)));
-  }
-  return least;
-}
-
 /// A row of the draft's ids by the target's.
 std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<double>& row) {
   std::vector<double> placed(static_cast<std::size_t>(batch.vocab));
@@ -105,62 +73,85 @@ std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<do
   return placed;
 }
 
-}  // namespace
+/// What the options leave of a row of logits: minus infinity stands where they forbid an id.
+struct AllowedLogits {
+  std::vector<double> logits;
+  double temperature = 1;
+  double largest = -std::numeric_limits<double>::infinity();
+  bool invalid = false;  ///< a NaN, +inf or no id, or options that are none
+  double margin = 1;     ///< of KeptLogits
+};
 
-std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,
-                                  std::int32_t position) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+AllowedLogits allowed_logits(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                             std::int32_t position) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const auto of_target_ids = [&](std::vector<double> row) {
-    return of_target ? row : by_target_ids(batch, row);
-  };
-  std::vector<double> row = numbers_of(batch, of_target, request, position);
-  if (batch.rows(of_target).kind == RowKind::probabilities) return of_target_ids(std::move(row));
-
   const RowOptions& options = batch.options(of_target);
   const auto option = [&](const View<const float>& view, double otherwise) {
     return view == nullptr ? otherwise
                            : static_cast<double>(*batch.entry(view, of_target, request, position));
   };
-  const double temperature = option(options.temperature, 1);
+  AllowedLogits row{numbers_of(batch, of_target, request, position), option(options.temperature, 1)};
   const double cutoff = option(options.cutoff, -infinity);
   const std::uint32_t* const mask =
       of_target && batch.mask != nullptr ? batch.mask.at(request, position, batch.gamma + 1) : nullptr;
-
-  const auto filter = [&](const auto& view, double otherwise) {
-    return !of_target || view == nullptr ? otherwise
-                                         : static_cast<double>(*view.at(request, position, batch.gamma + 1));
-  };
-  double largest = -infinity;
-  bool invalid = !(temperature >= 0);
-  for (std::size_t id = 0; id < row.size(); ++id) {
-    double& logit = row[id];
+  const Filters filters = of_target ? filters_of(batch, request, position) : Filters{};
+  row.invalid = !(row.temperature >= 0) || !filters.valid();
+  for (std::size_t id = 0; id < row.logits.size(); ++id) {
+    double& logit = row.logits[id];
     if (mask != nullptr && (mask[id / 32] >> (id % 32) & 1U) == 0) logit = -infinity;
-    invalid = invalid || std::isnan(logit) || logit == infinity;
+    row.invalid = row.invalid || std::isnan(logit) || logit == infinity;
     if (logit < cutoff) logit = -infinity;
-    largest = std::max(largest, logit);
+    row.largest = std::max(row.largest, logit);
   }
-  if (invalid || largest == -infinity) {
-    row.assign(static_cast<std::size_t>(batch.vocab), nan);
-    return row;
+  row.invalid = row.invalid || row.largest == -infinity;
+  if (row.invalid || row.temperature == 0 || !(of_target && batch.has_filters())) return row;
+  const KeptLogits kept = kept_logits(row.logits, row.temperature, filters);
+  row.margin = kept.margin;
+  for (double& logit : row.logits) logit = logit < kept.least ? -infinity : logit;
+  return row;
+}
+
+/// How far the rows that a verdict depends on were from keeping other ids.
+double filter_margin(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted) {
+  const std::int32_t length = batch.length(request);
+  if (!batch.has_filters() || length < 0 || length > batch.gamma) return 1;
+  const std::int32_t last = batch.rule.method == KernelRule::block ? length : accepted;
+  double margin = 1;
+  for (std::int32_t i = 0; i <= last && (i < length || batch.bonus == nullptr); ++i) {
+    margin = std::min(margin, allowed_logits(batch, true, request, i).margin);
   }
-  if (temperature > 0) {
-    const Filters filters{filter(batch.top_k, 0), filter(batch.top_p, 1), filter(batch.min_p, 0)};
-    const double least = cutoff_of(row, temperature, filters);
-    for (double& logit : row) logit = logit < least ? -infinity : logit;
+  return margin;
+}
+
+}  // namespace
+
+std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                  std::int32_t position) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto of_target_ids = [&](std::vector<double> row) {
+    return of_target ? row : by_target_ids(batch, row);
+  };
+  if (batch.rows(of_target).kind == RowKind::probabilities) {
+    return of_target_ids(numbers_of(batch, of_target, request, position));
   }
-  const bool lowest = temperature == 0 && batch.ties == Ties::lowest;
+  const AllowedLogits allowed = allowed_logits(batch, of_target, request, position);
+  if (allowed.invalid) return std::vector<double>(static_cast<std::size_t>(batch.vocab), nan);
+  std::vector<double> row = allowed.logits;
+  const bool lowest = allowed.temperature == 0 && batch.ties == Ties::lowest;
   double sum = 0;
   for (double& value : row) {
-    if (temperature == 0) {
-      value = value == largest && !(lowest && sum > 0) ? 1 : 0;
+    if (allowed.temperature == 0) {
+      value = value == allowed.largest && !(lowest && sum > 0) ? 1 : 0;
     } else {
-      value = std::exp((value - largest) / temperature);
+      value = std::exp((value - allowed.largest) / allowed.temperature);
     }
     sum += value;
   }
-  const double total =
-      options.log_sum_exp == nullptr ? sum : std::exp(option(options.log_sum_exp, 0) - largest / temperature);
+  const View<const float>& given = batch.options(of_target).log_sum_exp;
+  const double total = given == nullptr
+                           ? sum
+                           : std::exp(static_cast<double>(*batch.entry(given, of_target, request, position)) -
+                                      allowed.largest / allowed.temperature);
   for (double& value : row) value /= total;
   return of_target_ids(std::move(row));
 }
@@ -241,11 +232,17 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
   const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
     return probabilities(batch, of_target, request, position);
   };
-  return verdicts_of(batch, row_at, [&](auto&&... round) {
+  auto verdicts = verdicts_of(batch, row_at, [&](auto&&... round) {
     if (batch.rule.method == KernelRule::block) return verify(BlockRule{}, round...);
     if (batch.rule.method == KernelRule::token) return verify(TokenRule{}, round...);
     return verify(LenienceRule(batch.rule.lenience, batch.rule.residual), round...);
   });
+  for (std::size_t request = 0; request < verdicts.size(); ++request) {
+    ReferenceVerdict& verdict = verdicts[request];
+    verdict.margin =
+        std::min(verdict.margin, filter_margin(batch, static_cast<std::int64_t>(request), verdict.accepted));
+  }
+  return verdicts;
 }
 
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {

@@ -13,8 +13,9 @@ struct ReferenceVerdict {
   std::int32_t accepted = 0;
   Token next = invalid_token;
   /// How far the uniforms were from another outcome: of acceptance draws |u - probability|, of the
-  /// categorical draw the probability between u * total and the nearer edge of the id's interval. A kernel in
-  /// single precision may decide otherwise where this is below its error.
+  /// categorical draw the probability between u * total and the nearer edge of the id's interval; of top-p
+  /// and min-p that of KeptLogits (filters.hpp). A kernel in single precision may decide otherwise where this
+  /// is below its error.
   double margin = 1;
 };
 

@@ -95,10 +95,8 @@ struct VerifyBatch {
   const std::int32_t* draft_place = nullptr;  ///< [vocab] or null
   /// Ids that a grammar allows the target: bit x % 32 of word x / 32. Strides in words; null: all of them.
   View<const std::uint32_t> mask;
-  /// Further cut-offs of the target's rows, [requests, gamma + 1] or one for all: the top_k largest logits
-  /// (0: all), of those the fewest that have the share top_p of their probability (1: all), and of those the
-  /// ids with at least min_p of the likeliest one's (0: all). Ids as likely as the last one that is kept are
-  /// kept, too.
+  /// Of the target's rows, [requests, gamma + 1] or one for all; which ids they keep says filters.hpp. top_k:
+  /// 0 for all; top_p: in (0, 1]; min_p: in [0, 1]. Rows where they are not are invalid.
   View<const std::int32_t> top_k;
   View<const float> top_p;
   View<const float> min_p;

@@ -181,6 +181,7 @@ TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonu
   for (std::int32_t i = 0; i < requests; ++i) slot.push_back((i + 5) % requests);
   for (std::int32_t i = 0; i < vocab; ++i) place.push_back((i + 3) % vocab);
   const std::vector<float> numbers(requests * positions, 0.5F);
+  const std::vector<std::int32_t> most(requests, 3);
   const std::vector<float> temperatures{0, 1, 2};
   const std::vector<std::uint32_t> mask{0xffff7fffU, 0x3ffffU};
   const std::vector<std::uint64_t> seeds(requests, 77);
@@ -289,6 +290,18 @@ TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonu
       [&](VerifyBatch& b, speclab_verify_batch& c) {
         b.target_options.cutoff = {numbers.data(), slot.data(), 1, 0};
         c.target_cutoff = view(b.target_options.cutoff);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.top_k = {most.data(), slot.data(), 1, 0};
+        c.top_k = view(b.top_k);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.top_p = {numbers.data(), slot.data(), 1, 0};
+        c.top_p = view(b.top_p);
+      },
+      [&](VerifyBatch& b, speclab_verify_batch& c) {
+        b.min_p = {numbers.data(), slot.data(), 1, 0};
+        c.min_p = view(b.min_p);
       },
       [&](VerifyBatch& b, speclab_verify_batch& c) {
         b.target_options.log_sum_exp = {numbers.data(), slot.data(), 1, 0};

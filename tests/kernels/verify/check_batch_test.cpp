@@ -132,6 +132,23 @@ TEST_CASE("every mistake is found, named, and told with its value") {
          c.batch.ties = Ties::lowest;
          c.batch.target_options.temperature = c.batch.target_options.log_sum_exp = region<float>(7);
        }},
+      {"target.kind is probabilities, and top_k, top_p or min_p are given: what they cut off must be 0",
+       [](Call& c) {
+         c.batch.target.kind = RowKind::probabilities;
+         c.batch.top_p = region<float>(7);
+       }},
+      {"target_options.log_sum_exp is given, and so are top_k, top_p or min_p",
+       [](Call& c) { c.batch.min_p = c.batch.target_options.log_sum_exp = region<float>(7); }},
+      {"cluster: takes cut-offs, and finds none",
+       [](Call& c) {
+         c.implementation = Implementation::cluster;
+         c.batch.top_k = region<std::int32_t>(7);
+       }},
+      {"wagner-sigmoid: takes cut-offs, and finds none",
+       [](Call& c) {
+         c.implementation = Implementation::wagner_sigmoid;
+         c.batch.top_k = region<std::int32_t>(7);
+       }},
       {"cumulative_extra is 2", [](Call& c) { c.batch.cumulative_extra = 2; }},
 
       {"rule.method is 3", [](Call& c) { c.batch.rule.method = static_cast<KernelRule>(3); }},
@@ -217,6 +234,10 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"tokens is 0x900002", [](Call& c) { c.batch.tokens = shifted(region<Token>(8), 2); }},
       {"log_sum_exps is 0x900002", [](Call& c) { c.batch.log_sum_exps = shifted(region<float>(8), 2); }},
       {"draft_place is 0x900002", [](Call& c) { c.batch.draft_place = shifted(region<std::int32_t>(8), 2); }},
+      {"top_k is 0x900002", [](Call& c) { c.batch.top_k = shifted(region<std::int32_t>(8), 2); }},
+      {"top_p is 0x900002", [](Call& c) { c.batch.top_p = shifted(region<float>(8), 2); }},
+      {"overlaps min_p",
+       [](Call& c) { c.batch.min_p = reinterpret_cast<const float*>(c.batch.accepted) - 39; }},
       {"overlaps bonus", [](Call& c) { c.batch.bonus = c.batch.accepted; }},
       {"overlaps cumulative", [](Call& c) { c.batch.cumulative = c.batch.accepted - 8; }},
       {"overlaps mask",
