@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 DTYPES = {"torch.float32": 0, "torch.bfloat16": 1, "torch.float16": 2}
+TIES = {"shared": 0, "lowest": 1}
 METHODS = {"token": 0, "lenient": 1, "block": 2}
 RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
 
@@ -73,6 +74,18 @@ def dense(name, tensor, shape, dtype):
     return tensor.data_ptr()
 
 
+def view(name, tensor, shape, dtype):
+    """Entries of requests, [B], or of requests and positions, [B, n] or rows [B, n, words] whose words lie side by side, in any strides;
+    the strides of an expanded tensor are 0. Nothing for None."""
+    if tensor is None:
+        return View()
+    if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype:
+        raise SpeclabError(f"{name} is {tuple(tensor.shape)} {tensor.dtype}: {shape} {dtype} is needed")
+    if len(shape) > 2 and shape[2] > 1 and tensor.stride(2) != 1:
+        raise SpeclabError(f"the last stride of {name} is {tensor.stride(2)}: 1 is needed, so call contiguous()")
+    return View(tensor.data_ptr(), None, tensor.stride(0), tensor.stride(1) if len(shape) > 1 else 0)
+
+
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
              method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
              implementation=0, target_options=None, draft_options=None, tokens=None, counts=None, **fields):
@@ -113,7 +126,6 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
 
 
 PROBABILITIES = 1  # speclab_probabilities
-LOWEST = 1  # speclab_ties_lowest
 
 
 def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, next, tokens, bonus, temperature):
@@ -132,7 +144,7 @@ def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, nex
     return Batch(
         requests=requests, gamma=gamma, vocab=vocab, target_dtype=DTYPES[str(target.dtype)], target=flat(target), target_index=index,
         draft_dtype=0 if draft is None else DTYPES[str(draft.dtype)], draft=flat(draft), draft_index=None if draft is None else index,
-        draft_kind=0 if draft is None else PROBABILITIES, ties=LOWEST, cumulative=index,
+        draft_kind=0 if draft is None else PROBABILITIES, ties=TIES["lowest"], cumulative=index,
         drafted_view=View(dense("drafted", drafted, (target.shape[0],), "torch.int32"), index, 1, 1),
         target_temperature=View(dense("temperature", temperature, (requests,), "torch.float32"), None, 1, 0),
         uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),

@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor
 
-from .c_library import METHODS, RESIDUALS, SpeclabError, batch_of, library
+from .c_library import METHODS, RESIDUALS, TIES, SpeclabError, batch_of, library, view
 
 
 class Verified(NamedTuple):
@@ -18,6 +18,10 @@ class Verified(NamedTuple):
     accepted: Tensor  # [B] how many of the drafted ones
     next: Tensor  # [B] the token after them; -2 where a row that matters is damaged
     flags: Tensor  # [B] bits of speclab_verify_batch.flags
+    # With logs=True, float32 [B, gamma + 1]: ln of each token's probability under the target as it was cut, whose sum is that of what
+    # was emitted, and ln of the sum that divides its row (at temperature 0 the largest logit); 0 behind the tokens.
+    log_probabilities: Optional[Tensor] = None
+    log_sum_exps: Optional[Tensor] = None
 
 
 def addresses(seed, trials, round=0):
@@ -45,26 +49,40 @@ def _workspace(size, device, stream):
     return kept
 
 
-def _outputs(target, drafted):
+def _outputs(target, drafted, logs):
+    """What Verified has; logarithms that nobody asked for are empty, for an operator has one number of results."""
     requests, gamma = drafted.shape
-    made = [torch.empty(shape, dtype=torch.int32, device=target.device)
-            for shape in ((requests, gamma + 1), (requests,), (requests,), (requests,), (requests,))]
-    return tuple(made)
+    shapes = [(torch.int32, (requests, gamma + 1)), *4 * [(torch.int32, (requests,))],
+              *2 * [(torch.float32, (requests, gamma + 1) if logs else (0,))]]
+    return tuple(torch.empty(shape, dtype=dtype, device=target.device) for dtype, shape in shapes)
 
 
 @torch.library.custom_op("speclab::verify", mutates_args=())
-def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor],
-            addresses: Optional[Tensor], lengths: Optional[Tensor], target_temperature: Optional[Tensor],
+def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor], addresses: Optional[Tensor],
+            seeds: Optional[Tensor], positions: Optional[Tensor], lengths: Optional[Tensor], mask: Optional[Tensor],
+            top_k: Optional[Tensor], top_p: Optional[Tensor], min_p: Optional[Tensor], target_temperature: Optional[Tensor],
             target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
-            draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float,
-            residual: str, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    options = [dict(zip(("temperature", "cutoff", "log_sum_exp"), side))
-               for side in ((target_temperature, target_cutoff, target_log_sum_exp), (draft_temperature, draft_cutoff, draft_log_sum_exp))]
-    outputs = tokens, counts, accepted, following, flags = _outputs(target, drafted)
+            draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float, residual: str,
+            ties: str, logs: bool, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    requests, gamma = drafted.shape
+    of_target, of_draft = (requests, gamma + 1), (requests, gamma)
+    words = -(-target.shape[2] // 32)
+    views = {name: view(name, tensor, shape, dtype) for name, tensor, shape, dtype in (
+        ("seeds", seeds, (requests,), "torch.int64"), ("positions", positions, (requests,), "torch.int64"),
+        ("mask", mask, (*of_target, words), "torch.int32"), ("top_k", top_k, of_target, "torch.int32"),
+        ("top_p", top_p, of_target, "torch.float32"), ("min_p", min_p, of_target, "torch.float32"),
+        ("target_temperature", target_temperature, of_target, "torch.float32"),
+        ("target_cutoff", target_cutoff, of_target, "torch.float32"),
+        ("target_log_sum_exp", target_log_sum_exp, of_target, "torch.float32"),
+        ("draft_temperature", draft_temperature, of_draft, "torch.float32"),
+        ("draft_cutoff", draft_cutoff, of_draft, "torch.float32"),
+        ("draft_log_sum_exp", draft_log_sum_exp, of_draft, "torch.float32"))}
+    outputs = tokens, counts, accepted, following, flags, *of_tokens = _outputs(target, drafted, logs)
+    if logs:
+        views["log_probabilities"], views["log_sum_exps"] = (tensor.data_ptr() for tensor in of_tokens)
     batch = batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses,
-                     lengths=lengths, method=method, lenience=lenience, residual=residual,
-                     implementation=library().number_of(implementation or "fused"), target_options=options[0],
-                     draft_options=options[1], tokens=tokens, counts=counts)
+                     lengths=lengths, method=method, lenience=lenience, residual=residual, tokens=tokens, counts=counts,
+                     implementation=library().number_of(implementation or "fused"), ties=TIES[ties], **views)
     run(batch, target.device, emulate=implementation != "")
     return outputs
 
@@ -85,53 +103,107 @@ def run(batch, device, emulate=False):
 
 @_verify.register_fake
 def _(target, draft, drafted, *others):
-    return _outputs(target, drafted)
+    return _outputs(target, drafted, others[-2])
+
+
+# What a number may be; numbers in tensors are for the device to see, which makes their rows damaged ones.
+_ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole number, 0 or more,"),
+            "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
+            "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+            "target_temperature": (lambda value: value >= 0, "a number, 0 or more,"),
+            "draft_temperature": (lambda value: value >= 0, "a number, 0 or more,")}
+
+
+def _spread(name, value, shape, dtype, device):
+    """A number, a tensor of requests or one of `shape`, [B] or [B, n], as a tensor of that shape: a view where it was a tensor of the dtype."""
+    if value is None:
+        return None
+    if not isinstance(value, Tensor) and not hasattr(value, "__len__"):
+        allowed, what = _ALLOWED.get(name, (None, None))
+        if allowed is not None and not allowed(value):
+            raise SpeclabError(f"{name} is {value}: {what} is needed")
+        if dtype == torch.int64 and value >= 1 << 63:  # 64 bits of a seed
+            value -= 1 << 64
+        # Filled on the device: nothing waits, and a graph may capture it.
+        return torch.full((1,) * len(shape), value, dtype=dtype, device=device).expand(shape)
+    value = torch.as_tensor(value, device=device)
+    if not dtype.is_floating_point and value.is_floating_point():
+        raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
+    requests = value[:, None] if len(shape) == 2 and value.dim() == 1 else value
+    if requests.dim() > len(shape) or any(size not in (1, full) for size, full in zip(requests.shape[::-1], shape[::-1])):
+        wanted = " or ".join(str(list(shape[:end])) for end in range(1, len(shape) + 1))
+        raise SpeclabError(f"{name} is {list(value.shape)}: a number, {wanted} is needed")
+    return requests.to(dtype).expand(shape)
+
+
+def _mask_of(mask, requests, positions, vocab):
+    """[B, gamma + 1, words]."""
+    if mask is None:
+        return None
+    words = -(-vocab // 32)
+    whole = mask[:, None] if mask.dim() == 2 else mask
+    if mask.dtype != torch.int32 or tuple(whole.shape) not in ((requests, positions, words), (requests, 1, words)):
+        raise SpeclabError(f"mask is {list(mask.shape)} {mask.dtype}: [{requests}, {words}] or [{requests}, {positions}, {words}] torch.int32 is "
+                           "needed, bit x % 32 of word x // 32 for id x")
+    return whole.expand(requests, positions, words)
 
 
 def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor] = None, *,
-           addresses: Optional[Tensor] = None, lengths: Optional[Tensor] = None, target_temperature=None, target_cutoff=None,
+           addresses: Optional[Tensor] = None, seeds=None, positions=None, lengths: Optional[Tensor] = None,
+           mask: Optional[Tensor] = None, top_k=None, top_p=None, min_p=None, target_temperature=None, target_cutoff=None,
            target_log_sum_exp=None, draft_temperature=None, draft_cutoff=None, draft_log_sum_exp=None, method="token",
-           lenience=1.0, residual="target_minus_draft", implementation="") -> Verified:
+           lenience=1.0, residual="target_minus_draft", ties="shared", logs=False, implementation="") -> Verified:
     """Verifies the drafted tokens of a batch.
 
     target      [B, gamma + 1, V] logits in float32, bfloat16 or float16, the last dimension dense
     draft       [B, gamma, V] in any of them; None where drafts were certain (look-up of n-grams)
     drafted     [B, gamma] integers; an id outside of the vocabulary, such as -1, is rejected
     uniforms    [B, gamma + 1] float64 in [0, 1): for each position, then for the next token; or
-    addresses   [B, 2] where random numbers are (`addresses`); without either uniforms come from torch's generator
+    addresses   [B, 2] where random numbers are (`addresses`); or
+    seeds, positions
+                a number or [B] integers each, of which no two requests share both: an engine's seeds of requests, and the places of
+                their tokens. Without any of the three uniforms come from torch's generator
     lengths     [B] drafted tokens of each request, up to gamma
+    mask        ids that a grammar allows the target: int32 [B, words] or [B, gamma + 1, words], bit x % 32 of word x // 32 for id x
+    top_k, top_p, min_p
+                of the target, in this order after temperature, mask and cut-off: a number, [B] or [B, gamma + 1]; 0, 1 and 0 keep all.
+                Ids as likely as the last one kept are kept. The draft gets none: pass its cut-off
     *_temperature, *_cutoff, *_log_sum_exp
-                [B, gamma + 1] of the target, [B, gamma] of the draft, float32; temperature also a number or [B]. Logits below
-                the cut-off have no probability; log_sum_exp, of logits / temperature that are kept, saves a reading of the rows
+                of the target and of the draft: a number, [B], or [B, gamma + 1] and [B, gamma]. Logits below the cut-off have no
+                probability; log_sum_exp, of logits / temperature that are kept, saves a reading of the rows
     method      token (exact), block (exact: Sun et al. 2024) or lenient (not exact), with `lenience` and `residual`
+    ties        whose is the probability at temperature 0: shared by the largest logits, or the lowest id's (argmax)
+    logs        whether log_probabilities and log_sum_exps are wanted
     implementation
                 which kernels: `library().implementations()`; named on the CPU, their source runs in an emulator, thread by
                 thread, in milliseconds a request
 
     Raises SpeclabError with the library's sentence for what does not fit."""
-    requests, positions = target.shape[:2] if target.dim() == 3 else (0, 0)
-    if target.dim() != 3 or drafted.dim() != 2 or positions != drafted.shape[1] + 1:
+    if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
+    requests, rows, vocab = target.shape
     for name, tensor in (("draft", draft), ("drafted", drafted), ("uniforms", uniforms), ("addresses", addresses),
-                         ("lengths", lengths)):
+                         ("lengths", lengths), ("mask", mask)):
         if tensor is not None and tensor.device != target.device:
             raise SpeclabError(f"{name} is on {tensor.device} and target on {target.device}: one device is needed")
-    for name, value, known in (("method", method, METHODS), ("residual", residual, RESIDUALS)):
+    for name, value, known in (("method", method, METHODS), ("residual", residual, RESIDUALS), ("ties", ties, TIES)):
         if value not in known:
             raise SpeclabError(f"{name} is {value!r}: one of {', '.join(known)} is needed")
-    if uniforms is None and addresses is None:
-        uniforms = torch.rand(requests, positions, dtype=torch.float64, device=target.device)
+    if uniforms is None and addresses is None and seeds is None and positions is None:
+        uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
 
-    def of_rows(value, count):
-        if value is None:
-            return None
-        value = torch.as_tensor(value, dtype=torch.float32, device=target.device)
-        return (value[:, None] if value.dim() == 1 else value).expand(requests, count).contiguous()
+    each, of_target, of_draft = (requests,), (requests, rows), (requests, rows - 1)
 
-    return Verified(*_verify(
-        target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses,
-        None if lengths is None else lengths.to(torch.int32), of_rows(target_temperature, positions),
-        of_rows(target_cutoff, positions), of_rows(target_log_sum_exp, positions),
-        of_rows(draft_temperature, positions - 1), of_rows(draft_cutoff, positions - 1),
-        of_rows(draft_log_sum_exp, positions - 1), method, float(lenience), residual, implementation))
+    def spread(name, value, shape=of_target, dtype=torch.float32):
+        return _spread(name, value, shape, dtype, target.device)
+
+    *found, log_probabilities, log_sum_exps = _verify(
+        target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses, spread("seeds", seeds, each, torch.int64),
+        spread("positions", positions, each, torch.int64), None if lengths is None else lengths.to(torch.int32),
+        _mask_of(mask, requests, rows, vocab), spread("top_k", top_k, dtype=torch.int32), spread("top_p", top_p),
+        spread("min_p", min_p), spread("target_temperature", target_temperature), spread("target_cutoff", target_cutoff),
+        spread("target_log_sum_exp", target_log_sum_exp), spread("draft_temperature", draft_temperature, of_draft),
+        spread("draft_cutoff", draft_cutoff, of_draft), spread("draft_log_sum_exp", draft_log_sum_exp, of_draft), method,
+        float(lenience), residual, ties, bool(logs), implementation)
+    return Verified(*found, *((log_probabilities, log_sum_exps) if logs else ()))

@@ -1,4 +1,6 @@
 """torch.ops.speclab.verify on CPU tensors. Skipped by name where torch is not installed."""
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -64,16 +66,26 @@ def test_distribution():
 
 def test_operator_is_one_for_torch():
     target, draft, drafted, uniforms = batch(2)
-    arguments = (target, draft, drafted.int(), uniforms, *8 * [None], "token", 1.0, "target_minus_draft", "")
-    torch.library.opcheck(torch.ops.speclab.verify.default, arguments)
+    plain = (target, draft, drafted.int(), uniforms, *14 * [None], "token", 1.0, "target_minus_draft", "shared", False, "")
+    torch.library.opcheck(torch.ops.speclab.verify.default, plain)
+    words = torch.full((2, 4, 2), -1, dtype=torch.int32)
+    numbers = [torch.full((1, 1), value).expand(2, 4) for value in (0.9, 0.05, 0.7)]
+    places = [torch.arange(2), torch.arange(2)]
+    full = (*plain[:3], None, None, *places, None, words, torch.full((2, 4), 9, dtype=torch.int32), *numbers, *5 * [None],
+            *plain[18:22], True, "fused")
+    torch.library.opcheck(torch.ops.speclab.verify.default, full)
 
     def step(target, draft, drafted, uniforms):
-        return verify(target, draft, drafted, uniforms, target_temperature=0.5).tokens + 1
+        result = verify(target, draft, drafted, uniforms, target_temperature=0.5, top_k=7, top_p=0.9, min_p=0.01, mask=words[:, 0],
+                        logs=True)
+        return result.tokens + 1, result.log_probabilities.sum(1)
     compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
-    assert (compiled(target, draft, drafted, uniforms) == step(target, draft, drafted, uniforms)).all()
+    for found, expected in zip(compiled(target, draft, drafted, uniforms), step(target, draft, drafted, uniforms)):
+        assert (found == expected).all()
     with torch._subclasses.FakeTensorMode():
-        fake = verify(torch.empty(5, 4, 9), torch.empty(5, 3, 9), torch.zeros(5, 3, dtype=torch.int64))
+        fake = verify(torch.empty(5, 4, 9), torch.empty(5, 3, 9), torch.zeros(5, 3, dtype=torch.int64), logs=True)
         assert fake.tokens.shape == (5, 4) and fake.flags.shape == (5,) and fake.tokens.dtype == torch.int32
+        assert fake.log_sum_exps.shape == fake.log_probabilities.shape == (5, 4)
 
 
 def test_addresses_are_of_requests_and_not_of_slots():
@@ -84,6 +96,92 @@ def test_addresses_are_of_requests_and_not_of_slots():
     assert (whole.tokens == turned.tokens.flip(0)).all()
     other = verify(target, draft, drafted, addresses=addresses(2**64 - 1, torch.arange(12), round=torch.full((12,), 7)))
     assert (whole.tokens != other.tokens).any()
+
+
+def test_seeds_with_positions_are_addresses():
+    """An engine's seeds lie in any strides, and one may serve all requests."""
+    target, draft, drafted, _ = batch(12)
+    seed, positions = 2**64 - 5, torch.arange(12) * (1 << 32) + 77
+    expected = verify(target, draft, drafted, addresses=addresses(seed, torch.full((12,), 77), round=torch.arange(12)))
+    slots = torch.stack((torch.full((12,), seed - 2**64), positions), 1)
+    for seeds, places in ((seed, positions), (slots[:, 0], slots[:, 1]), (torch.tensor(seed - 2**64), positions.int().long() + positions // 2**32 * 2**32)):
+        found = verify(target, draft, drafted, seeds=seeds, positions=places)
+        assert (found.tokens == expected.tokens).all()
+    assert (verify(target, draft, drafted, seeds=3, positions=positions).tokens != expected.tokens).any()
+
+
+def kept_by(logits, temperature, top_k, top_p, min_p):
+    """float64 probabilities by transformers' own functions."""
+    warpers = pytest.importorskip("transformers").generation.logits_process
+    chain = [warpers.TemperatureLogitsWarper(temperature), warpers.TopKLogitsWarper(top_k), warpers.TopPLogitsWarper(top_p),
+             warpers.MinPLogitsWarper(min_p)]
+    scores = logits.double().reshape(-1, logits.shape[-1])
+    for warper in chain:
+        scores = warper(None, scores)
+    return scores.softmax(-1).reshape(logits.shape)
+
+
+@pytest.mark.parametrize("options", [(1.0, 5, 1.0, 0.0), (0.7, 40, 0.6, 0.0), (1.6, 50, 0.9, 0.02), (0.9, 30, 0.95, 0.2)])
+def test_top_k_top_p_and_min_p_are_transformers(options):
+    """Decisions of rows that transformers' functions have cut, with the same uniforms, and the logarithms of what is emitted."""
+    target, draft, drafted, uniforms = batch()
+    names = ("target_temperature", "top_k", "top_p", "min_p")
+    p, q = kept_by(target, *options), draft.double().softmax(-1)
+    by_rows = [torch.full((40, 4) if name != "top_k" else (40,), value) for name, value in zip(names, options)]
+    for implementation, values in (("", options), ("fused", options), ("", by_rows)):
+        result = verify(target, draft, drafted, uniforms, **dict(zip(names, values)), logs=True, implementation=implementation)
+        near = 0
+        for request in range(40):
+            tokens, margin = cases.definition(p[request], q[request], drafted[request], uniforms[request])
+            near += margin < BAND
+            if margin < BAND:
+                continue
+            assert result.tokens[request].tolist() == tokens + [-1] * (4 - len(tokens))
+            count = len(tokens)
+            expected = torch.stack([p[request, i, token] for i, token in enumerate(tokens)]).log()
+            assert torch.allclose(result.log_probabilities[request, :count].double(), expected, atol=1e-5)
+            assert (result.log_probabilities[request, count:] == 0).all() and (result.log_sum_exps[request, count:] == 0).all()
+            cut = (target[request].double() / options[0]).masked_fill(p[request] == 0, -math.inf)
+            assert torch.allclose(result.log_sum_exps[request, :count].double(), cut.logsumexp(1)[:count], atol=1e-5)
+        assert near <= 2
+
+
+def test_masks_are_rows_with_minus_infinity():
+    """One for each request, as grammars have them, or one for each row."""
+    target, draft, drafted, uniforms = batch(vocab=70)
+    generator = torch.Generator().manual_seed(4)
+    allowed = torch.rand(40, 4, 96, generator=generator) < 0.5
+    allowed[:, :, 3] = True
+    words = (allowed.reshape(40, 4, 3, 32).long() << torch.arange(32)).sum(-1)
+    words = torch.where(words >= 2**31, words - 2**32, words).int()
+    for mask, rows in ((words, allowed), (words[:, 0], allowed[:, :1].expand(40, 4, 96)), (words[:, 1:2], allowed[:, 1:2].expand(40, 4, 96))):
+        for name in ("", "fused"):
+            found = verify(target, draft, drafted, uniforms, mask=mask, logs=True, implementation=name)
+            expected = verify(target.masked_fill(~rows[..., :70], -math.inf), draft, drafted, uniforms, logs=True, implementation=name)
+            for one, other in zip(found, expected):
+                assert torch.equal(one, other)
+    assert (verify(target, draft, drafted, uniforms, mask=words).tokens != verify(target, draft, drafted, uniforms).tokens).any()
+
+
+def test_ties_go_to_the_lowest_id_where_asked():
+    target, draft, drafted, uniforms = batch(vocab=9)
+    target = target.round()
+    result = verify(target, draft, drafted, uniforms, target_temperature=0, ties="lowest")
+    rows = target.gather(1, result.accepted.long()[:, None, None].expand(-1, -1, 9))[:, 0]
+    assert (result.next == (rows == rows.max(1, keepdim=True).values).int().argmax(1)).all()
+    assert (verify(target, draft, drafted, uniforms, target_temperature=0).next != result.next).any()
+
+
+def test_numbers_of_tensors_that_are_out_of_range_damage_their_rows():
+    target, draft, drafted, uniforms = batch(6, vocab=30)
+    for name, bad in (("top_k", -1), ("top_p", 0.0), ("top_p", 1.5), ("top_p", math.nan), ("min_p", -0.1), ("min_p", 2.0)):
+        values = torch.full((6,), 1.0 if name == "top_p" else 0.0)
+        values[2] = bad
+        values = values.int() if name == "top_k" else values
+        for implementation in ("", "fused"):
+            result = verify(target, draft, drafted, uniforms, **{name: values}, implementation=implementation)
+            assert (result.next == -2).tolist() == [False, False, True, False, False, False]
+            assert result.flags[2] & 1
 
 
 def test_certain_drafts_other_rules_and_temperature_zero():
@@ -115,7 +213,25 @@ def test_mistakes_are_told():
                             ("uniforms is .* torch.float32", {"uniforms": uniforms.float()}),
                             ("target is torch.float64", {"target": target.double()}),
                             ("rule.lenience is 2", {"method": "lenient", "lenience": 2}),
-                            ("draft is on meta", {"draft": draft.to("meta")})):
+                            ("draft is on meta", {"draft": draft.to("meta")}),
+                            ("top_k is -1: a whole number, 0 or more,", {"top_k": -1}),
+                            ("top_k is 2.5: a whole", {"top_k": 2.5}),
+                            ("top_k is torch.float32: integers", {"top_k": torch.ones(2)}),
+                            ("top_p is 0: a number above 0 and at most 1", {"top_p": 0}),
+                            ("top_p is nan", {"top_p": math.nan}),
+                            (r"top_p is \[3\]: a number, \[2\] or \[2, 4\] is needed", {"top_p": torch.ones(3)}),
+                            ("min_p is 1.01: a number from 0 to 1", {"min_p": 1.01}),
+                            ("target_temperature is -1", {"target_temperature": -1}),
+                            (r"draft_cutoff is \[2, 4\]: a number, \[2\] or \[2, 3\]", {"draft_cutoff": torch.ones(2, 4)}),
+                            ("target_options.log_sum_exp is given, and so are top_k", {"target_log_sum_exp": 1.0, "top_k": 1}),
+                            ("cluster: takes cut-offs", {"top_k": 1, "implementation": "cluster"}),
+                            (r"mask is \[2, 3\] torch.int32: \[2, 2\] or \[2, 4, 2\] torch.int32", {"mask": torch.zeros(2, 3, dtype=torch.int32)}),
+                            ("mask is .* torch.bool", {"mask": torch.zeros(2, 2, dtype=torch.bool)}),
+                            ("the last stride of mask is 2", {"mask": torch.zeros(2, 2, 2, dtype=torch.int32).transpose(1, 2)[:, 0]}),
+                            ("ties is 'first': one of shared, lowest", {"ties": "first"}),
+                            ("seeds are given besides", {"seeds": 1, "positions": torch.arange(2)}),
+                            ("positions is null: both are needed", {"uniforms": None, "seeds": 1}),
+                            (r"positions is \[3\]: a number, \[2\] is needed", {"uniforms": None, "seeds": 1, "positions": torch.arange(3)})):
         arguments = {"target": target, "draft": draft, "drafted": drafted, "uniforms": uniforms, **change}
         with pytest.raises(SpeclabError, match=message):
             verify(**arguments)
