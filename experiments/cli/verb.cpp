@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -98,6 +99,8 @@ Config with_files_found(Config config, const std::filesystem::path& file) {
   for (const char* const varied : {"sweep", "cases"}) {
     if (input.contains(varied)) add_paths(input[varied], named);
   }
+  std::sort(named.begin(), named.end());
+  named.erase(std::unique(named.begin(), named.end()), named.end());
   bool moved = false;
   for (const std::string& one : named) {
     std::error_code ignored;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -17,7 +16,7 @@ namespace speclab {
 
 inline std::string plan_line(const std::string& label, const std::string& text) {
   constexpr std::size_t label_width = 24;
-  return label + std::string(label_width - std::min(label_width, text_width(label)), ' ') + text + "\n";
+  return labelled_line(label, label_width, text);
 }
 
 /// "–" for what is not known or not finite.

@@ -79,6 +79,8 @@ Examined<Real> examine(const ProofTask& task);
 
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
+/// A line of a printed proof.
+std::string proof_line(const char* label, const std::string& value);
 /// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
 Listing proof_text(const Proof& proof);
 

@@ -9,6 +9,7 @@
 #include "experiments/config/result_fields.hpp"
 #include "experiments/prove/proof.hpp"
 #include "experiments/report/cells.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace speclab {
 
@@ -92,13 +93,16 @@ std::optional<Table> distributions(const Proof& proof) {
 
 }  // namespace
 
+std::string proof_line(const char* label, const std::string& value) {
+  constexpr std::size_t label_width = 18;
+  return labelled_line(label, label_width, value);
+}
+
 Listing proof_text(const Proof& proof) {
   const bool exact = proof.arithmetic == Arithmetic::rational;
   const int length = proof.gamma + 1;
   Listing out;
-  const auto line = [&](const char* label, const std::string& value) {
-    out += fmt::format("{:<18}{}\n", label, value);
-  };
+  const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
   line("rule", proof.rule.name());
   line("lossless", proof.lossless
                        ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,

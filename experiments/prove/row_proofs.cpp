@@ -89,9 +89,7 @@ std::string row_proofs_headline(const RowProofs& proofs) {
 Listing row_proofs_text(const RowProofs& proofs) {
   const bool exact = proofs.arithmetic == Arithmetic::rational;
   Listing out;
-  const auto line = [&](const char* label, const std::string& value) {
-    out += fmt::format("{:<18}{}\n", label, value);
-  };
+  const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
   line("rule", proofs.rule.name());
   line("contexts", fmt::format("{}, with up to {} candidates", proofs.contexts, proofs.candidates));
   line("lossless", fmt::format("{} in {} of them{}", proofs.lossless == proofs.contexts ? "yes," : "NO, only",

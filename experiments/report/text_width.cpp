@@ -63,4 +63,11 @@ std::size_t text_width(std::string_view text) {
   return width;
 }
 
+std::string labelled_line(std::string_view label, std::size_t columns, std::string_view text) {
+  std::string line(label);
+  line.append(columns - std::min(columns, text_width(label)), ' ');
+  line += text;
+  return line + '\n';
+}
+
 }  // namespace speclab

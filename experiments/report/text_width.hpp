@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace speclab {
@@ -9,5 +10,8 @@ namespace speclab {
 /// Columns that UTF-8 text takes in a fixed-width font: none for combining marks, two for East Asian letters
 /// and emoji, one for everything else (control characters and stray bytes too). Needs no locale.
 std::size_t text_width(std::string_view text);
+
+/// A line of `label`, blanks up to so many columns, and `text`.
+std::string labelled_line(std::string_view label, std::size_t columns, std::string_view text);
 
 }  // namespace speclab

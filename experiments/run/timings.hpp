@@ -42,8 +42,10 @@ struct ClockedGamma {
   double printed_speedup = 0;         ///< Theorem 3.8: verifying is free, acceptances are independent
   double corrected_speedup = 0;       ///< with the verify cost
   double predicted_speedup = 0;       ///< with it and the expected tokens: known before decoding
-  double played_speedup = 0;          ///< with it and the tokens of the rounds that were timed
-  double speedup = 0;                 ///< by the clock: median of paired repeats
+  double predicted_low = 0;           ///< the text might have been another
+  double predicted_high = 0;
+  double played_speedup = 0;  ///< with it and the tokens of the rounds that were timed
+  double speedup = 0;         ///< by the clock: median of paired repeats
   double speedup_low = 0;
   double speedup_high = 0;
   double plain_tokens_per_second = 0;

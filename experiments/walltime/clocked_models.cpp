@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/recorded/expected_rounds.hpp"
+#include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/medians.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/report/cells.hpp"
@@ -19,20 +20,24 @@ namespace {
 /// What a text says of acceptance.
 struct TextAcceptance {
   double alpha = 0;
-  std::vector<double> expected_tokens;  ///< per target step, of gamma = 1, 2, ...
-  std::vector<double> whole;            ///< share of rounds that accept everything
+  std::vector<Interval> expected_tokens;  ///< per target step, of gamma = 1, 2, ...
+  std::vector<double> whole;              ///< share of rounds that accept everything
 };
 
-TextAcceptance acceptance_of(const Recording& recording, std::size_t most) {
+TextAcceptance acceptance_of(const Recording& recording, std::size_t most, double confidence) {
   TextAcceptance text;
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
-  for (const GammaRounds& found : expected_rounds(recording, sequence_stretches(recording), most)) {
-    double rounds = 0;
-    for (const double some : found.rounds) rounds += some;
-    // Of texts without an end, where they are long enough to say.
-    text.expected_tokens.push_back(found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds
-                                                          : static_cast<double>(recording.size()) / rounds);
+  const IntervalUnits units = interval_units(recording.sequences);
+  std::vector<double> tokens;
+  for (const Stretch& one : units.stretches) tokens.push_back(static_cast<double>(one.last - one.first));
+  for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
+    const auto longest = static_cast<double>(text.expected_tokens.size() + 2);
+    const Interval ended = unit_interval(units, tokens, found.rounds, {1, longest}, confidence);
+    // Of texts without an end, where they are long enough to say, with the relative error of texts with one.
+    const double expected = found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds : ended.estimate;
+    text.expected_tokens.push_back(
+        {expected, expected * ended.low / ended.estimate, expected * ended.high / ended.estimate});
   }
   for (std::size_t gamma = 1; gamma <= most; ++gamma) {
     text.whole.push_back(accepted_by_position(recording, gamma).back().all);
@@ -56,13 +61,16 @@ ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const Tex
   row.c = runs.draft[0] / plain_run;
   row.verify_cost = runs.target[drafted] / plain_run;
   row.alpha = text.alpha;
-  row.expected_tokens = text.expected_tokens[drafted - 1];
+  const Interval& expected = text.expected_tokens[drafted - 1];
+  row.expected_tokens = expected.estimate;
   // After a round that accepts everything the draft has two new tokens to read.
   const double longer_run = text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
   row.round_time = gamma * row.c + row.verify_cost + longer_run;
   row.printed_speedup = speedup(text.alpha, gamma, row.c);
   row.corrected_speedup = expected_tokens(text.alpha, gamma) / (gamma * row.c + row.verify_cost);
   row.predicted_speedup = row.expected_tokens / row.round_time;
+  row.predicted_low = expected.low / row.round_time;
+  row.predicted_high = expected.high / row.round_time;
   return row;
 }
 
@@ -84,10 +92,10 @@ void add_clock(ClockedGamma& row, const std::vector<ClockedDecode>& plain,
   }
   row.tokens_per_target_step = tokens / rounds;
   row.played_speedup = row.tokens_per_target_step / row.round_time;
-  const Interval by_clock = median_interval(ratios, confidence).value();
-  row.speedup = by_clock.estimate;
-  row.speedup_low = by_clock.low;
-  row.speedup_high = by_clock.high;
+  const Interval measured = median_interval(ratios, confidence).value();
+  row.speedup = measured.estimate;
+  row.speedup_low = measured.low;
+  row.speedup_high = measured.high;
   row.plain_tokens_per_second = median(plain_rates);
   row.speculative_tokens_per_second = tokens / seconds;
 }
@@ -101,11 +109,15 @@ std::string batch_text(const ClockedGamma& row) {
   return row.batch == 1 ? "" : fmt::format(", batches of {}", row.batch);
 }
 
-std::string bounds_text(const ClockedGamma& row) {
-  if (!std::isfinite(row.speedup_low) || !std::isfinite(row.speedup_high)) {
-    return fmt::format("{:.3f} ± ?", row.speedup);
-  }
-  return fmt::format("{:.3f} ({:.3f} to {:.3f})", row.speedup, row.speedup_low, row.speedup_high);
+std::string bounds_text(const Interval& interval) {
+  if (!interval.bounded()) return fmt::format("{:.3f} ± ?", interval.estimate);
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.estimate, interval.low, interval.high);
+}
+
+Interval by_clock(const ClockedGamma& row) { return {row.speedup, row.speedup_low, row.speedup_high}; }
+
+Interval predicted(const ClockedGamma& row) {
+  return {row.predicted_speedup, row.predicted_low, row.predicted_high};
 }
 
 }  // namespace
@@ -126,7 +138,7 @@ std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& 
                                       .clock = settings.clock},
                                      control);
   if (!measured) return {};
-  const TextAcceptance text = acceptance_of(measured->text.recording, most);
+  const TextAcceptance text = acceptance_of(measured->text.recording, most, settings.confidence);
   std::vector<ClockedGamma> rows;
   for (std::size_t i = 0; i < settings.batches.size(); ++i) {
     const ClockedGammas clocked =
@@ -162,8 +174,8 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
                           number_cell(row.expected_tokens),
                           number_cell(row.printed_speedup),
                           number_cell(row.corrected_speedup),
-                          number_cell(row.predicted_speedup),
-                          {bounds_text(row), row.speedup, ""},
+                          {bounds_text(predicted(row)), row.predicted_speedup, ""},
+                          {bounds_text(by_clock(row)), row.speedup, ""},
                           number_cell(100 * (row.played_speedup / row.speedup - 1))});
   }
   if (!has_batches(rows)) {
@@ -172,12 +184,10 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
   }
   table.note = fmt::format(
       "α = {:.3f} on the text that the target wrote. Speedups over plain decoding by the same target. "
-      "Theorem 3.8: "
-      "acceptances are independent and verifying γ + 1 positions costs a run over one. Then: with the "
-      "measured "
-      "cost of that run; with it and the expected tokens of this text. By the clock: median of paired "
-      "repeats. "
-      "Last: what the measured costs say of the rounds that were played, against the clock.",
+      "Theorem 3.8: acceptances are independent and verifying γ + 1 positions costs a run over one. Then: "
+      "with the measured cost of that run; with it and the expected tokens of this text, whose interval is "
+      "that of the text alone. By the clock: median of paired repeats. Last: what the measured costs say of "
+      "the rounds that were played, against the clock.",
       rows.front().alpha);
   const auto best = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.predicted_speedup < b.predicted_speedup;
@@ -206,6 +216,8 @@ std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
                      row.printed_speedup,
                      row.corrected_speedup,
                      row.predicted_speedup,
+                     row.predicted_low,
+                     row.predicted_high,
                      row.played_speedup,
                      row.speedup,
                      row.speedup_low,
@@ -227,6 +239,8 @@ std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
               "printed_speedup",
               "corrected_speedup",
               "predicted_speedup",
+              "predicted_low",
+              "predicted_high",
               "played_speedup",
               "speedup",
               "speedup_low",
@@ -245,7 +259,7 @@ std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
   return fmt::format(
       "By the clock the best is γ = {}{}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = "
       "{}{}.",
-      best->gamma, batch_text(*best), bounds_text(*best), number_text(printed->printed_speedup),
+      best->gamma, batch_text(*best), bounds_text(by_clock(*best)), number_text(printed->printed_speedup),
       printed->gamma, batch_text(*printed));
 }
 
@@ -255,22 +269,22 @@ std::vector<Figure> clocked_figures(const std::vector<ClockedGamma>& rows, const
     const ClockedGamma& head = rows[first];
     Series printed{.name = "Theorem 3.8"};
     Series corrected{.name = "with verify cost"};
-    Series predicted{.name = "and this text"};
+    Series expected{.name = "and this text"};
     Series clock{.name = "by the clock", .style = SeriesStyle::points};
     std::size_t at = first;
     for (; at < rows.size() && rows[at].batch == head.batch && rows[at].label == head.label; ++at) {
       const ClockedGamma& row = rows[at];
       printed.add(row.gamma, row.printed_speedup);
       corrected.add(row.gamma, row.corrected_speedup);
-      predicted.add(row.gamma, row.predicted_speedup);
-      clock.add(row.gamma, Interval{row.speedup, row.speedup_low, row.speedup_high});
+      expected.add(row.gamma, predicted(row));
+      clock.add(row.gamma, by_clock(row));
     }
     Figure& figure = figures.emplace_back();
     figure.title =
         fmt::format("{}{}{}{}", title, head.label.empty() ? "" : ": ", head.label, batch_text(head));
     figure.x_label = "γ";
     figure.y_label = "speedup";
-    figure.series = {std::move(printed), std::move(corrected), std::move(predicted), std::move(clock)};
+    figure.series = {std::move(printed), std::move(corrected), std::move(expected), std::move(clock)};
     figure.caption =
         "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with "
         "intervals.";

@@ -6,7 +6,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "kernels/gpu/device.hpp"
 #include "kernels/verify/reference.hpp"
@@ -239,15 +238,7 @@ speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t 
     const speclab_verify_batch known = known_part(batch);
     const VerifyBatch verified = batch_of(known);
     const auto implementation = static_cast<Implementation>(known.implementation);
-    struct alignas(workspace_alignment) Block {
-      unsigned char bytes[workspace_alignment];
-    };
-    // Only asked for by batch_error: the emulator has a workspace of its own, and the definition needs none.
-    const std::vector<Block> workspace(verify_workspace_bytes(verified, implementation) / sizeof(Block));
-    if (const auto error =
-            batch_error(implementation, verified, workspace.data(), workspace.size() * sizeof(Block))) {
-      throw std::invalid_argument(*error);
-    }
+    if (const auto error = batch_error(implementation, verified)) throw std::invalid_argument(*error);
     if (verified.requests == 0) return;
     if (emulate != 0) {
       run_emulated(implementation, verified);

@@ -278,6 +278,32 @@ Error overlap_error(const std::vector<Memory>& all) {
   return std::nullopt;
 }
 
+/// What is wrong with memory in itself, or beside other memory.
+Error memory_error(const std::vector<Memory>& all) {
+  for (const Memory& memory : all) {
+    if (memory.begin() % memory.alignment != 0) {
+      return memory.name + " is " + hex(memory.begin()) + ": a multiple of " +
+             std::to_string(memory.alignment) + " bytes is needed";
+    }
+    if (memory.bytes() > UINTPTR_MAX - memory.begin()) {
+      return memory.name + " is " + hex(memory.begin()) + " with " + std::to_string(memory.bytes()) +
+             " bytes: that is beyond the address space";
+    }
+  }
+  return overlap_error(all);
+}
+
+/// Null pointers and strides.
+Error array_error(const VerifyBatch& batch) {
+  if (Error error = null_error(batch)) return error;
+  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab)) {
+    return error;
+  }
+  if (!batch.has_draft_rows()) return std::nullopt;
+  return stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab_of(false));
+}
+
 }  // namespace
 
 Error shape_error(Implementation implementation, const VerifyBatch& batch) {
@@ -327,18 +353,7 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
                   std::size_t workspace_bytes) {
   if (Error error = shape_error(implementation, batch)) return error;
   if (batch.requests == 0) return std::nullopt;
-  if (Error error = null_error(batch)) return error;
-  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
-  if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab)) {
-    return error;
-  }
-  if (batch.has_draft_rows()) {
-    if (Error error =
-            stride_error("draft", batch.draft, batch.requests, batch.gamma, batch.vocab_of(false))) {
-      return error;
-    }
-  }
-
+  if (Error error = array_error(batch)) return error;
   const std::size_t needed = layout_of(implementation, batch).workspace_bytes;
   if (needed > 0 && workspace == nullptr) {
     return "workspace is null: " + std::to_string(needed) + " bytes are needed";
@@ -347,19 +362,14 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
     return "workspace_bytes is " + std::to_string(workspace_bytes) + ": this batch needs " +
            std::to_string(needed);
   }
+  return memory_error(memory_of(batch, workspace, needed));
+}
 
-  const std::vector<Memory> all = memory_of(batch, workspace, needed);
-  for (const Memory& memory : all) {
-    if (memory.begin() % memory.alignment != 0) {
-      return memory.name + " is " + hex(memory.begin()) + ": a multiple of " +
-             std::to_string(memory.alignment) + " bytes is needed";
-    }
-    if (memory.bytes() > UINTPTR_MAX - memory.begin()) {
-      return memory.name + " is " + hex(memory.begin()) + " with " + std::to_string(memory.bytes()) +
-             " bytes: that is beyond the address space";
-    }
-  }
-  return overlap_error(all);
+Error batch_error(Implementation implementation, const VerifyBatch& batch) {
+  if (Error error = shape_error(implementation, batch)) return error;
+  if (batch.requests == 0) return std::nullopt;
+  if (Error error = array_error(batch)) return error;
+  return memory_error(memory_of(batch, nullptr, 0));
 }
 
 }  // namespace speclab

@@ -20,6 +20,9 @@ std::optional<std::string> shape_error(Implementation implementation, const Veri
 std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch,
                                        const void* workspace, std::size_t workspace_bytes);
 
+/// The same of what needs no workspace.
+std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch);
+
 /// What a workspace has to be aligned to, in bytes.
 inline constexpr std::size_t workspace_alignment = 256;
 

@@ -62,6 +62,19 @@ def draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE):
 
 
 @triton.jit
+def rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT: tl.constexpr):
+    """The draft's row at the position where the request ended and the token there; of one that ended by no rejection, and of certain
+    drafts, a row that is not read."""
+    q_row = target
+    token = tl.full([], -1, tl.int32)
+    if residual:
+        token = tl.load(drafted + start + kept).to(tl.int32)
+        if DRAFT != _NONE:
+            q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
+    return q_row, token
+
+
+@triton.jit
 def load_tile(row, cutoffs, number, ids, vocab):
     """Logits as float32; minus infinity below the row's cut-off and behind the vocabulary."""
     logits = tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32)
@@ -274,12 +287,7 @@ def weigh_tiles(target, draft, slots, ends, drafted, uniforms, temperatures, tar
     if greedy | ((not residual) & (BONUS_ROWS == 0)):
         return
     number = start + request * BONUS_ROWS + kept
-    q_row = target
-    token = tl.full([], -1, tl.int32)
-    if residual:
-        token = tl.load(drafted + start + kept).to(tl.int32)
-        if DRAFT != _NONE:
-            q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
+    q_row, token = rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
     ids = tile * BLOCK + tl.arange(0, BLOCK)
     found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token, residual,
                                   scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET, DRAFT)
@@ -325,12 +333,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures
         draft_reference = tl.load(log_sums + request * 4 + 2).to(tl.float32)
         draft_log_sum = tl.load(log_sums + request * 4 + 3)
         number = start + request * BONUS_ROWS + kept
-        q_row = target
-        token = tl.full([], -1, tl.int32)
-        if residual:
-            token = tl.load(drafted + start + kept).to(tl.int32)
-            if DRAFT != _NONE:
-                q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
+        q_row, token = rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
         numbers = tl.arange(0, TILES)
         place = weights + (request * tiles + numbers) * 2
         sums = tl.load(place, numbers < tiles, 0.0)

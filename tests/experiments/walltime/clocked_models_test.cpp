@@ -50,6 +50,8 @@ TEST_CASE("walltime of neural models: three predictions and the clock for every 
     CHECK(row.corrected_speedup ==
           doctest::Approx((row.gamma + 1) / (row.gamma * row.c + row.verify_cost)).epsilon(1e-6));
     CHECK(row.played_speedup == doctest::Approx(row.predicted_speedup));
+    CHECK(row.predicted_low <= row.predicted_speedup);
+    CHECK(row.predicted_speedup <= row.predicted_high);
     CHECK(row.speedup_low <= row.speedup);
     CHECK(row.speedup <= row.speedup_high);
     CHECK(row.verify_run_milliseconds > row.target_run_milliseconds);
