@@ -4,7 +4,7 @@
 . "${0%/*}/program.bash" "$@"
 
 cd "$source_dir"
-for config in configs/*.json configs/paper/*.json; do
+for config in configs/*.json configs/paper/*.json configs/smollm2/*.json; do
   checks=$((checks + 1))
   status=0
   message=$("$speclab" validate "$config" 2>&1) || status=$?

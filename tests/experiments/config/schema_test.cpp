@@ -180,7 +180,7 @@ TEST_CASE("the defaults of the schema are those of the structs") {
 
 TEST_CASE("the configs that come with the program fit the schema") {
   int configs = 0;
-  for (const char* folder : {"/configs", "/configs/paper"}) {
+  for (const char* folder : {"/configs", "/configs/paper", "/configs/smollm2"}) {
     for (const auto& entry : std::filesystem::directory_iterator(std::string(SPECLAB_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".json") continue;
       CAPTURE(entry.path().string());
