@@ -3,6 +3,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -206,7 +207,7 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   const TempFile text(made_documents());
   const Json config = config_on(text);
   const Json whole = result_json(run(config));
-  std::uint64_t done = 0;
+  std::atomic<std::uint64_t> done{0};  // told by worker threads
   const Result part = run_config(read_config(config), [&](std::uint64_t total) {
                         return Control{.stop = [&done, total] { return done > total / 2; },
                                        .progress = [&done](std::uint64_t steps) { done += steps; }};
