@@ -3,9 +3,10 @@
 
 A byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
 drafts distilled from the target on that text and on the texts. Seeded: one machine gives the same files again. A run that
-was interrupted goes on from its last checkpoint.
+was interrupted goes on from its last checkpoint. With --target the target is a GGUF file of the Llama architecture, whose
+tokenizer its one draft has.
 
-usage: train_pair.py [--out FOLDER] [--work FOLDER] [--data FOLDER] [--seed N] [...]
+usage: train_pair.py [--target FILE.gguf] [--out FOLDER] [--work FOLDER] [--data FOLDER] [--seed N] [...]
 
 Needs jax, numpy and gguf from PyPI: pip install jax==0.10.2 gguf==0.19.0; and the texts: scripts/setup.sh tasks.
 """
@@ -29,16 +30,28 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, default=root / "configs/neural", help="folder of the GGUF files")
     parser.add_argument("--work", type=pathlib.Path, default=root / "build/pair", help="folder of checkpoints")
     parser.add_argument("--data", type=pathlib.Path, default=root / "data", help="folder of the texts")
+    parser.add_argument("--target", type=pathlib.Path, metavar="FILE.gguf",
+                        help="distil a draft of this model, instead of training one; with --out and --work of its own")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--target-steps", type=int, default=400, help="each of 2,048 tokens")
+    parser.add_argument("--window", type=int, default=256, help="tokens of a text; a step has eight of them")
+    parser.add_argument("--target-steps", type=int, default=400)
     parser.add_argument("--batches", type=int, default=6, help="of 96 texts that the target generates")
-    parser.add_argument("--draft-steps", type=int, default=300, help="each of 2,048 tokens")
+    parser.add_argument("--held-texts", type=int, default=96, help="that the target generates, by which drafts are evaluated")
+    parser.add_argument("--draft-steps", type=int, default=300)
     parser.add_argument("--tv-share", type=float, default=0.4,
                         help="the last share of a draft's steps minimises TV, the others the forward KL divergence")
     parser.add_argument("--threads", type=int, default=1)
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in ("out", "work"):
+        if options.target and getattr(options, name) == parser.get_default(name):
+            parser.error(f"--target needs --{name}: {parser.get_default(name)} is that of the pair trained from nothing")
+    for name, least in (("window", 2 * PROMPT), ("batches", 1), ("held_texts", 3), ("draft_steps", 1), ("target_steps", 1)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name.replace('_', '-')} {getattr(options, name)}: expected {least} or more")
+    return options
 
 
+PROMPT = 16  # tokens that a generated text begins with: a document's first
 OPTIONS = parse()
 if OPTIONS.threads == 1:  # read by jax when it is imported
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -47,7 +60,7 @@ try:
     import jax
     import jax.numpy as jnp
     import numpy as np
-    from pair import bpe, gguf_export, llama_jax, readme, texts
+    from pair import bpe, gguf_export, gguf_import, llama_jax, readme, texts
 except ImportError as missing:
     sys.exit(f"{missing}; pip install jax==0.10.2 gguf==0.19.0")
 
@@ -57,9 +70,9 @@ SHAPES = {
     "draft": llama_jax.Shape(VOCABULARY, width=96, inner=256, layers=2, heads=3),
     "draft-small": llama_jax.Shape(VOCABULARY, width=32, inner=96, layers=3, heads=1),
 }
-WINDOW, ROWS = 256, 8  # tokens of a text, texts of a step
-LONG_SHARE = 0.15  # of the target's steps, the last: windows twice as long, so that it knows places up to 512
-PROMPT = 16  # tokens that a generated text begins with: a document's first
+OF_GIVEN = {"width": 128, "inner": 352, "layers": 2, "heads": 4}  # the draft of a given target
+WINDOW, ROWS = OPTIONS.window, 8  # tokens of a text, texts of a step
+LONG_SHARE = 0.15  # of the target's steps, the last: windows twice as long, so that it knows these places
 EVERY = 50  # steps between lines of the log, and between checkpoints
 
 
@@ -90,6 +103,22 @@ class Log:
             writer = csv.DictWriter(file, self.FIELDS, restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.lines)
+
+
+def tokenized_as(tokenizer, options):
+    """What `tokenized` returns, in the tokens of a given target. Held out is what configs/compare_smollm2.json holds out."""
+    file, arrays = options.work / "tokens.npz", {}
+    if file.exists():
+        return dict(np.load(file))
+    for source in texts.SOURCES:
+        for part, documents in zip(("train", "held"), texts.tenths(options.data, source, tokenizer.encode)):
+            documents = [document for document in documents if len(document) >= PROMPT]
+            lengths = [len(document) for document in documents]
+            arrays[f"{source.name}.{part}"] = np.concatenate(documents).astype(np.int32)
+            arrays[f"{source.name}.{part}.starts"] = np.cumsum([0, *lengths[:-1]])
+            print(f"{source.name}, {part}: {len(documents)} documents, {sum(lengths)} tokens", flush=True)
+    saved(file, arrays)
+    return arrays
 
 
 def tokenized(options):
@@ -147,9 +176,11 @@ def rate(step, steps):
 class Training:
     """Parameters and optimizer of one model, with a checkpoint."""
 
-    def __init__(self, options, name):
-        self.name, self.shape, self.file = name, SHAPES[name], options.work / f"{name}.npz"
+    def __init__(self, options, name, shape, embedding=None):
+        self.name, self.shape, self.file = name, shape, options.work / f"{name}.npz"
         self.parameters = llama_jax.initial(self.shape, options.seed)
+        if embedding is not None:
+            self.parameters["embed"] = embedding
         self.state = llama_jax.optimizer_state(self.parameters)
         self.step, self.seconds = 0, 0.0
         if self.file.exists():
@@ -181,18 +212,24 @@ def nats(p, tokens, shape):
     return llama_jax.cross_entropy(llama_jax.logits(p, tokens[:, :-1], shape), tokens[:, 1:])
 
 
+def mean_over(of, texts_):
+    """Of texts [N, T], a few at a time: rows of all at once may be more than memory holds."""
+    parts = [texts_[i:i + ROWS] for i in range(0, len(texts_), ROWS)]
+    return round(float(np.average([float(of(part)) for part in parts], weights=[len(part) for part in parts])), 4)
+
+
 def held_out_nats(training, arrays):
-    """Nats a token of held-out documents, by source: the first windows of each, 12,288 tokens."""
+    """Nats a token of held-out documents, by source: the first 48 windows of each."""
     values = {}
     for source in texts.SOURCES:
         ids = arrays[f"{source.name}.held"]
         rows = np.stack([ids[i * WINDOW:i * WINDOW + WINDOW + 1] for i in range(48)])
-        values[f"nats_{source.name}"] = round(float(nats(training.parameters, rows, training.shape)), 4)
+        values[f"nats_{source.name}"] = mean_over(lambda part: nats(training.parameters, part, training.shape), rows)
     return values
 
 
 def train_target(options, arrays, log):
-    training = Training(options, "target")
+    training = Training(options, "target", SHAPES["target"])
     steps, shape = options.target_steps, training.shape
     log.back_to("target", training.step)
 
@@ -224,11 +261,18 @@ def generate(options, arrays, target):
         file = options.work / f"generated{batch}.npz"
         if not file.exists():
             part = "train" if batch else "held"  # batch 0 evaluates: it begins as documents do that nobody trained on
-            prompts = beginnings(arrays, np.random.default_rng([options.seed, 2, batch]), 96, part)
+            prompts = beginnings(arrays, np.random.default_rng([options.seed, 2, batch]), 96 if batch else options.held_texts, part)
             saved(file, {"tokens": np.asarray(draw(target.parameters, prompts, jax.random.key(options.seed * 1000 + batch)))})
             print(f"generated batch {batch} of {options.batches}", flush=True)
         parts.append(np.load(file)["tokens"])
     return np.concatenate(parts[1:]), parts[0]
+
+
+def write_generated(file, tokens):
+    """What drafts were distilled on, without prompts, for n-grams of the same text (tokenization "ids")."""
+    with open(file, "w", encoding="utf-8") as out:
+        out.write("sequence,position,token\n")
+        out.writelines(f"{i},{j},{token}\n" for i, text in enumerate(tokens) for j, token in enumerate(text[PROMPT:]))
 
 
 def log_rows(p, tokens, shape):
@@ -244,13 +288,20 @@ def tv(teacher, rows):
     return 1 - jnp.minimum(jnp.exp(teacher), jnp.exp(rows)).sum(-1).mean()
 
 
-def distil(options, arrays, target, log):
+def drafts_of(options, target):
+    """A given target's embedding is what that of its draft begins with: in a short training most tokens are rare."""
+    if not options.target:
+        return [Training(options, name, shape) for name, shape in SHAPES.items() if name != "target"]
+    embedding = gguf_import.projected(target.parameters["embed"], target.parameters["norm"], OF_GIVEN["width"])
+    return [Training(options, "draft", llama_jax.Shape(target.shape.vocab, **OF_GIVEN), embedding)]
+
+
+def distil(options, arrays, target, generated, held, log):
     """Drafts on half generated and half given text, with the target's whole rows; TV last, since α is 1 - TV."""
-    generated, held = generate(options, arrays, target)
     steps = options.draft_steps
     first_tv = round(steps * (1 - options.tv_share))
     teach = jax.jit(functools.partial(log_rows, shape=target.shape))
-    trainings, advances = [Training(options, name) for name in SHAPES if name != "target"], {}
+    trainings, advances = drafts_of(options, target), {}
     for training in trainings:
         log.back_to(training.name, training.step)
         for minimised, loss_of in (("kl", kl), ("tv", tv)):
@@ -264,13 +315,12 @@ def distil(options, arrays, target, log):
 
     def alphas(training):
         """α on texts of the target, after their prompts, by source."""
-        values = {}
-        for i, source in enumerate(texts.SOURCES):
-            tokens = held[i::len(texts.SOURCES), :-1]
-            rows = jnp.exp(jax.jit(log_rows, static_argnums=2)(training.parameters, tokens, training.shape))
-            overlap = jnp.minimum(jnp.exp(teach(target.parameters, tokens)), rows).sum(-1)[:, PROMPT - 1:]
-            values[f"alpha_{source.name}"] = round(float(overlap.mean()), 4)
-        return values
+
+        def alpha(tokens):
+            rows = jax.jit(log_rows, static_argnums=2)(training.parameters, tokens, training.shape)
+            return 1 - tv(teach(target.parameters, tokens)[:, PROMPT - 1:], rows[:, PROMPT - 1:])
+
+        return {f"alpha_{source.name}": mean_over(alpha, held[i::len(texts.SOURCES), :-1]) for i, source in enumerate(texts.SOURCES)}
 
     losses = {training.name: [] for training in trainings}
     while (step := min(training.step for training in trainings)) < steps:
@@ -292,20 +342,43 @@ def distil(options, arrays, target, log):
     return trainings
 
 
+def begin(options):
+    """Makes the folders. Checkpoints of a run with other options are refused: files would be of both."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    file = options.work / "options.json"
+    mine = {name: str(value) for name, value in vars(options).items() if name not in ("out", "work", "threads")}
+    before = json.loads(file.read_text()) if file.exists() else mine
+    changed = [name for name, value in mine.items() if before.get(name) != value]
+    if changed:
+        sys.exit(f"{options.work} was begun with another --{changed[0].replace('_', '-')}, {before.get(changed[0])}; "
+                 "give another --work, or remove that folder")
+    file.write_text(json.dumps(mine))
+    options.out.mkdir(parents=True, exist_ok=True)
+
+
 def main():
     options = OPTIONS
-    options.work.mkdir(parents=True, exist_ok=True)
-    options.out.mkdir(parents=True, exist_ok=True)
     try:
-        tokenizer, arrays = tokenized(options)
-    except FileNotFoundError as error:
+        given = gguf_import.GivenTarget(options.target) if options.target else None
+        begin(options)
+        if given:
+            tokenizer, arrays = given.fields, tokenized_as(given.tokenizer, options)
+        else:
+            tokenizer, arrays = tokenized(options)
+    except (OSError, ValueError) as error:
         sys.exit(str(error))
     log = Log(options.out / "log.csv")
-    target = train_target(options, arrays, log)
-    for training in [target, *distil(options, arrays, target, log)]:
+    target = given or train_target(options, arrays, log)
+    generated, held = generate(options, arrays, target)
+    trained = distil(options, arrays, target, generated, held, log)
+    if given:
+        write_generated(options.out / "generated.csv", generated)
+    else:
+        trained = [target, *trained]
+    for training in trained:
         gguf_export.write(options.out / f"{training.name}.gguf", training.name, training.parameters, training.shape,
                           tokenizer, context=2 * WINDOW)
-    readme.refresh(options.out / "README.md", [*(options.out / f"{name}.gguf" for name in SHAPES), log.path])
+    readme.refresh(options.out / "README.md", [*(options.out / f"{training.name}.gguf" for training in trained), log.path])
 
 
 if __name__ == "__main__":

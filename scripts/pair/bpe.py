@@ -25,13 +25,16 @@ LETTERS = byte_letters()
 BYTES = {letter: byte for byte, letter in LETTERS.items()}
 
 
-def word_pattern(text):
-    """GPT-2's splitting for the characters of this text: re knows no Unicode categories, so that they are listed."""
+def words(text, single_digits=False):
+    """GPT-2's splitting: re knows no Unicode categories, so that the characters of this text are listed. `single_digits`:
+    every digit is a word, and what lies between is split on its own, which libllama calls "smollm"."""
     above = sorted({c for c in text if ord(c) > 127})
     escape = "".join
     letter = "A-Za-z" + escape(re.escape(c) for c in above if unicodedata.category(c)[0] == "L")
     number = "0-9" + escape(re.escape(c) for c in above if unicodedata.category(c)[0] == "N")
-    return re.compile(rf"'(?:s|t|re|ve|m|ll|d)| ?[{letter}]+| ?[{number}]+| ?[^\s{letter}{number}]+|\s+(?!\S)|\s+")
+    pattern = re.compile(rf"'(?:s|t|re|ve|m|ll|d)| ?[{letter}]+| ?[{number}]+| ?[^\s{letter}{number}]+|\s+(?!\S)|\s+")
+    parts = re.split(f"([{number}])", text) if single_digits else [text]
+    return [word for part in parts for word in pattern.findall(part)]
 
 
 def spelled(word):
@@ -40,9 +43,9 @@ def spelled(word):
 
 def train(text, size):
     """The merges of a vocabulary of this size: the most frequent pair first; of equals, the first by spelling."""
-    words = collections.Counter(spelled(word) for word in word_pattern(text).findall(text))
-    parts = [list(word) for word in words]
-    counts = list(words.values())
+    counted = collections.Counter(spelled(word) for word in words(text))
+    parts = [list(word) for word in counted]
+    counts = list(counted.values())
     pairs, where = collections.Counter(), collections.defaultdict(set)
     for i, word in enumerate(parts):
         for pair in zip(word, word[1:]):
@@ -86,11 +89,12 @@ def merged(word, pair):
 
 
 class Tokenizer:
-    """Token 0 is END, then the 256 bytes, then a token a merge."""
+    """Without other tokens, token 0 is END, then the 256 bytes, then a token a merge."""
 
-    def __init__(self, merges):
+    def __init__(self, merges, tokens=None, single_digits=False):
         self.merges = [tuple(pair) for pair in merges]
-        self.tokens = [END] + [LETTERS[byte] for byte in range(256)] + [a + b for a, b in self.merges]
+        self.single_digits = single_digits
+        self.tokens = tokens or [END] + [LETTERS[byte] for byte in range(256)] + [a + b for a, b in self.merges]
         self.ids = {token: i for i, token in enumerate(self.tokens)}
         self.ranks = {pair: i for i, pair in enumerate(self.merges)}
         self.known = {}
@@ -107,7 +111,7 @@ class Tokenizer:
         return self.known[word]
 
     def encode(self, text):
-        return [i for word in word_pattern(text).findall(text) for i in self.word(word)]
+        return [i for word in words(text, self.single_digits) for i in self.word(word)]
 
     def decode(self, ids):
         return bytes(BYTES[letter] for i in ids if i for letter in self.tokens[i]).decode("utf-8", errors="replace")

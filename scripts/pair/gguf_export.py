@@ -16,12 +16,36 @@ def tensor_name(name):
     return f"blk.{layer}.{NAMES[part]}.weight"
 
 
+def add_own_tokenizer(writer, tokenizer):
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokenizer.tokens)
+    kinds = [gguf.TokenType.CONTROL if token == bpe.END else gguf.TokenType.NORMAL for token in tokenizer.tokens]
+    writer.add_token_types(kinds)
+    writer.add_token_merges([" ".join(pair) for pair in tokenizer.merges])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(0)
+    writer.add_add_bos_token(False)
+
+
+def add_tokenizer_of(writer, fields):
+    """That of another file."""
+    for key, field in fields.items():
+        if key.startswith("tokenizer."):
+            writer.add_key_value(key, field.contents(), field.types[0], field.types[-1] if len(field.types) > 1 else None)
+
+
 def write(path, name, parameters, shape, tokenizer, context):
-    """Matrices in q8_0, norms in f32. The output matrix is the embedding: libllama takes it where a file has no other."""
+    """Matrices in q8_0, norms in f32. The output matrix is the embedding: libllama takes it where a file has no other.
+    `tokenizer` is a bpe.Tokenizer, or all fields of the target's file, whose tokenizer and licence this one has."""
+    own = isinstance(tokenizer, bpe.Tokenizer)
+    said = {} if own else {key: field.contents() for key, field in tokenizer.items() if key in ("general.name", "general.license")}
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name(f"speclab {name}")
-    writer.add_license("apache-2.0")
+    if own or "general.license" in said:
+        writer.add_license(said.get("general.license", "apache-2.0"))
     writer.add_description("Trained by scripts/train_pair.py of speclab on " +
+                           ("" if own else f"text and rows of {said.get('general.name', 'a given target')}; ") +
                            "; ".join(f"{source.title}: {source.licence}" for source in texts.SOURCES))
     writer.add_context_length(context)
     writer.add_embedding_length(shape.width)
@@ -34,15 +58,10 @@ def write(path, name, parameters, shape, tokenizer, context):
     writer.add_layer_norm_rms_eps(llama_jax.EPSILON)
     writer.add_vocab_size(shape.vocab)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokenizer.tokens)
-    kinds = [gguf.TokenType.CONTROL if token == bpe.END else gguf.TokenType.NORMAL for token in tokenizer.tokens]
-    writer.add_token_types(kinds)
-    writer.add_token_merges([" ".join(pair) for pair in tokenizer.merges])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(0)
-    writer.add_add_bos_token(False)
+    if own:
+        add_own_tokenizer(writer, tokenizer)
+    else:
+        add_tokenizer_of(writer, tokenizer)
     for parameter, value in sorted(parameters.items()):
         array = np.asarray(value, np.float32)
         if array.ndim == 1:

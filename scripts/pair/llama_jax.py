@@ -20,10 +20,16 @@ class Shape:
     inner: int  # of the feed-forward part
     layers: int
     heads: int
+    key_heads: int = 0  # of keys and values, if fewer; a divisor of heads
+    rope_base: float = ROPE_BASE
 
     @property
     def head(self):
         return self.width // self.heads
+
+    @property
+    def groups(self):
+        return self.key_heads or self.heads
 
 
 MATRICES = ("q", "k", "v", "o", "gate", "up", "down")
@@ -69,10 +75,10 @@ def normed(x, weight):
     return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + EPSILON) * weight
 
 
-def rotated(x, positions):
+def rotated(x, positions, base):
     """RoPE over neighbouring pairs (0, 1), (2, 3), ...: libllama's for the Llama architecture. x [..., T, head]."""
     head = x.shape[-1]
-    angle = positions[:, None] * ROPE_BASE ** (-jnp.arange(0, head, 2) / head)
+    angle = positions[:, None] * base ** (-jnp.arange(0, head, 2) / head)
     cos, sin = jnp.cos(angle), jnp.sin(angle)
     even, odd = x[..., 0::2], x[..., 1::2]
     return jnp.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1).reshape(x.shape)
@@ -84,17 +90,22 @@ def feed_forward(p, layer, x):
 
 
 def projected(p, layer, x, positions, shape):
-    """Queries, keys and values [B, heads, T, head] of x [B, T, width]."""
+    """Queries [B, heads, T, head], keys and values [B, groups, T, head] of x [B, T, width]."""
     h = normed(x, p[f"{layer}.norm1"])
-    q, k, v = (linear(h, p[f"{layer}.{m}"]).reshape(*x.shape[:2], shape.heads, shape.head).swapaxes(1, 2) for m in "qkv")
-    return rotated(q, positions) * shape.head ** -0.5, rotated(k, positions), v
+    q, k, v = (linear(h, p[f"{layer}.{m}"]).reshape(*x.shape[:2], heads, shape.head).swapaxes(1, 2)
+               for m, heads in zip("qkv", (shape.heads, shape.groups, shape.groups)))
+    return rotated(q, positions, shape.rope_base) * shape.head ** -0.5, rotated(k, positions, shape.rope_base), v
 
 
 def attended(p, layer, x, q, keys, values, visible):
-    """Many small products, of which those in f32 are the quicker ones."""
-    hidden = jnp.where(visible, 0, -1e9)
+    """`visible` [T, keys]. Many small products, of which those in f32 are the quicker ones. Heads that share keys are as
+    more queries of one head."""
+    batch, heads, length, head = q.shape
+    groups = keys.shape[1]
+    q = q.reshape(batch, groups, -1, head)
+    hidden = jnp.where(jnp.tile(visible, (heads // groups, 1)), 0, -1e9)
     weights = jax.nn.softmax(jnp.einsum("bhtd,bhsd->bhts", q, keys) + hidden, axis=-1)
-    mixed = jnp.einsum("bhts,bhsd->bhtd", weights, values).swapaxes(1, 2).reshape(x.shape)
+    mixed = jnp.einsum("bhts,bhsd->bhtd", weights, values).reshape(batch, heads, length, head).swapaxes(1, 2).reshape(x.shape)
     return x + linear(mixed, p[f"{layer}.o"])
 
 
@@ -103,7 +114,7 @@ def logits(p, tokens, shape):
     length = tokens.shape[1]
     positions = jnp.arange(length, dtype=jnp.float32)
     visible = jnp.tril(jnp.ones((length, length), bool))
-    x = p["embed"][tokens]
+    x = p["embed"][tokens].astype(jnp.float32)
     for layer in range(shape.layers):
         q, k, v = projected(p, layer, x, positions, shape)
         x = feed_forward(p, layer, attended(p, layer, x, q, k, v, visible))
@@ -119,17 +130,17 @@ def cross_entropy(rows, following):
 def sample(p, prompts, key, shape, length):
     """Sequences [B, length] at temperature 1 that begin with prompts [B, P]; keys and values are kept, not computed again."""
     batch, given = prompts.shape
-    room = (batch, shape.heads, length, shape.head)
+    room = (batch, shape.groups, length, shape.head)
 
     def step(state, position):
         cache, token, key = state
-        x, grown = p["embed"][token][:, None], []
+        x, grown = p["embed"][token][:, None].astype(jnp.float32), []
         for layer in range(shape.layers):
             q, k, v = projected(p, layer, x, position.astype(jnp.float32)[None], shape)
             keys = jax.lax.dynamic_update_slice(cache[layer][0], k, (0, 0, position, 0))
             values = jax.lax.dynamic_update_slice(cache[layer][1], v, (0, 0, position, 0))
             grown.append((keys, values))
-            x = feed_forward(p, layer, attended(p, layer, x, q, keys, values, jnp.arange(length) <= position))
+            x = feed_forward(p, layer, attended(p, layer, x, q, keys, values, (jnp.arange(length) <= position)[None]))
         key, now = jax.random.split(key)
         drawn = jax.random.categorical(now, linear(normed(x, p["norm"]), p["embed"])[:, 0])
         inside = jnp.minimum(position + 1, given - 1)

@@ -5,6 +5,7 @@ import re
 
 HELD_OUT = 20  # one document in so many is kept for evaluation
 SHORTEST = 200  # characters; shorter documents are left out
+STRETCH = 1000  # tokens of a document of novels, where a given target's tokens are cut
 
 
 class Source:
@@ -37,14 +38,35 @@ SOURCES = [
 ]
 
 
+def read(folder, source):
+    """FileNotFoundError names what makes a missing file."""
+    path = pathlib.Path(folder) / source.file
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there; scripts/setup.sh tasks makes it")
+    return path.read_text(encoding="utf-8")
+
+
 def documents(folder):
-    """{name: (training documents, held-out documents)}; FileNotFoundError names what makes a missing file."""
+    """{name: (training documents, held-out documents)}; as `read`."""
     found = {}
     for source in SOURCES:
-        path = pathlib.Path(folder) / source.file
-        if not path.exists():
-            raise FileNotFoundError(f"{path} is not there; scripts/setup.sh tasks makes it")
-        kept = [text for text in source.documents(path.read_text(encoding="utf-8")) if len(text) >= SHORTEST]
+        kept = [text for text in source.documents(read(folder, source)) if len(text) >= SHORTEST]
         held = [text for i, text in enumerate(kept) if i % HELD_OUT == HELD_OUT // 2]
         found[source.name] = ([text for i, text in enumerate(kept) if i % HELD_OUT != HELD_OUT // 2], held)
     return found
+
+
+def tenths(folder, source, encode):
+    """(Training documents, held-out documents) in tokens; every tenth is held out, as with speclab's "hold_out": 10. Novels
+    are cut into stretches of 1,000 tokens. As `read`."""
+    text = read(folder, source)
+    if source.documents is chapters:
+        ids = encode(text)
+        found = [ids[i:i + STRETCH] for i in range(0, len(ids), STRETCH)]
+        kept = range(len(found))
+    else:
+        whole = [page for page in text.split("\f") if page.strip()]
+        found = [encode(page) for page in whole]
+        licensed = set(source.documents("\f\n".join(whole)))
+        kept = {i for i, page in enumerate(whole) if page in licensed}
+    return [found[i] for i in kept if i % 10 != 9], found[9::10]

@@ -59,6 +59,9 @@ merges = bpe.train("low low low lower lowest\n newest", 260)
 expect(merges == [("l", "o"), ("lo", "w"), ("\u0120", "low")], f"merges {merges}")
 tokenizer = bpe.Tokenizer(merges)
 expect([tokenizer.tokens[i] for i in tokenizer.encode(" lowly")] == ["\u0120low", "l", "y"], "tokens of a word")
+# SmolLM2's splitting: a digit is a word, and a space before it one of its own.
+expect(bpe.words("in 1990 \u0664 a", True) == ["in", " ", "1", "9", "9", "0", " ", "\u0664", " a"], "digits are words")
+expect(bpe.words("in 1990 a") == ["in", " 1990", " a"], "numbers are words")
 for text in ("it's low,\t lower \n\n x_1 = 42;", "caf\u00e9 \u20ac 12\u00bd", ""):
     expect(tokenizer.decode(tokenizer.encode(text)) == text, f"{text!r} comes back")
 
