@@ -1,14 +1,17 @@
 // The cut-off logits that top-k, top-p and min-p come to (filters.hpp), row by row of the target: a launch
 // before the others, a block a row.
 //
-// A threshold is found in rounds, each of which reads the row once: ids are counted, or their weights summed,
-// in 256 bins, and the bin in which the sum from above reaches the goal is the next round's range. Bins of
-// the first round are of equal width in logits, from the largest one down, so that neighbours in a warp
-// rarely add to the same bin; later ones divide the bits of the float. All sums are of whole numbers, whose
-// order does not matter. Rounds end when the bin holds exactly what was missing, or one value. Reads of a
-// row: one for the largest logit; for each of top-k and top-p one, two as a rule and three at most of 2-byte
-// formats, two to three as a rule and five at most of floats; min-p takes none. The rows of the blocks that
-// run at once stay in the second cache meanwhile.
+// The row is read twice. First for its largest logit, and for the least of what each thread has as its own
+// largest: 256 ids are at or above that, and of rows in any order about 256 ln 256 = 1,600. These are put in
+// shared memory as the row is read again, with the sum of all weights where top-p needs it, and thresholds
+// are found among them. Only where they do not suffice (top-k of more, top-p of flat rows) rounds read the
+// row itself. Min-p takes the largest logit alone.
+//
+// A threshold is found in rounds: ids are counted, or their weights summed, in 256 bins, and the bin in which
+// the sum from above reaches the goal is the next round's range. Bins of the first round are of equal width
+// in logits, so that neighbours in a warp rarely add to the same bin; later ones divide the bits of the
+// float. The sums are of whole numbers, whose order does not matter. Rounds end when the bin holds exactly
+// what was missing, or one value: after three of 2-byte formats, five of floats, at most.
 #pragma once
 
 #include <cmath>
@@ -46,28 +49,45 @@ struct OrderKeys {
   }
 };
 
+/// `T` is the format of the target's rows.
+template <class T>
 struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   static constexpr const char* name = "cut-offs";
 
-  /// A bin for each thread.
+  /// Logits of a row that are kept in shared memory at most.
+  static constexpr std::uint32_t most_near = 4096;
+  static constexpr std::uint32_t bins = tile_threads;
+
   struct Shared {
-    float largest[tile_warps];
+    float largest[tile_warps], least_largest[tile_warps];
     bool invalid[tile_warps];
-    std::uint32_t low[tile_threads], high[tile_threads];  ///< halves of the bins' sums
+    double sums[tile_warps];
+    std::uint32_t near_count;
+    float near[most_near];                ///< in any order
+    std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
     std::uint64_t of_warp[tile_warps];
     std::uint32_t chosen;
     std::uint64_t above, here;  ///< sums of the bins above the chosen one, and its own
   };
 
-  SPECLAB_DEVICE void operator()(const Args& args) const {
+  SPECLAB_DEVICE void operator()(const CutoffArgs& args) const {
     const VerifyBatch& batch = args.batch;
     const BlockPlace at = block_place(args.positions, 1);
     const std::int32_t length = batch.length(at.request);
     const std::int32_t rows = length + (batch.bonus == nullptr ? 1 : 0);
     if (length < 0 || length > batch.gamma || at.position >= rows) return;
-    const AnyRow row = logit_row<AnyLogit>(batch, true, at.request, at.position);
-    const float cutoff = cutoff_of(row, args.tiles, temperature_of(batch, at.request, at.position),
-                                   filters_of(batch, at.request, at.position));
+    const Filters filters = filters_of(batch, at.request, at.position);
+    const RowReader row{logit_row<T>(batch, true, at.request, at.position), args.tiles};
+    float cutoff = row.row.scale.cutoff;
+    if (!filters.valid()) {
+      // Nothing reaches it: the row is invalid, and whoever reads it next says so.
+      cutoff = INFINITY;
+    } else if (row.row.scale.scale < frozen_scale) {
+      const View<const float>& given = batch.target_options.temperature;
+      const double temperature =
+          given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, at.request, at.position));
+      cutoff = fmaxf(cutoff, least_kept(row, batch.target.dtype, filters, temperature));
+    }
     if (simt::thread_index() == 0) args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
   }
 
@@ -76,134 +96,218 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   struct Range {
     std::uint32_t least, most;
   };
-  /// What is counted (1 of each id) or summed (its weight), and how much of it is wanted of what all ids of
-  /// the first range have: a number, or a share.
+  /// What is counted (1 of each id) or summed (its weight), and how much of it is wanted: a number, or a
+  /// share of the total; a total of 0 stands for what the ids of the first range have.
   struct Goal {
     bool of_weights;
     double amount;
+    std::uint64_t total;
   };
   /// A weight of 1, so that 2^21 of them are less than 2^64. Lighter ids than 2^-42 of the likeliest count 0.
   static constexpr float unit = 0x1p42F;
-  static constexpr std::uint32_t bins = tile_threads;
 
-  SPECLAB_DEVICE static double temperature_of(const VerifyBatch& batch, std::int64_t request,
-                                              std::int32_t position) {
-    const View<const float>& given = batch.target_options.temperature;
-    return given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, request, position));
-  }
+  /// The ids of a row in memory that have a probability.
+  struct RowReader {
+    RowOf<T> row;
+    std::int32_t tiles;
 
-  /// All threads of a block get it.
-  SPECLAB_DEVICE static float cutoff_of(const AnyRow& row, std::int32_t tiles, double temperature,
-                                        const Filters& filters) {
-    // Nothing reaches it: the row is invalid, and whoever reads it next says so.
-    if (!filters.valid()) return INFINITY;
-    auto& shared = simt::shared<Shared>();
+    /// Calls `visit(tile)` for what this thread holds of each; the following one is on its way meanwhile.
+    template <class Visit>
+    SPECLAB_DEVICE void each_tile(const Visit& visit) const {
+      auto mine = row.begin(0);
+      for (std::int32_t tile = 0; tile < tiles; ++tile) {
+        decltype(mine) following{};
+        if (tile + 1 < tiles) following = row.begin(tile + 1);
+        row.complete(tile, mine);
+        visit(mine);
+        mine = following;
+      }
+    }
+    /// Calls `visit(logit)` for each of this thread.
+    template <class Visit>
+    SPECLAB_DEVICE void each(const Visit& visit) const {
+      each_tile([&](const auto& mine) {
+        SPECLAB_UNROLL
+        for (int i = 0; i < held; ++i) {
+          if (mine.logit(i) != -INFINITY) visit(mine.logit(i));
+        }
+      });
+    }
+  };
+  /// Those near the largest one.
+  struct NearReader {
+    const float* near;
+    std::uint32_t count;
+
+    template <class Visit>
+    SPECLAB_DEVICE void each(const Visit& visit) const {
+      for (std::uint32_t i = static_cast<std::uint32_t>(simt::thread_index()); i < count; i += tile_threads) {
+        visit(near[i]);
+      }
+    }
+  };
+
+  /// What a first reading of a row says. All threads have the same.
+  struct Peaks {
     float largest = -INFINITY;
+    float least_largest = INFINITY;  ///< of the threads' largest ones
+    bool invalid = false;
+  };
+  /// What a second one does.
+  struct Near {
+    std::uint32_t count;  ///< of ids near the largest, which may be more than have been kept
+    double sum;           ///< of all weights, relative to the largest
+  };
+
+  /// The least logit that is kept, minus infinity for all. All threads of a block.
+  SPECLAB_DEVICE static float least_kept(const RowReader& row, Dtype dtype, const Filters& filters,
+                                         double temperature) {
+    auto& shared = simt::shared<Shared>();
+    const Peaks peaks = peaks_of(row, shared);
     // An invalid row stays one.
-    if (!(row.scale.scale < frozen_scale) || !find_largest(row, tiles, shared, largest)) {
-      return row.scale.cutoff;
+    if (peaks.invalid || !(peaks.largest > -INFINITY)) return -INFINITY;
+    const OrderKeys order(dtype);
+    const float scale = row.row.scale.scale;
+    Range range{0, order.key(peaks.largest)};
+    const bool counts = filters.top_k > 0 && filters.top_k < row.row.vocab;
+    const bool weights = filters.top_p < 1;
+    if (counts || weights) {
+      const Near near =
+          weights && !counts ? keep_near<true>(row, peaks, shared) : keep_near<false>(row, peaks, shared);
+      const bool whole = !(peaks.least_largest > -INFINITY);
+      bool suffices = near.count <= most_near && near.sum - near.sum == 0;
+      if (counts) suffices = suffices && (whole || near.count >= static_cast<std::uint32_t>(filters.top_k));
+      const bool given = suffices && !counts && !whole;
+      const std::uint64_t total =
+          given ? static_cast<std::uint64_t>(near.sum * static_cast<double>(unit)) : 0;
+      for (int turn = counts ? 0 : 1; turn < (weights ? 2 : 1); ++turn) {
+        Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
+        suffices =
+            suffices && threshold(NearReader{shared.near, near.count}, order, scale, goal, range, shared);
+        goal.total = 0;
+        if (!suffices) threshold(row, order, scale, goal, range, shared);
+      }
     }
-    const OrderKeys order(row.dtype);
-    Range range{0, order.key(largest)};
-    if (filters.top_k > 0 && filters.top_k < row.vocab) {
-      range.least = threshold(row, tiles, shared, range, {false, static_cast<double>(filters.top_k)});
-    }
-    if (filters.top_p < 1) range.least = threshold(row, tiles, shared, range, {true, filters.top_p});
-    float cutoff = row.scale.cutoff;
-    if (range.least > 0) cutoff = fmaxf(cutoff, order.logit(range.least));
+    float least = range.least > 0 ? order.logit(range.least) : -INFINITY;
     if (filters.min_p > 0) {
-      const double bound = static_cast<double>(largest) + log(filters.min_p) * temperature;
-      cutoff = fmaxf(cutoff, static_cast<float>(bound));
+      const double bound = static_cast<double>(peaks.largest) + log(filters.min_p) * temperature;
+      least = fmaxf(least, static_cast<float>(bound));
     }
-    return cutoff;
+    return least;
   }
 
-  /// Calls `visit(logit)` for each id of this thread that has a probability.
-  template <class Visit>
-  SPECLAB_DEVICE static void visit_row(const AnyRow& row, std::int32_t tiles, const Visit& visit) {
-    HeldTile<float> mine = row.begin(0);
-    for (std::int32_t tile = 0; tile < tiles; ++tile) {
-      // The following tile is on its way while this one is visited.
-      HeldTile<float> following{};
-      if (tile + 1 < tiles) following = row.begin(tile + 1);
-      row.complete(tile, mine);
+  SPECLAB_DEVICE static Peaks peaks_of(const RowReader& row, Shared& shared) {
+    Peaks mine;
+    row.each_tile([&](const auto& tile) {
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) {
-        if (mine.logit(i) != -INFINITY) visit(mine.logit(i));
+        mine.largest = fmaxf(mine.largest, tile.logit(i));
+        mine.invalid = mine.invalid || !(tile.logit(i) < INFINITY);
       }
-      mine = following;
+    });
+    const auto larger = [](float a, float b) { return fmaxf(a, b); };
+    const auto smaller = [](float a, float b) { return fminf(a, b); };
+    const int warp = simt::thread_index() / simt::warp_size;
+    const float of_warp = simt::warp_reduce(mine.largest, larger);
+    const float least_of_warp = simt::warp_reduce(mine.largest, smaller);
+    const bool invalid_in_warp = simt::ballot(mine.invalid) != 0;
+    if (simt::thread_index() % simt::warp_size == 0) {
+      shared.largest[warp] = of_warp;
+      shared.least_largest[warp] = least_of_warp;
+      shared.invalid[warp] = invalid_in_warp;
     }
+    if (simt::thread_index() == 0) shared.near_count = 0;
+    simt::sync();
+    Peaks all;
+    for (int i = 0; i < tile_warps; ++i) {
+      all.largest = larger(all.largest, shared.largest[i]);
+      all.least_largest = smaller(all.least_largest, shared.least_largest[i]);
+      all.invalid = all.invalid || shared.invalid[i];
+    }
+    return all;
   }
 
-  /// The row's largest logit; false of an invalid row. All threads get it.
-  SPECLAB_DEVICE static bool find_largest(const AnyRow& row, std::int32_t tiles, Shared& shared,
-                                          float& largest) {
-    bool invalid = false;
-    visit_row(row, tiles, [&](float logit) {
-      invalid = invalid || !(logit < INFINITY);
-      largest = fmaxf(largest, logit);
+  /// Keeps what is at or above the threads' least largest logit in shared memory.
+  template <bool sum_weights>
+  SPECLAB_DEVICE static Near keep_near(const RowReader& row, const Peaks& peaks, Shared& shared) {
+    // No id without a probability is near.
+    const float least = fmaxf(peaks.least_largest, -0x1.fffffep127F);
+    double sum = 0;
+    row.each_tile([&](const auto& tile) {
+      if constexpr (sum_weights) {
+        float sums[4] = {0, 0, 0, 0};
+        SPECLAB_UNROLL
+        for (int i = 0; i < held; ++i) {
+          sums[i % 4] += power_of_two((tile.logit(i) - peaks.largest) * row.row.scale.scale);
+        }
+        sum += static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+      }
+      SPECLAB_UNROLL
+      for (int i = 0; i < held; ++i) {
+        if (!(tile.logit(i) >= least)) continue;
+        const std::uint32_t place = simt::fetch_add(&shared.near_count, 1U);
+        if (place < most_near) shared.near[place] = tile.logit(i);
+      }
     });
-    largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
-    invalid = simt::ballot(invalid) != 0;
-    if (simt::thread_index() % simt::warp_size == 0) {
-      shared.largest[simt::thread_index() / simt::warp_size] = largest;
-      shared.invalid[simt::thread_index() / simt::warp_size] = invalid;
+    if constexpr (sum_weights) {
+      sum = simt::warp_sum(sum);
+      if (simt::thread_index() % simt::warp_size == 0) {
+        shared.sums[simt::thread_index() / simt::warp_size] = sum;
+      }
     }
     simt::sync();
-    for (int warp = 0; warp < tile_warps; ++warp) {
-      largest = fmaxf(largest, shared.largest[warp]);
-      invalid = invalid || shared.invalid[warp];
-    }
-    return !invalid && largest > -INFINITY;
+    sum = 0;
+    for (int i = 0; i < tile_warps && sum_weights; ++i) sum += shared.sums[i];
+    return {shared.near_count, sum};
   }
 
-  /// The largest key of the range from which on ids are as many as the goal, or have as much weight; the
-  /// least one where all of them are not as many. `range.most` is the largest logit's.
-  SPECLAB_DEVICE static std::uint32_t threshold(const AnyRow& row, std::int32_t tiles, Shared& shared,
-                                                Range range, const Goal& goal) {
-    const OrderKeys order(row.dtype);
+  /// Makes the least of the range the largest key from which on ids are as many as the goal, or have as much
+  /// weight; false where all of these ids are not as many. `range.most` is the largest logit's.
+  template <class Reader>
+  SPECLAB_DEVICE static bool threshold(const Reader& reader, const OrderKeys& order, float scale,
+                                       const Goal& goal, Range& range, Shared& shared) {
     const float largest = order.logit(range.most);
+    Range left = range;
     // The last bin of the first round has what is more than 42 powers of two less likely than the largest
     // logit; of counts, at temperature 1, since any width will do.
     const float per_logit =
-        static_cast<float>(bins - 1) / 42 * (goal.of_weights ? row.scale.scale : static_cast<float>(log2_e));
+        static_cast<float>(bins - 1) / 42 * (goal.of_weights ? scale : static_cast<float>(log2_e));
     const auto first_bin = [&](float logit) {
       const float bin = (largest - logit) * per_logit;
       return bin < static_cast<float>(bins - 1) ? static_cast<std::uint32_t>(bin) : bins - 1;
     };
     std::uint64_t above = 0;
-    std::uint64_t wanted = goal.of_weights ? 0 : static_cast<std::uint64_t>(goal.amount);
-    for (bool first = true; first || range.least < range.most; first = false) {
+    std::uint64_t wanted = 0;
+    bool first = true;
+    do {
       unsigned shift = 0;
-      while ((range.most - range.least) >> shift >= bins) ++shift;
+      while ((left.most - left.least) >> shift >= bins) ++shift;
       shared.low[simt::thread_index()] = shared.high[simt::thread_index()] = 0;
       simt::sync();
-      visit_row(row, tiles, [&](float logit) {
+      reader.each([&](float logit) {
         const std::uint32_t key = order.key(logit);
-        if (key < range.least || key > range.most) return;
-        const std::uint64_t amount = goal.of_weights ? units_of((logit - largest) * row.scale.scale) : 1;
-        if (amount > 0) add(shared, first ? first_bin(logit) : (range.most - key) >> shift, amount);
+        if (key < left.least || key > left.most) return;
+        const std::uint64_t amount = goal.of_weights ? units_of((logit - largest) * scale) : 1;
+        if (amount > 0) add(shared, first ? first_bin(logit) : (left.most - key) >> shift, amount);
       });
       simt::sync();
       const std::uint64_t all = choose_bin(shared, above, [&](std::uint64_t sum) {
-        if (first && goal.of_weights) wanted = share_of(goal.amount, sum);
+        if (first) wanted = wanted_of(goal, sum);
         return wanted;
       });
-      // No bin was chosen.
-      if (above + all < wanted) return range.least;
-      const std::uint32_t bin = shared.chosen;
+      if (above + all < wanted) return false;
       above = shared.above;
-      const bool complete = above + shared.here == wanted;
       if (first) {
-        range = keys_of_bin(order, range, bin, first_bin);
+        left = keys_of_bin(order, left, shared.chosen, first_bin);
       } else {
-        range.most -= bin << shift;
+        left.most -= shared.chosen << shift;
         const std::uint32_t others = (1U << shift) - 1;
-        if (range.most - range.least > others) range.least = range.most - others;
+        if (left.most - left.least > others) left.least = left.most - others;
       }
-      if (complete) break;
-    }
-    return range.least;
+      first = false;
+    } while (left.least < left.most && above + shared.here != wanted);
+    range.least = left.least;
+    return true;
   }
 
   /// A weight of 2^x in units.
@@ -211,9 +315,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     return x > -42 ? static_cast<std::uint64_t>(power_of_two(x) * unit) : 0;
   }
   /// At least 1, so that one id is kept.
-  SPECLAB_DEVICE static std::uint64_t share_of(double share, std::uint64_t sum) {
-    const auto wanted = static_cast<std::uint64_t>(ceil(share * static_cast<double>(sum)));
-    return wanted < 1 ? 1 : wanted > sum ? sum : wanted;
+  SPECLAB_DEVICE static std::uint64_t wanted_of(const Goal& goal, std::uint64_t sum) {
+    if (!goal.of_weights) return static_cast<std::uint64_t>(goal.amount);
+    const std::uint64_t total = goal.total == 0 ? sum : goal.total;
+    const auto wanted = static_cast<std::uint64_t>(ceil(goal.amount * static_cast<double>(total)));
+    return wanted < 1 ? 1 : wanted > total ? total : wanted;
   }
 
   /// In two halves of 32 bits, which shared memory adds by itself; most amounts have no upper half.

@@ -73,7 +73,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
   const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
-  layout.cutoffs = simt::launch_of<Cutoffs>(batch.has_filters() ? requests * target_positions : 0);
+  layout.cutoffs = simt::launch_of<Cutoffs<float>>(batch.has_filters() ? requests * target_positions : 0);
   if (batch.has_filters()) {
     // What the rows' own kernels read in the place of the batch's cut-offs, which count in it.
     float* const cutoffs = parts.take<float>(requests * (batch.gamma + 1));
@@ -121,7 +121,13 @@ struct FusedKernels {
                   const BlocksWanted& wanted = {}) {
     if (batch.requests == 0) return;
     const FusedLayout layout = fused_layout(batch, workspace, wanted);
-    executor.template run<Cutoffs>(layout.cutoffs, layout.cutoff_args);
+    if (batch.mask != nullptr) {
+      executor.template run<Cutoffs<AnyLogit>>(layout.cutoffs, layout.cutoff_args);
+    } else {
+      with_logit_type(batch.target.dtype, [&](auto logit) {
+        executor.template run<Cutoffs<decltype(logit)>>(layout.cutoffs, layout.cutoff_args);
+      });
+    }
     if (batch.mixed_rows()) return launch<AnyLogit>(executor, layout);
     with_logit_type(batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, layout); });
   }
@@ -132,11 +138,10 @@ struct FusedKernels {
   static void launch(Executor& executor, const FusedLayout& layout);
 
  private:
-  /// What finding cut-offs reads of a request: as many rounds as cutoffs.hpp takes as a rule.
+  /// What finding cut-offs reads of a request, where what is near the largest logit suffices.
   static double cutoff_bytes(const VerifyBatch& batch) {
     if (!batch.has_filters()) return 0;
-    const int rounds = batch.target.dtype == Dtype::f32 ? 3 : 2;
-    const int reads = 1 + (batch.top_k == nullptr ? 0 : rounds) + (batch.top_p == nullptr ? 0 : rounds);
+    const int reads = batch.top_k == nullptr && batch.top_p == nullptr ? 1 : 2;
     return reads * (batch.gamma + (batch.bonus == nullptr ? 1 : 0)) * row_bytes(batch, true);
   }
   /// Logits; of mixed rows also the map and the mask that go with them.

@@ -9,13 +9,15 @@ from speclab_kernels import hugging_face, verify
 from .in_torch import Method, one_by_one
 
 
-def operator(case):
-    drafted = case.drafted.int()
+def operator(**options):
+    def prepare(case):
+        drafted = case.drafted.int()
 
-    def run():
-        result = verify(case.target, case.draft, drafted, case.uniforms)
-        return result.accepted, result.next
-    return run
+        def run():
+            result = verify(case.target, case.draft, drafted, case.uniforms, **options)
+            return result.accepted, result.next
+        return run
+    return prepare
 
 
 def ends_of(case):
@@ -69,7 +71,8 @@ def by_flashinfer(function):
 
 def methods():
     from speclab_kernels import flashinfer, vllm
-    found = [Method("speclab-operator", "torch.ops.speclab.verify", operator, injected=True),
+    found = [Method("speclab-operator", "torch.ops.speclab.verify", operator(), injected=True),
+             Method("speclab-operator-cut", "the same with top-k 50 and top-p 0.95", operator(top_k=50, top_p=0.95), injected=False),
              Method("hf-drop-in", "ours with transformers' arguments, request by request", one_by_one(hugging_face.speculative_sampling),
                     injected=False, waits=True),
              Method("vllm-drop-in", "ours with vLLM's arguments", by_vllm(vllm.rejection_sample), injected=False),

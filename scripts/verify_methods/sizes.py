@@ -55,6 +55,11 @@ def _tiles(s, gamma):
     return 2 * gamma * s + 2 * s
 
 
+def _cut(s, gamma):
+    """The target's rows twice before, for the cut-offs of top-k and top-p."""
+    return _tiles(s, gamma) + 2 * (gamma + 1) * s
+
+
 def _chain(s, gamma):
     return softmaxes(s, gamma) + 2 * 8
 
@@ -74,6 +79,7 @@ PER_ID = {
     "triton-chain": _chain,
     "speclab-fused": _tiles,
     "speclab-operator": _tiles,
+    "speclab-operator-cut": _cut,
     "speclab-triton": _tiles,
     "speclab-fused-draft-sums": _speclab_known,
 }
