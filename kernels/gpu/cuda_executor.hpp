@@ -31,12 +31,13 @@ class CudaExecutor {
       attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
-    if (launch.cluster > 1) {
+    const bool alone = launch.cluster > 1 && !launch.cluster_needed && !has_clusters();
+    if (launch.cluster > 1 && !alone) {
       attributes[count].id = cudaLaunchAttributeClusterDimension;
       attributes[count++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
     }
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+    config.gridDim = dim3(static_cast<unsigned>(alone ? launch.blocks / launch.cluster : launch.blocks));
     config.blockDim = dim3(static_cast<unsigned>(launch.threads));
     config.dynamicSmemBytes = launch.dynamic_shared;
     config.stream = stream_;
@@ -46,6 +47,14 @@ class CudaExecutor {
   }
 
  private:
+  static bool has_clusters() {
+    int device = 0;
+    int major = 0;
+    SPECLAB_CUDA(cudaGetDevice(&device));
+    SPECLAB_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    return major >= 9;
+  }
+
   cudaStream_t stream_;
 };
 

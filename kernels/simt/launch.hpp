@@ -52,6 +52,7 @@ struct Launch {
   int threads = 256;        ///< of a block: a multiple of warp_size, at most 1024
   int cluster = 1;          ///< blocks that share their shared memory; divides `blocks`; above 1: sm_90
   std::size_t dynamic_shared = 0;  ///< bytes of a block
+  bool cluster_needed = true;  ///< else `blocks / cluster` blocks of their own where a device has no clusters
   bool early = false;  ///< may start before the kernel before it has ended (programmatic dependent launch)
 };
 

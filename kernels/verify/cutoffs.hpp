@@ -1,11 +1,11 @@
 // The cut-off logits that top-k, top-p and min-p come to (filters.hpp), row by row of the target: a launch
-// before the others, a block a row.
+// before the others, a cluster of blocks a row, or a block where the device has no clusters.
 //
-// The row is read twice. First for its largest logit, and for the least of what each thread has as its own
-// largest: 256 ids are at or above that, and of rows in any order about 256 ln 256 = 1,600. These are put in
-// shared memory as the row is read again, with the sum of all weights where top-p needs it, and thresholds
-// are found among them. Only where they do not suffice (top-k of more, top-p of flat rows) rounds read the
-// row itself. Min-p takes the largest logit alone.
+// The row is read twice. First for its largest logit, and for the least of what 256 groups of threads have as
+// their largest: 256 ids are at or above that, and of rows in any order about 256 ln 256 = 1,600. These are
+// put in shared memory as the row is read again, with the sum of all weights where top-p needs it, and
+// thresholds are found among them. Only where they do not suffice (top-k of more, top-p of flat rows) rounds
+// read the row itself. Min-p takes the largest logit alone.
 //
 // A threshold is found in rounds: ids are counted, or their weights summed, in 256 bins, and the bin in which
 // the sum from above reaches the goal is the next round's range. Bins of the first round are of equal width
@@ -54,14 +54,27 @@ template <class T>
 struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   static constexpr const char* name = "cut-offs";
 
-  /// Logits of a row that are kept in shared memory at most.
+  /// Logits of a row that a block keeps in shared memory at most.
   static constexpr std::uint32_t most_near = 4096;
   static constexpr std::uint32_t bins = tile_threads;
 
+  /// What a first reading of a row says.
+  struct Peaks {
+    float largest = -INFINITY;
+    float least_largest = INFINITY;  ///< of the groups' largest ones
+    bool invalid = false;
+
+    SPECLAB_DEVICE void merge(const Peaks& other) {
+      largest = fmaxf(largest, other.largest);
+      least_largest = fminf(least_largest, other.least_largest);
+      invalid = invalid || other.invalid;
+    }
+  };
+
+  /// Those of all blocks are read by all.
   struct Shared {
-    float largest[tile_warps], least_largest[tile_warps];
-    bool invalid[tile_warps];
-    double sums[tile_warps];
+    Peaks of_block, peaks[tile_warps];
+    double sum_of_block, sums[tile_warps];
     std::uint32_t near_count;
     float near[most_near];                ///< in any order
     std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
@@ -72,12 +85,13 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
 
   SPECLAB_DEVICE void operator()(const CutoffArgs& args) const {
     const VerifyBatch& batch = args.batch;
-    const BlockPlace at = block_place(args.positions, 1);
+    const BlockPlace at = block_place(args.positions, simt::cluster_size());
     const std::int32_t length = batch.length(at.request);
     const std::int32_t rows = length + (batch.bonus == nullptr ? 1 : 0);
     if (length < 0 || length > batch.gamma || at.position >= rows) return;
     const Filters filters = filters_of(batch, at.request, at.position);
-    const RowReader row{logit_row<T>(batch, true, at.request, at.position), args.tiles};
+    const RowReader row{logit_row<T>(batch, true, at.request, at.position), args.tiles, simt::cluster_rank(),
+                        simt::cluster_size()};
     float cutoff = row.row.scale.cutoff;
     if (!filters.valid()) {
       // Nothing reaches it: the row is invalid, and whoever reads it next says so.
@@ -88,7 +102,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
           given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, at.request, at.position));
       cutoff = fmaxf(cutoff, least_kept(row, batch.target.dtype, filters, temperature));
     }
-    if (simt::thread_index() == 0) args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
+    if (at.tile == 0 && simt::thread_index() == 0) {
+      args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
+    }
+    // Others may still read this block's shared memory.
+    simt::cluster_sync();
   }
 
  private:
@@ -110,14 +128,15 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   struct RowReader {
     RowOf<T> row;
     std::int32_t tiles;
+    int rank, blocks;  ///< of the cluster, which shares the tiles
 
     /// Calls `visit(tile)` for what this thread holds of each; the following one is on its way meanwhile.
     template <class Visit>
     SPECLAB_DEVICE void each_tile(const Visit& visit) const {
-      auto mine = row.begin(0);
-      for (std::int32_t tile = 0; tile < tiles; ++tile) {
+      auto mine = row.begin(rank);
+      for (std::int32_t tile = rank; tile < tiles; tile += blocks) {
         decltype(mine) following{};
-        if (tile + 1 < tiles) following = row.begin(tile + 1);
+        if (tile + blocks < tiles) following = row.begin(tile + blocks);
         row.complete(tile, mine);
         visit(mine);
         mine = following;
@@ -147,15 +166,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     }
   };
 
-  /// What a first reading of a row says. All threads have the same.
-  struct Peaks {
-    float largest = -INFINITY;
-    float least_largest = INFINITY;  ///< of the threads' largest ones
-    bool invalid = false;
-  };
-  /// What a second one does.
+  /// What a second reading says.
   struct Near {
-    std::uint32_t count;  ///< of ids near the largest, which may be more than have been kept
+    std::uint32_t here;   ///< ids near the largest that this block has kept
+    std::uint32_t count;  ///< of all blocks
+    bool all_kept;        ///< whether there was room for them
     double sum;           ///< of all weights, relative to the largest
   };
 
@@ -175,7 +190,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
       const Near near =
           weights && !counts ? keep_near<true>(row, peaks, shared) : keep_near<false>(row, peaks, shared);
       const bool whole = !(peaks.least_largest > -INFINITY);
-      bool suffices = near.count <= most_near && near.sum - near.sum == 0;
+      bool suffices = near.all_kept && near.sum - near.sum == 0;
       if (counts) suffices = suffices && (whole || near.count >= static_cast<std::uint32_t>(filters.top_k));
       const bool given = suffices && !counts && !whole;
       const std::uint64_t total =
@@ -183,7 +198,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
       for (int turn = counts ? 0 : 1; turn < (weights ? 2 : 1); ++turn) {
         Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
         suffices =
-            suffices && threshold(NearReader{shared.near, near.count}, order, scale, goal, range, shared);
+            suffices && threshold(NearReader{shared.near, near.here}, order, scale, goal, range, shared);
         goal.total = 0;
         if (!suffices) threshold(row, order, scale, goal, range, shared);
       }
@@ -196,6 +211,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     return least;
   }
 
+  /// All threads of a cluster get it.
   SPECLAB_DEVICE static Peaks peaks_of(const RowReader& row, Shared& shared) {
     Peaks mine;
     row.each_tile([&](const auto& tile) {
@@ -205,29 +221,31 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
         mine.invalid = mine.invalid || !(tile.logit(i) < INFINITY);
       }
     });
+    // A group is as many neighbours as there are blocks.
+    float of_group = mine.largest;
+    for (int lane = 1; lane < row.blocks; lane *= 2)
+      of_group = fmaxf(of_group, simt::shuffle_xor(of_group, lane));
     const auto larger = [](float a, float b) { return fmaxf(a, b); };
     const auto smaller = [](float a, float b) { return fminf(a, b); };
-    const int warp = simt::thread_index() / simt::warp_size;
-    const float of_warp = simt::warp_reduce(mine.largest, larger);
-    const float least_of_warp = simt::warp_reduce(mine.largest, smaller);
-    const bool invalid_in_warp = simt::ballot(mine.invalid) != 0;
+    const Peaks of_warp{simt::warp_reduce(mine.largest, larger), simt::warp_reduce(of_group, smaller),
+                        simt::ballot(mine.invalid) != 0};
     if (simt::thread_index() % simt::warp_size == 0) {
-      shared.largest[warp] = of_warp;
-      shared.least_largest[warp] = least_of_warp;
-      shared.invalid[warp] = invalid_in_warp;
+      shared.peaks[simt::thread_index() / simt::warp_size] = of_warp;
     }
-    if (simt::thread_index() == 0) shared.near_count = 0;
     simt::sync();
-    Peaks all;
-    for (int i = 0; i < tile_warps; ++i) {
-      all.largest = larger(all.largest, shared.largest[i]);
-      all.least_largest = smaller(all.least_largest, shared.least_largest[i]);
-      all.invalid = all.invalid || shared.invalid[i];
+    if (simt::thread_index() == 0) {
+      Peaks of_block;
+      for (const Peaks& each : shared.peaks) of_block.merge(each);
+      shared.of_block = of_block;
+      shared.near_count = 0;
     }
+    simt::cluster_sync();
+    Peaks all;
+    for (int rank = 0; rank < row.blocks; ++rank) all.merge(*simt::cluster_shared(&shared.of_block, rank));
     return all;
   }
 
-  /// Keeps what is at or above the threads' least largest logit in shared memory.
+  /// Keeps what is at or above the groups' least largest logit in shared memory. All threads of a cluster.
   template <bool sum_weights>
   SPECLAB_DEVICE static Near keep_near(const RowReader& row, const Peaks& peaks, Shared& shared) {
     // No id without a probability is near.
@@ -251,14 +269,22 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     });
     if constexpr (sum_weights) {
       sum = simt::warp_sum(sum);
-      if (simt::thread_index() % simt::warp_size == 0) {
-        shared.sums[simt::thread_index() / simt::warp_size] = sum;
-      }
+      const int warp = simt::thread_index() / simt::warp_size;
+      if (simt::thread_index() % simt::warp_size == 0) shared.sums[warp] = sum;
+      simt::sync();
+      sum = 0;
+      for (const double of_warp : shared.sums) sum += of_warp;
+      if (simt::thread_index() == 0) shared.sum_of_block = sum;
     }
-    simt::sync();
-    sum = 0;
-    for (int i = 0; i < tile_warps && sum_weights; ++i) sum += shared.sums[i];
-    return {shared.near_count, sum};
+    simt::cluster_sync();
+    Near near{shared.near_count, 0, true, 0};
+    for (int rank = 0; rank < row.blocks; ++rank) {
+      const std::uint32_t count = *simt::cluster_shared(&shared.near_count, rank);
+      near.count += count;
+      near.all_kept = near.all_kept && count <= most_near;
+      if (sum_weights) near.sum += *simt::cluster_shared(&shared.sum_of_block, rank);
+    }
+    return near;
   }
 
   /// Makes the least of the range the largest key from which on ids are as many as the goal, or have as much
@@ -290,7 +316,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
         const std::uint64_t amount = goal.of_weights ? units_of((logit - largest) * scale) : 1;
         if (amount > 0) add(shared, first ? first_bin(logit) : (left.most - key) >> shift, amount);
       });
-      simt::sync();
+      simt::cluster_sync();
       const std::uint64_t all = choose_bin(shared, above, [&](std::uint64_t sum) {
         if (first) wanted = wanted_of(goal, sum);
         return wanted;
@@ -331,17 +357,21 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     if (high > 0) simt::fetch_add(&shared.high[bin], high);
   }
 
-  /// Leaves in shared memory the bin in which the sum of all bins, `above` and those before it reaches
-  /// `wanted(sum of all bins)`, if there is one. Returns the sum of all bins. All threads; `sync` before and
-  /// after.
+  /// Leaves in shared memory the bin in which the sum of all blocks' bins, `above` and those before it
+  /// reaches `wanted(sum of all bins)`, if there is one. Returns the sum of all bins. All threads of a
+  /// cluster, which waits before; bins may be written after.
   template <class Wanted>
   SPECLAB_DEVICE static std::uint64_t choose_bin(Shared& shared, std::uint64_t above, const Wanted& wanted) {
     const int thread = simt::thread_index();
     const int warp = thread / simt::warp_size;
-    const std::uint64_t here = std::uint64_t{shared.high[thread]} << 32U | shared.low[thread];
+    std::uint64_t here = 0;
+    for (int rank = 0; rank < simt::cluster_size(); ++rank) {
+      here += std::uint64_t{*simt::cluster_shared(&shared.high[thread], rank)} << 32U;
+      here += *simt::cluster_shared(&shared.low[thread], rank);
+    }
     std::uint64_t sum = simt::warp_inclusive_sum(here);
     if (thread % simt::warp_size == simt::warp_size - 1) shared.of_warp[warp] = sum;
-    simt::sync();
+    simt::cluster_sync();
     std::uint64_t all = 0;
     for (int i = 0; i < tile_warps; ++i) {
       if (i < warp) sum += shared.of_warp[i];

@@ -73,7 +73,12 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
   const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
-  layout.cutoffs = simt::launch_of<Cutoffs<float>>(batch.has_filters() ? requests * target_positions : 0);
+  const auto sharing = static_cast<int>(std::bit_floor(
+      static_cast<std::uint32_t>(std::min<std::int32_t>(args.tiles, simt::most_cluster_blocks))));
+  layout.cutoffs =
+      simt::launch_of<Cutoffs<float>>(batch.has_filters() ? requests * target_positions * sharing : 0);
+  layout.cutoffs.cluster = sharing;
+  layout.cutoffs.cluster_needed = false;
   if (batch.has_filters()) {
     // What the rows' own kernels read in the place of the batch's cut-offs, which count in it.
     float* const cutoffs = parts.take<float>(requests * (batch.gamma + 1));

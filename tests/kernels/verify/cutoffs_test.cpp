@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/distribution/transforms.hpp"
 #include "tests/kernels/verify/fused_runs.hpp"
@@ -22,10 +23,13 @@ struct FoundCutoffs {
   std::uint64_t loaded = 0;
 };
 
-FoundCutoffs find_cutoffs(const VerifyBatch& batch, simt::Order order = simt::Order::forward) {
+/// `clusters` false: as on a device that has none.
+FoundCutoffs find_cutoffs(const VerifyBatch& batch, simt::Order order = simt::Order::forward,
+                          bool clusters = true) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr).workspace_bytes / 8 + 32, ~0U);
   const auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
-  const FusedLayout layout = fused_layout(batch, reinterpret_cast<void*>((address + 255) / 256 * 256));
+  FusedLayout layout = fused_layout(batch, reinterpret_cast<void*>((address + 255) / 256 * 256));
+  if (!clusters) layout.cutoffs.blocks /= std::exchange(layout.cutoffs.cluster, 1);
   simt::EmulatedExecutor executor(order);
   if (batch.mask != nullptr) {
     executor.run<Cutoffs<AnyLogit>>(layout.cutoffs, layout.cutoff_args);
@@ -352,6 +356,7 @@ TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads 
       const FoundCutoffs found = find_cutoffs(logits.batch);
       CHECK(find_cutoffs(logits.batch, simt::Order::backward).cutoffs == found.cutoffs);
       CHECK(find_cutoffs(logits.batch, simt::Order::shuffled).cutoffs == found.cutoffs);
+      CHECK(find_cutoffs(logits.batch, simt::Order::forward, false).cutoffs == found.cutoffs);
       const FoundCutoffs last = find_cutoffs(part_of(logits.batch, 2, 1));
       CHECK(last.cutoffs == std::vector<float>(found.cutoffs.end() - 2, found.cutoffs.end()));
 
@@ -375,24 +380,28 @@ TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads 
 }
 
 TEST_CASE("what is near the largest logit suffices, or the row is read again: the same is kept") {
-  Rows rows;
-  LogitBatch logits({.requests = 2, .gamma = 0, .vocab = 20000, .spread = 3}, 21);
-  for (Token id = 0; id < 20000; ++id) {
-    // Half of a row without probability, so that some threads have none of it; the other row flat, and all
-    // that tie with the largest more than there is room for.
-    if (id < 10000) logits.target_logit(0, 0, id) = -infinite;
-    logits.target_logit(1, 0, id) = id % 2 == 0 ? 5.0F : 4.0F;
+  // Clusters of two blocks, and of eight, one of which has two tiles.
+  for (const std::int32_t vocab : {20000, 70000}) {
+    CAPTURE(vocab);
+    Rows rows;
+    LogitBatch logits({.requests = 2, .gamma = 0, .vocab = vocab, .spread = 3}, 21);
+    for (Token id = 0; id < vocab; ++id) {
+      // Half of a row without probability, so that some threads have none of it; the other row flat, with
+      // more ids that tie with the largest than there is room for.
+      if (id < vocab / 2) logits.target_logit(0, 0, id) = -infinite;
+      logits.target_logit(1, 0, id) = id % 2 == 0 ? 5.0F : 4.0F;
+    }
+    logits.store();
+    for (const OneForAll& how :
+         {OneForAll{.top_k = 1}, OneForAll{.top_k = 255}, OneForAll{.top_k = 256}, OneForAll{.top_k = 1000},
+          OneForAll{.top_k = 2500}, OneForAll{.top_k = vocab / 2 - 1}, OneForAll{.top_k = vocab / 2},
+          OneForAll{.top_k = vocab / 2 + 1}, OneForAll{.top_p = 0.3F}, OneForAll{.top_p = 0.9F},
+          OneForAll{.top_p = 0.99999F}, OneForAll{.top_p = 0.9F, .temperature = 50},
+          OneForAll{3000, 0.9F, 0.01F, 1}}) {
+      how.give(logits.batch);
+      check_kept(logits.batch, how, rows);
+    }
+    CHECK(rows.wrong == 0);
+    CHECK(rows.checked >= 20);
   }
-  logits.store();
-  for (const OneForAll& how :
-       {OneForAll{.top_k = 1}, OneForAll{.top_k = 255}, OneForAll{.top_k = 256}, OneForAll{.top_k = 1000},
-        OneForAll{.top_k = 2500}, OneForAll{.top_k = 9999}, OneForAll{.top_k = 10000},
-        OneForAll{.top_k = 10001}, OneForAll{.top_p = 0.3F}, OneForAll{.top_p = 0.9F},
-        OneForAll{.top_p = 0.99999F}, OneForAll{.top_p = 0.9F, .temperature = 50},
-        OneForAll{3000, 0.9F, 0.01F, 1}}) {
-    how.give(logits.batch);
-    check_kept(logits.batch, how, rows);
-  }
-  CHECK(rows.wrong == 0);
-  CHECK(rows.checked >= 24);
 }
