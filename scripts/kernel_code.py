@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 THREADS = 256
@@ -31,8 +31,8 @@ REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048
 
 
 # What a kernel of ours may cost at most, and the least number of KiB that a multiprocessor must have on their way:
-# registers, instructions an id, KiB in flight, barriers, conditional branches. None may spill. The cut-offs' kernel raises a power of
-# the ids within its range alone, so that no stretch of its code is what an id costs.
+# registers, instructions an id, KiB in flight, barriers, conditional branches. None may spill. Instructions of the cut-offs are those of
+# the largest logit and of the sum, which stand in one stretch of code each in F16 alone.
 CEILINGS = {
     "fused::Statistics<Bf16>": (64, 6.5, 128, 2, 80),
     "fused::Statistics<F16>": (64, 6.5, 128, 2, 85),
@@ -43,7 +43,9 @@ CEILINGS = {
     "fused::NextOfBlock<Bf16>": (80, 16, 96, 14, 700),
     "fused::NextOfBlock<F16>": (80, 16, 96, 14, 730),
     "fused::NextOfBlock<float>": (128, 16, 128, 14, 760),
-    "Cutoffs": (128, None, 128, 9, 900),
+    "Cutoffs<Bf16>": (128, None, 32, 14, 480),
+    "Cutoffs<F16>": (128, 10, 64, 14, 480),
+    "Cutoffs<float>": (128, None, 64, 14, 480),
     "cluster::Lazy<Bf16>": (128, 16, 64, 24, 800),
     "cluster::Lazy<F16>": (128, 16, 64, 24, 840),
     "cluster::Lazy<float>": (128, 16, 128, 24, 860),
@@ -62,6 +64,8 @@ class Device:
     decisions: float = 3.0  # dependent reads of sums, token and logits, and logarithms in double
     tile_end: float = 0.3  # of a block: reductions and what it writes
     finish: float = 3.5  # fence, counter, choice of a tile, the tile again, the draw
+    near: float = 2  # instructions an id for keeping what is near the largest logit, beside those that are counted
+    thresholds: float = 6.0  # of a row: two times three rounds among what is near the largest logit
 
 
 @dataclass
@@ -293,6 +297,17 @@ def fused_time(device, statistics, following, requests, gamma=4, vocab=128256, l
     return device.launch + first + device.dependent_launch + device.decisions * rounds + second + device.finish
 
 
+def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2):
+    """Microseconds of the launch that finds cut-offs of top-k and top-p, as kernels/verify/cutoffs.hpp does: two readings of each row."""
+    tiles, rows = -(-vocab // TILE), requests * (gamma + 1)
+    sharing = max(1, min(8, tiles, 528 // rows))
+    sharing = 1 << (sharing.bit_length() - 1)
+    both = replace(kernel, an_id=kernel.an_id / 2 + device.near)
+    reading = kernel_time(device, both, 2 * rows * tiles, vocab * logit_bytes / tiles, rows * sharing, True)
+    rounds = max(1, rows * sharing / (device.multiprocessors * kernel.blocks))
+    return device.launch + reading + device.thresholds * rounds
+
+
 def measured(result, requests):
     """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7: hot and flushed."""
     rows = json.loads(Path(result).read_text())["verification"] if result else []
@@ -309,14 +324,17 @@ def print_predictions(kernels, result):
         return []
     device = Device()
     print("\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an H200; microseconds")
-    rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed")]
+    cutoffs = by_name.get("Cutoffs<F16>")  # of the same size
+    rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed", "top-k and top-p before")]
     predictions = []
     for requests in (1, 32, 256):
         predicted = fused_time(device, *needed, requests)
         rows_read = 2 * 4 + 2 - 0.7 ** 4
         alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
-        predictions.append({"requests": requests, "predicted_us": round(predicted, 1), "bytes_us": round(alone, 1)})
-        rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests)))
+        before = None if cutoffs is None else round(cutoffs_time(device, cutoffs, requests), 1)
+        predictions.append({"requests": requests, "predicted_us": round(predicted, 1), "bytes_us": round(alone, 1),
+                            "cutoffs_predicted_us": before})
+        rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests), "" if before is None else f"{before:.0f}"))
     print_table(rows)
     return predictions
 

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/verify/filters.hpp"
 #include "kernels/verify/weights.hpp"
@@ -49,9 +50,9 @@ struct OrderKeys {
   }
 };
 
-/// `T` is the format of the target's rows.
+/// `T` is the format of the target's rows. Two tiles of rows of any format take more registers.
 template <class T>
-struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
+struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyLogit> ? 1 : 2> {
   static constexpr const char* name = "cut-offs";
 
   /// Logits of a row that a block keeps in shared memory at most.
@@ -74,7 +75,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   /// Those of all blocks are read by all.
   struct Shared {
     Peaks of_block, peaks[tile_warps];
-    double sum_of_block, sums[tile_warps];
+    std::uint64_t sum_of_block, sums[tile_warps];
     std::uint32_t near_count;
     float near[most_near];                ///< in any order
     std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
@@ -171,7 +172,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
     std::uint32_t here;   ///< ids near the largest that this block has kept
     std::uint32_t count;  ///< of all blocks
     bool all_kept;        ///< whether there was room for them
-    double sum;           ///< of all weights, relative to the largest
+    std::uint64_t sum;    ///< of all weights, in units
   };
 
   /// The least logit that is kept, minus infinity for all. All threads of a block.
@@ -190,16 +191,14 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
       const Near near =
           weights && !counts ? keep_near<true>(row, peaks, shared) : keep_near<false>(row, peaks, shared);
       const bool whole = !(peaks.least_largest > -INFINITY);
-      bool suffices = near.all_kept && near.sum - near.sum == 0;
+      bool suffices = near.all_kept && (counts || near.sum > 0);
       if (counts) suffices = suffices && (whole || near.count >= static_cast<std::uint32_t>(filters.top_k));
-      const bool given = suffices && !counts && !whole;
-      const std::uint64_t total =
-          given ? static_cast<std::uint64_t>(near.sum * static_cast<double>(unit)) : 0;
+      // The same total wherever thresholds are found, so that nothing depends on how many blocks share a row.
+      const std::uint64_t total = counts ? 0 : near.sum;
       for (int turn = counts ? 0 : 1; turn < (weights ? 2 : 1); ++turn) {
-        Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
+        const Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
         suffices =
             suffices && threshold(NearReader{shared.near, near.here}, order, scale, goal, range, shared);
-        goal.total = 0;
         if (!suffices) threshold(row, order, scale, goal, range, shared);
       }
     }
@@ -250,7 +249,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
   SPECLAB_DEVICE static Near keep_near(const RowReader& row, const Peaks& peaks, Shared& shared) {
     // No id without a probability is near.
     const float least = fmaxf(peaks.least_largest, -0x1.fffffep127F);
-    double sum = 0;
+    std::uint64_t sum = 0;
     row.each_tile([&](const auto& tile) {
       if constexpr (sum_weights) {
         float sums[4] = {0, 0, 0, 0};
@@ -258,7 +257,10 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
         for (int i = 0; i < held; ++i) {
           sums[i % 4] += power_of_two((tile.logit(i) - peaks.largest) * row.row.scale.scale);
         }
-        sum += static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        // A thread holds the same ids of a tile in any cluster, and whole numbers add up to the same. Not so
+        // at an infinite temperature, where 0 times infinity is no number: then the sum is 0, unknown.
+        const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * unit);
       }
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) {
@@ -273,7 +275,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, 2> {
       if (simt::thread_index() % simt::warp_size == 0) shared.sums[warp] = sum;
       simt::sync();
       sum = 0;
-      for (const double of_warp : shared.sums) sum += of_warp;
+      for (const std::uint64_t of_warp : shared.sums) sum += of_warp;
       if (simt::thread_index() == 0) shared.sum_of_block = sum;
     }
     simt::cluster_sync();

@@ -34,6 +34,8 @@ struct BlocksWanted {
   /// Of the last launch, two to three times what a large GPU runs at once: more would make the acceptance
   /// draws more often.
   std::int64_t next = 1024;
+  /// Of the cut-offs, twice what a large GPU runs at once: up to eight blocks share a row.
+  std::int64_t cutoffs = 528;
 };
 inline constexpr std::int64_t most_statistics_tiles = 8;
 
@@ -73,10 +75,12 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
   const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
-  const auto sharing = static_cast<int>(std::bit_floor(
-      static_cast<std::uint32_t>(std::min<std::int32_t>(args.tiles, simt::most_cluster_blocks))));
-  layout.cutoffs =
-      simt::launch_of<Cutoffs<float>>(batch.has_filters() ? requests * target_positions * sharing : 0);
+  const std::int64_t filtered = batch.has_filters() ? requests * target_positions : 0;
+  const std::int64_t blocks_a_row =
+      std::clamp<std::int64_t>(wanted.cutoffs / std::max<std::int64_t>(1, filtered), 1,
+                               std::min<std::int64_t>(args.tiles, simt::most_cluster_blocks));
+  const auto sharing = static_cast<int>(std::bit_floor(static_cast<std::uint32_t>(blocks_a_row)));
+  layout.cutoffs = simt::launch_of<Cutoffs<float>>(filtered * sharing);
   layout.cutoffs.cluster = sharing;
   layout.cutoffs.cluster_needed = false;
   if (batch.has_filters()) {

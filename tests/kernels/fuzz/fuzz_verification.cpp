@@ -160,6 +160,7 @@ class FuzzBatch {
     drawn.distance = one_of({0.0, 0.01, 0.5, 1.5, 5.0});
     drawn.masked = one_of({0.0, 0.0, 0.2, 0.9});
     drawn.wanted = {one_of({1, 8, 2048}), one_of({1, 8, 1024})};
+    drawn.wanted.cutoffs = drawn.wanted.next;
     drawn.tokens = chance(0.5);
     drawn.order = one_of({simt::Order::forward, simt::Order::backward, simt::Order::shuffled});
     drawn.draft_dtype = drawn.dtype;
