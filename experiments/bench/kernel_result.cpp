@@ -5,7 +5,8 @@ namespace speclab {
 
 namespace {
 
-const OrderedMap<Dtype> dtype_names{{"bf16", Dtype::bf16}, {"f32", Dtype::f32}, {"f16", Dtype::f16}};
+constexpr std::pair<std::string_view, Dtype> dtype_names[]{
+    {"bf16", Dtype::bf16}, {"f32", Dtype::f32}, {"f16", Dtype::f16}};
 
 }  // namespace
 
@@ -13,7 +14,7 @@ const char* words(CacheMode mode) { return mode == CacheMode::hot ? "hot" : "flu
 
 std::string dtype_name(Dtype dtype) {
   for (const auto& [name, known] : dtype_names) {
-    if (known == dtype) return name;
+    if (known == dtype) return std::string(name);
   }
   return "";
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int ecdf_steps = 200;
 constexpr double most_branches = 1e7;
-constexpr double same_distribution = 1e-12;
+constexpr double equal_distribution = 1e-12;
 constexpr int line_points = 61;
 
 /// Draws with Use::world and this slot name the seeds of repeats; other slots are those of set-ups.
@@ -194,7 +194,7 @@ void check_calibration(const Calibration& calibration) {
   }
   const double distance = distribution_distance(
       *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
-  if (distance > same_distribution) {
+  if (distance > equal_distribution) {
     throw ConfigError(
         setup.rule_config.path.empty() ? "/rule" : setup.rule_config.path,
         fmt::format("is not lossless here (total variation {:.3g}), and the null needs one that "

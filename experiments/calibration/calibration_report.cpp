@@ -20,8 +20,9 @@ template <>
 const Typed<FaultPower>& described() {
   using F = FaultPower;
   static const auto type = result_object<F>(
-      "fault_power", {formerly(ResultField<F>("rule", &F::rule, kind_of(rule_family())), {"verifier"}),
-                      SPECLAB_FIELDS(F, total_variation, points, line)});
+      "fault_power",
+      {formerly(ResultField<F>("rule", &F::rule, kind_of(rule_family())).field(), {"verifier"}),
+       SPECLAB_FIELDS(F, total_variation, points, line)});
   return type;
 }
 

@@ -54,18 +54,18 @@ SPECLAB_RESULT(RunNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per
 template <>
 const Typed<GammaResult>& described() {
   using Own = GammaResult;
-  static const auto type = result_object<Own>(
-      "gamma", {}, joined({ResultField<Own>("gamma", &Own::gamma)}, inherited<Own>(described<RunNumbers>())));
+  static const auto type = object<Own>(
+      "gamma", "",
+      joined(result_fields<Own>({{"gamma", &Own::gamma}}), inherited<Own>(described<RunNumbers>())));
   return type;
 }
 
 template <>
 const Typed<PolicyResult>& described() {
   using Own = PolicyResult;
-  static const auto type =
-      result_object<Own>("policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
-                         joined({ResultField<Own>("name", &Own::name), ResultField<Own>("kind", &Own::kind)},
-                                inherited<Own>(described<RunNumbers>())));
+  static const auto type = result_object<Own>(
+      "policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
+      joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}), inherited<Own>(described<RunNumbers>())));
   return type;
 }
 

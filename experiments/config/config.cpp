@@ -175,7 +175,10 @@ const Typed<InputRounding>& rounding_type() {
 
 /// The key of one section; its value lies in Config::sections.
 Field section_field(const SectionKind& section) {
-  Field field{.name = section.key, .type = section.type, .sentence = section.type->object()->sentence()};
+  Field field;
+  field.name = section.key;
+  field.type = section.type;
+  field.sentence = section.type->object()->sentence();
   field.aliases = section.aliases;
   field.at = [key = section.key](void* config) -> void* {
     auto& sections = static_cast<Config*>(config)->sections;
@@ -314,6 +317,12 @@ void rename_metric_keys(Json& values, const std::string& path, std::vector<Renam
 }
 
 }  // namespace
+
+Config::Config(const Config&) = default;
+Config::Config(Config&&) noexcept = default;
+Config& Config::operator=(const Config&) = default;
+Config& Config::operator=(Config&&) noexcept = default;
+Config::~Config() = default;
 
 Config::Config() : experiment(find_experiment("decode")) {
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);

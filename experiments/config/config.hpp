@@ -89,8 +89,14 @@ struct SectionKind {
 std::vector<SectionKind>& section_kinds();
 const SectionKind& section_kind(const std::string& key);
 
+/// What copies and destroys it is compiled once.
 struct Config {
   Config();
+  Config(const Config&);
+  Config(Config&&) noexcept;
+  Config& operator=(const Config&);
+  Config& operator=(Config&&) noexcept;
+  ~Config();
 
   std::string title;
   std::string about;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -87,8 +88,8 @@ class Family : public FamilyBase {
 
 /// Earlier names of a kind, which keep working.
 template <std::derived_from<KindInfo> Entry>
-Entry formerly(Entry kind, std::vector<std::string> aliases) {
-  kind.aliases = std::move(aliases);
+Entry formerly(Entry kind, std::initializer_list<std::string_view> aliases) {
+  kind.aliases.assign(aliases.begin(), aliases.end());
   return kind;
 }
 
@@ -140,11 +141,11 @@ Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
 /// An entry whose factory takes its parameters as P: `make(parameters, path, request)`, with the JSON pointer
 /// of the object for errors.
 template <class Entry, class P, class Make>
-Entry kind_entry(std::string name, std::string sentence, std::vector<Field> fields, Make make) {
+Entry kind_entry(std::string_view name, std::string_view sentence, std::vector<Field> fields, Make make) {
   Entry kind;
   kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
+  kind.name = name;
+  kind.sentence = sentence;
   kind.make = [make](const SelectedKind& selected, const auto& request) {
     return make(selected.as<P>(), selected.path, request);
   };

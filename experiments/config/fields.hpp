@@ -14,9 +14,11 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <iterator>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,8 +27,15 @@
 
 namespace speclab {
 
-/// One key of an object.
+/// One key of an object. What copies and destroys it is compiled once: descriptions are long lists of these.
 struct Field {
+  Field();
+  Field(const Field&);
+  Field(Field&&) noexcept;
+  Field& operator=(const Field&);
+  Field& operator=(Field&&) noexcept;
+  ~Field();
+
   std::string name;
   TypePtr type;
   std::string sentence = {};
@@ -42,8 +51,8 @@ struct Field {
 /// An object with a fixed set of keys; any other key is an error.
 class ObjectType final : public Type {
  public:
-  ObjectType(std::string name, std::string sentence, std::vector<Field> fields,
-             std::function<std::shared_ptr<void>()> make);
+  ObjectType(std::string_view name, std::string_view sentence, std::vector<Field> fields,
+             std::shared_ptr<void> (*make)());
 
   void read(const Json& json, const std::string& path, void* value) const override;
   void write(const void* value, Json& json) const override;
@@ -73,8 +82,14 @@ class ObjectType final : public Type {
   std::string name_;
   std::string sentence_;
   std::vector<Field> fields_;
-  std::function<std::shared_ptr<void>()> make_;
+  std::shared_ptr<void> (*make_)();
 };
+
+}  // namespace speclab
+
+extern template class std::vector<speclab::Field>;
+
+namespace speclab {
 
 namespace detail {
 
@@ -147,11 +162,14 @@ constexpr IntegerAccess integer_access() {
 }
 
 TypePtr integer_type(double least, double most, IntegerAccess access);
-TypePtr choice_type(std::vector<std::pair<std::string, std::int64_t>> choices, IntegerAccess access,
-                    std::vector<std::pair<std::string, std::string>> aliases);
+/// A name, and what it stands for.
+using ChoiceName = std::pair<std::string_view, std::int64_t>;
+using ChoiceAlias = std::pair<std::string_view, std::string_view>;
+TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access,
+                    std::span<const ChoiceAlias> aliases);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
 TypePtr map_type(TypePtr element, MapAccess access);
-TypePtr object_type(std::string name, std::string sentence, std::vector<Field> fields,
+TypePtr object_type(std::string_view name, std::string_view sentence, std::vector<Field> fields,
                     std::shared_ptr<void> (*make)());
 
 }  // namespace detail
@@ -186,11 +204,16 @@ Typed<std::shared_ptr<const Json>> any_json();
 
 /// One of several names, each for one value of an enumeration. `aliases` are earlier names and present ones.
 template <class E>
-Typed<E> choice(std::vector<std::pair<std::string, E>> choices,
-                std::vector<std::pair<std::string, std::string>> aliases = {}) {
-  std::vector<std::pair<std::string, std::int64_t>> numbers;
-  for (auto& [name, value] : choices) numbers.emplace_back(std::move(name), static_cast<std::int64_t>(value));
-  return {detail::choice_type(std::move(numbers), detail::integer_access<E>(), std::move(aliases))};
+Typed<E> choice(std::span<const std::pair<std::string_view, E>> choices,
+                std::span<const detail::ChoiceAlias> aliases = {}) {
+  std::vector<detail::ChoiceName> numbers;
+  for (const auto& [name, value] : choices) numbers.emplace_back(name, static_cast<std::int64_t>(value));
+  return {detail::choice_type(numbers, detail::integer_access<E>(), aliases)};
+}
+template <class E>
+Typed<E> choice(std::initializer_list<std::pair<std::string_view, E>> choices,
+                std::initializer_list<detail::ChoiceAlias> aliases = {}) {
+  return choice<E>(std::span(choices.begin(), choices.size()), std::span(aliases.begin(), aliases.size()));
 }
 
 /// A list of `least` to `most` entries.
@@ -213,11 +236,15 @@ namespace detail {
 /// Finds a member in an object. One type for all members, so that a field costs the compiler little.
 class MemberAccess {
  public:
+  using Find = void* (*)(const MemberAccess&, void* object);
+
+  MemberAccess() = default;
   template <class Value, class Base>
-  MemberAccess(Value Base::*member, void* (*find)(const MemberAccess&, void*)) : find_(find) {
-    static_assert(sizeof(member) <= sizeof(member_));
+  MemberAccess(Value Base::*member, Find find) : find_(find) {
+    static_assert(sizeof(member) == sizeof(member_));
     std::memcpy(member_, &member, sizeof(member));
   }
+  explicit operator bool() const { return find_ != nullptr; }
   void* operator()(void* object) const { return find_(*this, object); }
 
   /// `*object.*member` of the member that this was made with.
@@ -229,60 +256,65 @@ class MemberAccess {
   }
 
  private:
-  void* (*find_)(const MemberAccess&, void*);
-  alignas(std::max_align_t) std::byte member_[16];
+  Find find_ = nullptr;
+  alignas(void*) std::byte member_[sizeof(int MemberAccess::*)] = {};
 };
+
+/// Field::at of a member.
+template <class Object, class Value, class Base>
+MemberAccess member_at(Value Base::*member) {
+  return {member, [](const MemberAccess& access, void* object) -> void* {
+            Value& held = access.of<Object, Value, Base>(object);
+            if constexpr (Held<Value>::optional) {
+              return held ? &*held : nullptr;
+            } else {
+              return &held;
+            }
+          }};
+}
+
+/// Field::create of a member: none unless it is optional.
+template <class Object, class Value, class Base>
+MemberAccess member_create([[maybe_unused]] Value Base::*member) {
+  if constexpr (Held<Value>::optional) {
+    return {member, [](const MemberAccess& access, void* object) -> void* {
+              return &access.of<Object, Value, Base>(object).emplace();
+            }};
+  } else {
+    return {};
+  }
+}
+
+Field member_field(std::string_view name, TypePtr type, std::string_view sentence, MemberAccess at,
+                   MemberAccess create);
 
 }  // namespace detail
 
 /// One key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a base
 /// class give the struct itself, field<Derived>("name", &Derived::name, ...).
 template <class S = void, class Value, class Base, class T>
-Field field(std::string name, Value Base::*member, const Typed<T>& type, std::string sentence) {
+Field field(std::string_view name, Value Base::*member, const Typed<T>& type, std::string_view sentence) {
   using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
-  using Access = detail::MemberAccess;
   static_assert(std::is_same_v<typename detail::Held<Value>::Type, T>, "the description of another type");
-  Field made{.name = std::move(name), .type = type.type, .sentence = std::move(sentence)};
-  if constexpr (detail::Held<Value>::optional) {
-    made.at = Access(member, [](const Access& access, void* object) -> void* {
-      Value& held = access.of<Object, Value, Base>(object);
-      return held ? &*held : nullptr;
-    });
-    made.create = Access(member, [](const Access& access, void* object) -> void* {
-      return &access.of<Object, Value, Base>(object).emplace();
-    });
-  } else {
-    made.at = Access(member, [](const Access& access, void* object) -> void* {
-      return &access.of<Object, Value, Base>(object);
-    });
-  }
-  return made;
+  return detail::member_field(name, type.type, sentence, detail::member_at<Object>(member),
+                              detail::member_create<Object>(member));
 }
 
 /// The same for integers, whose width is the member's.
 template <class S = void, class Value, class Base>
-Field integer_field(std::string name, Value Base::*member, double least, double most, std::string sentence) {
-  return field<S>(std::move(name), member, integer<typename detail::Held<Value>::Type>(least, most),
-                  std::move(sentence));
+Field integer_field(std::string_view name, Value Base::*member, double least, double most,
+                    std::string_view sentence) {
+  return field<S>(name, member, integer<typename detail::Held<Value>::Type>(least, most), sentence);
 }
 
-inline Field required(Field field) {
-  field.required = true;
-  return field;
-}
-inline Field with_unit(Field field, std::string unit) {
-  field.unit = std::move(unit);
-  return field;
-}
+Field required(Field field);
+Field with_unit(Field field, std::string_view unit);
 /// Earlier names of the key, which keep working.
-inline Field formerly(Field field, std::vector<std::string> aliases) {
-  field.aliases = std::move(aliases);
-  return field;
-}
+Field formerly(Field field, std::initializer_list<std::string_view> aliases);
 
 template <class T>
-Typed<T> object(std::string name, std::string sentence, std::vector<Field> fields) {
-  return {detail::object_type(std::move(name), std::move(sentence), std::move(fields),
+Typed<T> object(std::string_view name, std::string_view sentence, std::vector<Field> fields) {
+  return {detail::object_type(name, sentence, std::move(fields),
                               []() -> std::shared_ptr<void> { return std::make_shared<T>(); })};
 }
 
@@ -302,10 +334,7 @@ std::vector<Field> inherited(const Typed<Base>& base) {
 }
 
 /// Both lists of fields, one after the other.
-inline std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second) {
-  first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
-  return first;
-}
+std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second);
 
 /// Reads a value, or throws ConfigError naming `path`.
 template <class T>

@@ -65,13 +65,13 @@ Metric known_metric(std::string_view name, const std::string& path) {
 
 const Typed<Metric>& metric_type() {
   static const Typed<Metric> type = [] {
-    std::vector<std::pair<std::string, Metric>> names;
-    std::vector<std::pair<std::string, std::string>> aliases;
+    std::vector<std::pair<std::string_view, Metric>> names;
+    std::vector<detail::ChoiceAlias> aliases;
     for (const MetricInfo& one : metric_infos()) {
       names.emplace_back(one.name, one.metric);
       if (one.old_name != nullptr) aliases.emplace_back(one.old_name, one.name);
     }
-    return choice<Metric>(std::move(names), std::move(aliases));
+    return choice<Metric>(names, aliases);
   }();
   return type;
 }

@@ -5,6 +5,9 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/fields.hpp"
+#include "experiments/config/result_fields.hpp"
+
+template class std::vector<speclab::Field>;
 
 namespace speclab {
 
@@ -20,17 +23,59 @@ const Field* formerly_named(const std::vector<Field>& fields, const std::string&
 
 }  // namespace
 
-TypePtr detail::object_type(std::string name, std::string sentence, std::vector<Field> fields,
-                            std::shared_ptr<void> (*make)()) {
-  return std::make_shared<const ObjectType>(std::move(name), std::move(sentence), std::move(fields), make);
+Field::Field() = default;
+Field::Field(const Field&) = default;
+Field::Field(Field&&) noexcept = default;
+Field& Field::operator=(const Field&) = default;
+Field& Field::operator=(Field&&) noexcept = default;
+Field::~Field() = default;
+
+Field detail::member_field(std::string_view name, TypePtr type, std::string_view sentence, MemberAccess at,
+                           MemberAccess create) {
+  Field made;
+  made.name = name;
+  made.type = std::move(type);
+  made.sentence = sentence;
+  made.at = at;
+  if (create) made.create = create;
+  return made;
 }
 
-ObjectType::ObjectType(std::string name, std::string sentence, std::vector<Field> fields,
-                       std::function<std::shared_ptr<void>()> make)
-    : name_(std::move(name)),
-      sentence_(std::move(sentence)),
-      fields_(std::move(fields)),
-      make_(std::move(make)) {}
+Field detail::ResultKey::field() const {
+  if (whole != nullptr) return std::move(*whole);
+  Field made = member_field(name, type(given), "", at, create);
+  made.required = !made.optional();
+  return made;
+}
+
+Field required(Field field) {
+  field.required = true;
+  return field;
+}
+
+Field with_unit(Field field, std::string_view unit) {
+  field.unit = unit;
+  return field;
+}
+
+Field formerly(Field field, std::initializer_list<std::string_view> aliases) {
+  field.aliases.assign(aliases.begin(), aliases.end());
+  return field;
+}
+
+std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second) {
+  first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+  return first;
+}
+
+TypePtr detail::object_type(std::string_view name, std::string_view sentence, std::vector<Field> fields,
+                            std::shared_ptr<void> (*make)()) {
+  return std::make_shared<const ObjectType>(name, sentence, std::move(fields), make);
+}
+
+ObjectType::ObjectType(std::string_view name, std::string_view sentence, std::vector<Field> fields,
+                       std::shared_ptr<void> (*made)())
+    : name_(name), sentence_(sentence), fields_(std::move(fields)), make_(made) {}
 
 void ObjectType::refuse_unknown(const Json& json, const std::string& path,
                                 const std::vector<std::string>& others) const {

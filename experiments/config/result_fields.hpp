@@ -11,7 +11,9 @@
 #include <boost/preprocessor/stringize.hpp>
 #include <boost/preprocessor/variadic/to_seq.hpp>
 #include <concepts>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,60 +45,87 @@ Typed<T> plain_type() {
 
 }  // namespace detail
 
-/// One key of the struct S.
+namespace detail {
+
+/// What a ResultField holds. A list of these is constants and takes the compiler little, unlike one of
+/// Fields.
+struct ResultKey {
+  const char* name = nullptr;
+  MemberAccess at = {};
+  MemberAccess create = {};
+  /// The description of the member, from `given`, or of its C++ type when there is none.
+  TypePtr (*type)(const TypePtr* given) = nullptr;
+  const TypePtr* given = nullptr;  ///< a temporary of the list
+  Field* whole = nullptr;          ///< instead of all that: a temporary of the list
+
+  Field field() const;
+};
+
+/// The description of a member of type T of which that of an element, or of itself, may be given.
+template <class T, class Given = void>
+TypePtr described_member(const TypePtr* given) {
+  if constexpr (std::is_void_v<Given>) {
+    return plain_type<T>().type;
+  } else if constexpr (std::is_same_v<T, Given>) {
+    return *given;
+  } else if constexpr (std::is_same_v<T, OrderedMap<Given>>) {
+    return map(Typed<Given>{*given}).type;
+  } else {
+    static_assert(std::is_same_v<T, std::vector<Given>>, "the description of another type");
+    return list(Typed<Given>{*given}).type;
+  }
+}
+
+}  // namespace detail
+
+/// One key of the struct S. Only as part of a list that is an argument: it refers to the other arguments.
 template <class S>
-class ResultField {
+class ResultField : public detail::ResultKey {
  public:
   template <class Value, class Base>
-  ResultField(std::string name, Value Base::*member)
-      : ResultField(std::move(name), member, detail::plain_type<typename detail::Held<Value>::Type>()) {}
+  ResultField(const char* key, Value Base::*member)
+      : ResultKey{key, detail::member_at<S>(member), detail::member_create<S>(member),
+                  &detail::described_member<typename detail::Held<Value>::Type>} {}
 
-  /// `type` describes the member, or the entries of a list or map.
+  /// `described` describes the member, or the entries of a list or map.
   template <class Value, class Base, class T>
-  ResultField(std::string name, Value Base::*member, const Typed<T>& type) {
-    using Whole = typename detail::Held<Value>::Type;
-    if constexpr (std::is_same_v<Whole, T>) {
-      field_ = field<S>(std::move(name), member, type, "");
-    } else if constexpr (std::is_same_v<Whole, OrderedMap<T>>) {
-      field_ = field<S>(std::move(name), member, map(type), "");
-    } else {
-      field_ = field<S>(std::move(name), member, list(type), "");
-    }
-    field_.required = !field_.optional();
-  }
+  ResultField(const char* key, Value Base::*member, const Typed<T>& described)
+      : ResultKey{key, detail::member_at<S>(member), detail::member_create<S>(member),
+                  &detail::described_member<typename detail::Held<Value>::Type, T>, &described.type} {}
 
   // NOLINTNEXTLINE(google-explicit-constructor): any field of S
-  ResultField(Field field) : field_(std::move(field)) {}
-
-  operator Field() && { return std::move(field_); }  // NOLINT(google-explicit-constructor)
-
- private:
-  Field field_;
+  ResultField(Field&& field) : ResultKey{.whole = &field} {}
 };
 
 /// A field that is left out when it is empty, zero or false. For a member of a base give the struct itself.
 template <class S = void, class Value, class Base, class... Type>
-auto sparse(std::string name, Value Base::*member, const Type&... type) {
-  using Made = ResultField<std::conditional_t<std::is_void_v<S>, Base, S>>;
-  Field field = Made(std::move(name), member, type...);
-  field.required = false;
-  field.create = field.at;
-  field.at = [at = field.create](void* object) -> void* {
-    auto* value = static_cast<Value*>(at(object));
-    if constexpr (requires { value->empty(); }) {
-      return value->empty() ? nullptr : value;
-    } else {
-      return *value == Value{} ? nullptr : value;
-    }
-  };
-  return Made(std::move(field));
+auto sparse(const char* name, Value Base::*member, const Type&... type) {
+  using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
+  static_assert(!detail::Held<Value>::optional);
+  ResultField<Object> made(name, member, type...);
+  made.create = made.at;
+  made.at = {member, [](const detail::MemberAccess& access, void* object) -> void* {
+               Value& value = access.of<Object, Value, Base>(object);
+               if constexpr (requires { value.empty(); }) {
+                 return value.empty() ? nullptr : &value;
+               } else {
+                 return value == Value{} ? nullptr : &value;
+               }
+             }};
+  return made;
 }
 
-/// `first` are fields before the others, such as those of a base (`inherited`).
+/// The fields of S, after those of `first`, such as those of a base (`inherited`).
 template <class S>
-Typed<S> result_object(std::string name, std::vector<ResultField<S>> fields, std::vector<Field> first = {}) {
-  for (ResultField<S>& field : fields) first.push_back(std::move(field));
-  return object<S>(std::move(name), "", std::move(first));
+std::vector<Field> result_fields(std::initializer_list<ResultField<S>> keys, std::vector<Field> first = {}) {
+  for (const detail::ResultKey& key : keys) first.push_back(key.field());
+  return first;
+}
+
+template <class S>
+Typed<S> result_object(std::string_view name, std::initializer_list<ResultField<S>> keys,
+                       std::vector<Field> first = {}) {
+  return object<S>(name, "", result_fields<S>(keys, std::move(first)));
 }
 
 /// {"a", &S::a}, {"b", &S::b}: keys that are the names of their members.

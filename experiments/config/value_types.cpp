@@ -130,9 +130,9 @@ class AnyJsonType final : public Type {
 
 class ChoiceType final : public Type {
  public:
-  ChoiceType(std::vector<std::pair<std::string, std::int64_t>> choices, detail::IntegerAccess access,
-             std::vector<std::pair<std::string, std::string>> aliases)
-      : choices_(std::move(choices)), access_(access), aliases_(std::move(aliases)) {}
+  ChoiceType(std::span<const detail::ChoiceName> choices, detail::IntegerAccess access,
+             std::span<const detail::ChoiceAlias> aliases)
+      : choices_(choices.begin(), choices.end()), access_(access), aliases_(aliases.begin(), aliases.end()) {}
   void read(const Json& json, const std::string& path, void* value) const override {
     if (!json.is_string()) reject(path, json, words());
     const auto name = json.get<std::string>();
@@ -264,9 +264,9 @@ TypePtr integer_type(double least, double most, IntegerAccess access) {
   return std::make_shared<const IntegerType>(Range{least, most}, access);
 }
 
-TypePtr choice_type(std::vector<std::pair<std::string, std::int64_t>> choices, IntegerAccess access,
-                    std::vector<std::pair<std::string, std::string>> aliases) {
-  return std::make_shared<const ChoiceType>(std::move(choices), access, std::move(aliases));
+TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access,
+                    std::span<const ChoiceAlias> aliases) {
+  return std::make_shared<const ChoiceType>(choices, access, aliases);
 }
 
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access) {

@@ -17,13 +17,11 @@ namespace {
 template <class T>
 Typed<RoundQuantities<T>> quantities_type(const std::string& name) {
   using Q = RoundQuantities<T>;
-  std::vector<ResultField<Q>> fields;
-#define SPECLAB_QUANTITY_FIELD(name, sentence) fields.push_back({#name, &Q::name});
-  SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_FIELD)
+#define SPECLAB_QUANTITY_FIELD(name, sentence) {#name, &Q::name},
+  return result_object<Q>(
+      name, {SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_FIELD){"optimal_gamma", &Q::optimal_gamma},
+             sparse("distribution", &Q::distribution)});
 #undef SPECLAB_QUANTITY_FIELD
-  fields.push_back({"optimal_gamma", &Q::optimal_gamma});
-  fields.push_back(sparse("distribution", &Q::distribution));
-  return result_object<Q>(name, std::move(fields));
 }
 
 }  // namespace

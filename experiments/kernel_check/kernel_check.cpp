@@ -22,10 +22,10 @@ namespace {
 constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
 
 /// In the order of the enumeration.
-const OrderedMap<CheckOutcome> outcome_names{{"passed", CheckOutcome::passed},
-                                             {"FAILED", CheckOutcome::failed},
-                                             {"refuted", CheckOutcome::refuted},
-                                             {"left out", CheckOutcome::left_out}};
+constexpr std::pair<std::string_view, CheckOutcome> outcome_names[]{{"passed", CheckOutcome::passed},
+                                                                    {"FAILED", CheckOutcome::failed},
+                                                                    {"refuted", CheckOutcome::refuted},
+                                                                    {"left out", CheckOutcome::left_out}};
 
 /// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
 /// the others. Implementations that are not exact are tested with the token rule alone.

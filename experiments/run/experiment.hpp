@@ -78,7 +78,7 @@ class Experiment {
   virtual std::vector<std::string> sections() const { return {}; }
   /// Whether it cuts the cells of a config into several each, and into which.
   virtual bool cuts_cells() const { return false; }
-  virtual std::vector<CellSpec> parts(CellSpec cell) const { return {std::move(cell)}; }
+  virtual std::vector<CellSpec> parts(CellSpec cell) const;
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
   virtual std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const = 0;
   /// Intervals of one cell that hold together when "simultaneous" is set. Of the metrics that are compared

@@ -43,48 +43,53 @@ SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted,
 
 namespace {
 
-std::vector<ResultField<CellResult>> cell_fields() {
-  return {{"label", &CellResult::label},
-          {"set", &CellResult::set, map(any_json())},
-          sparse<CellResult>("printed", &CellResult::printed),
-          sparse<CellResult>("measured", &CellResult::measured),
-          sparse<CellResult>("note", &CellResult::note),
-          sparse("partial", &CellResult::partial),
-          {"formula_alpha", &CellResult::formula_alpha,
-           choice<AlphaSource>({{"given", AlphaSource::given},
-                                {"exact", AlphaSource::exact},
-                                {"measured", AlphaSource::measured}})},
-          {"exact_alpha", &CellResult::exact_alpha},
-          sparse("formula", &CellResult::formula, by_metric(any_number())),
-          sparse("simulated", &CellResult::simulated, by_metric(described<Interval>())),
-          sparse("proved", &CellResult::proved, metric_type()),
-          sparse("verdict", &CellResult::verdict, by_metric(described<Reproduction>())),
-          sparse("agreement", &CellResult::agreement),
-          {"rule", &CellResult::rule, kind_of(rule_family())},
-          {"engine", &CellResult::engine},
-          {"until", &CellResult::until},
-          Field{.name = "counts",
-                .type = described<Counts>().type,
-                .at = [](void* cell) -> void* {
-                  auto& counts = static_cast<CellResult*>(cell)->counts;
-                  return counts.rounds || counts.contexts ? &counts : nullptr;
-                },
-                .create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; }},
-          sparse("positions", &CellResult::positions)};
+std::vector<Field> cell_fields() {
+  Field counts;
+  counts.name = "counts";
+  counts.type = described<Counts>().type;
+  counts.at = [](void* cell) -> void* {
+    auto& numbers = static_cast<CellResult*>(cell)->counts;
+    return numbers.rounds || numbers.contexts ? &numbers : nullptr;
+  };
+  counts.create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; };
+  return result_fields<CellResult>(
+      {{"label", &CellResult::label},
+       {"set", &CellResult::set, map(any_json())},
+       sparse<CellResult>("printed", &CellResult::printed),
+       sparse<CellResult>("measured", &CellResult::measured),
+       sparse<CellResult>("note", &CellResult::note),
+       sparse("partial", &CellResult::partial),
+       {"formula_alpha", &CellResult::formula_alpha,
+        choice<AlphaSource>({{"given", AlphaSource::given},
+                             {"exact", AlphaSource::exact},
+                             {"measured", AlphaSource::measured}})},
+       {"exact_alpha", &CellResult::exact_alpha},
+       sparse("formula", &CellResult::formula, by_metric(any_number())),
+       sparse("simulated", &CellResult::simulated, by_metric(described<Interval>())),
+       sparse("proved", &CellResult::proved, metric_type()),
+       sparse("verdict", &CellResult::verdict, by_metric(described<Reproduction>())),
+       sparse("agreement", &CellResult::agreement),
+       {"rule", &CellResult::rule, kind_of(rule_family())},
+       {"engine", &CellResult::engine},
+       {"until", &CellResult::until},
+       std::move(counts),
+       sparse("positions", &CellResult::positions)});
 }
 
 /// Cells of an experiment: what all cells have, and the experiment's own part.
 Typed<CellResult> make_cell_type(const Experiment& experiment) {
-  std::vector<ResultField<CellResult>> fields = cell_fields();
+  std::vector<Field> fields = cell_fields();
   if (const TypePtr own = experiment.own_result()) {
-    Field field{.name = experiment.own_key(), .type = own};
+    Field field;
+    field.name = experiment.own_key();
+    field.type = own;
     field.at = [](void* cell) -> void* { return static_cast<CellResult*>(cell)->own.get(); };
     field.create = [own](void* cell) -> void* {
       return (static_cast<CellResult*>(cell)->own = own->object()->make()).get();
     };
     fields.push_back(std::move(field));
   }
-  return result_object<CellResult>("cell", std::move(fields));
+  return object<CellResult>("cell", "", std::move(fields));
 }
 
 /// Made once for each experiment: for a small cell making it takes longer than reading.

@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 add_library(speclab_options INTERFACE)
 # -ffp-contract=off: fused multiply-adds would give other bits on machines that have them.
 target_compile_options(speclab_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SPECLAB_SHADOWS>>>:-Wshadow> -Werror -ffp-contract=off>)
 # GCC's -Og leaves out optimisations that take long to compile and gain little in code that runs once a cell.
 set(SPECLAB_COMPILED_QUICKLY $<$<CONFIG:Release>:-Og>)
 # GCC looks for garbage at 128 MB as default, and seldom finds any: 7% of its time for 10% more memory.
@@ -25,7 +26,7 @@ endif()
 
 # Compiles the files of a folder together, up to twelve at a time, which takes half the processor time: what they share is
 # read and instantiated once. Names in anonymous namespaces must differ within a folder. Files with options of their own
-# stay alone.
+# stay alone. Each further argument names folders of few files, "beam exact", which are compiled together as if one.
 function(speclab_compile_together target)
   if(NOT SPECLAB_TOGETHER)
     return()
@@ -36,22 +37,32 @@ function(speclab_compile_together target)
   list(SORT sources)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
-    string(MAKE_C_IDENTIFIER "count ${folder}" count)
-    math(EXPR group "0${${count}} / 12")
-    math(EXPR ${count} "0${${count}} + 1")
     cmake_path(GET folder FILENAME name)
+    set(most 12)
+    foreach(one IN LISTS ARGN)
+      string(REPLACE " " ";" folders ${one})
+      if(name IN_LIST folders)
+        string(REPLACE " " "_" name ${one})
+        set(folder ${name})
+        set(most 100)
+      endif()
+    endforeach()
+    string(MAKE_C_IDENTIFIER "count ${folder}" count)
+    math(EXPR group "0${${count}} / ${most}")
+    math(EXPR ${count} "0${${count}} + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
   endforeach()
 endfunction()
 
-# speclab_folder(<name> [SOURCES ...] [LINK ...] [NO_INSTALL]): headers only without sources, else a static library.
+# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [NO_INSTALL]): headers only without sources,
+# else a static library.
 function(speclab_folder name)
-  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;TOGETHER" ${ARGN})
   if(arg_SOURCES)
     add_library(speclab_${name} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(speclab_${name} PRIVATE $<BUILD_INTERFACE:speclab_options>)
-    speclab_compile_together(speclab_${name})
+    speclab_compile_together(speclab_${name} ${arg_TOGETHER})
   else()
     add_library(speclab_${name} INTERFACE)
     set(scope INTERFACE)

@@ -22,8 +22,8 @@ struct SeveralDrafts {
 };
 
 template <class P>
-Field drafts_field(std::string sentence) {
-  return integer_field("drafts", &P::drafts, 1, 64, std::move(sentence));
+Field drafts_field(std::string_view sentence) {
+  return integer_field("drafts", &P::drafts, 1, 64, sentence);
 }
 inline Field drafted_paths_field() { return drafts_field<SeveralDrafts>("Drafted paths of gamma tokens."); }
 
@@ -40,13 +40,13 @@ SurveyedRule surveyed_rule(std::string label, P parameters) {
 /// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
 /// core/rules/all_rules. The survey examines its defaults.
 template <class P, class Make>
-RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expected,
+RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields, Make make) {
   RuleKind kind;
   kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.surveyed = {surveyed_rule(name, P{})};
-  kind.name = std::move(name);
-  kind.sentence = std::move(sentence);
+  kind.surveyed = {surveyed_rule(std::string(name), P{})};
+  kind.name = name;
+  kind.sentence = sentence;
   kind.expected_lossless = expected;
   kind.make = [make](const SelectedKind& selected, const RuleRequest& request) {
     const auto rule = make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
@@ -57,16 +57,16 @@ RuleKind rule_kind(std::string name, std::string sentence, ExpectedLossless expe
 
 /// A rule without parameters.
 template <class Rule>
-RuleKind plain_rule_kind(std::string name, std::string sentence, ExpectedLossless expected) {
+RuleKind plain_rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected) {
   return rule_kind<NoParameters>(
-      std::move(name), std::move(sentence), expected, {},
+      name, sentence, expected, {},
       [](const NoParameters&, const std::string&, const RuleRequest&) { return Rule{}; });
 }
 
 /// A rule for several drafted paths.
 template <class Rule>
-RuleKind paths_rule_kind(std::string name, std::string sentence, ExpectedLossless expected) {
-  return rule_kind<SeveralDrafts>(std::move(name), std::move(sentence), expected, {drafted_paths_field()},
+RuleKind paths_rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected) {
+  return rule_kind<SeveralDrafts>(name, sentence, expected, {drafted_paths_field()},
                                   [](const SeveralDrafts& parameters, const std::string&,
                                      const RuleRequest&) { return Rule(parameters.drafts); });
 }

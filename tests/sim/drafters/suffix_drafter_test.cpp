@@ -117,7 +117,7 @@ Tokens plain_chain(const Tokens& settled, std::int32_t vocab, const SuffixOption
   }
 }
 
-std::vector<SuffixOptions> many_options() {
+std::vector<SuffixOptions> many_suffix_options() {
   std::vector<SuffixOptions> all;
   for (const auto& [shortest, longest] : {std::pair{1, 1}, {1, 4}, {3, 3}, {2, 50}}) {
     for (const std::int32_t length : {1, 6, 20}) {
@@ -198,7 +198,7 @@ TEST_CASE("drafts the most frequent continuation") {
 }
 
 TEST_CASE("agrees with the definition while random texts grow, and at once") {
-  for (const SuffixOptions& options : many_options()) {
+  for (const SuffixOptions& options : many_suffix_options()) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const std::int32_t vocab = 1 + static_cast<std::int32_t>(seed);
       const SuffixDrafter drafter(vocab, options);
@@ -221,7 +221,7 @@ TEST_CASE("spread: the estimated distribution, along whatever tokens are drafted
   constexpr std::int32_t vocab = 4;
   int rows = 0;
   int off_path = 0;
-  for (SuffixOptions options : many_options()) {
+  for (SuffixOptions options : many_suffix_options()) {
     options.spread = true;
     const SuffixDrafter drafter(vocab, options);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {

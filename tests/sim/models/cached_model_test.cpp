@@ -20,11 +20,11 @@ namespace {
 
 static_assert(LanguageModel<CachedModel>);
 
-constexpr std::int32_t vocab = 7;
+constexpr std::int32_t cached_vocab = 7;
 
-Model chain() { return TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 0.5, 4)); }
+Model chain() { return TableModel(cached_vocab, 1, dirichlet_rows(cached_vocab, cached_vocab, 0.5, 4)); }
 
-Model trigram() { return train_kneser_ney(random_tokens(5, 300, vocab), vocab, 3); }
+Model trigram() { return train_kneser_ney(random_tokens(5, 300, cached_vocab), cached_vocab, 3); }
 
 /// The formula, read from its definition: quadratic in the context.
 std::vector<double> reference(const Model& base, const CacheOptions& options,
@@ -70,7 +70,7 @@ double worst_difference(const Model& base, const CacheOptions& options, const Ca
       const auto context = std::span(text).first(length);
       const std::vector<double> expected = reference(base, told, context);
       const Row row = model.next(context, scratch);
-      for (Token id = 0; id < vocab; ++id)
+      for (Token id = 0; id < cached_vocab; ++id)
         worst = std::max(worst, std::abs(row[id] - expected[static_cast<std::size_t>(id)]));
     }
   }
@@ -102,7 +102,7 @@ TEST_CASE("cached rows are the formula's, over stored, n-gram and cached bases")
 TEST_CASE("cached rows sum to 1 and have full support") {
   const CachedModel model(trigram(), {});
   std::vector<double> scratch;
-  const std::vector<Token> text = random_tokens(9, 400, vocab);
+  const std::vector<Token> text = random_tokens(9, 400, cached_vocab);
   for (std::size_t length = 0; length <= text.size(); ++length) {
     const Row row = model.next(std::span(text).first(length), scratch);
     CHECK(total_probability(row) == doctest::Approx(1).epsilon(1e-13));
@@ -128,7 +128,7 @@ TEST_CASE("cached rows by hand: after 0 1 0 the longest match is one token, once
 
 TEST_CASE("cached rows are functions of the context: the same from any thread, in any order") {
   const CachedModel model(trigram(), {.window = 100});
-  const std::vector<Token> text = random_tokens(11, 500, vocab);
+  const std::vector<Token> text = random_tokens(11, 500, cached_vocab);
   std::vector<std::vector<double>> rows(text.size());
   for_each_index(text.size(), [&](std::size_t length) {
     std::vector<double> scratch;
@@ -148,7 +148,7 @@ TEST_CASE("cached rows are functions of the context: the same from any thread, i
   CHECK(different == 0);
   CHECK(Model(model).memory() == 100);
   CHECK(Model(CachedModel(chain(), {.window = 2})).memory() == 2);
-  const PointRows points(vocab);
+  const PointRows points(cached_vocab);
   const std::vector<Token> read{0, 1, 2};
   CHECK_FALSE(Model(CachedModel(TextTarget{read, &points}, {})).memory());
 }

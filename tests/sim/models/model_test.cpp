@@ -16,9 +16,11 @@ namespace {
 
 static_assert(LanguageModel<Model>);
 
-constexpr std::int32_t vocab = 5;
+constexpr std::int32_t model_vocab = 5;
 
-TableModel markov(std::uint64_t seed) { return {vocab, 1, dirichlet_rows(vocab, vocab, 0.5, seed)}; }
+TableModel markov(std::uint64_t seed) {
+  return {model_vocab, 1, dirichlet_rows(model_vocab, model_vocab, 0.5, seed)};
+}
 
 /// Equal rows in every context of up to two tokens, to rounding: stored rows are normalised once more.
 void check_same(const Model& a, const Model& b) {
@@ -26,21 +28,21 @@ void check_same(const Model& a, const Model& b) {
   std::vector<double> scratch_b;
   CHECK(a.vocab() == b.vocab());
   for (const int length : {0, 1, 2}) {
-    for (const auto& context : all_contexts(vocab, length)) {
+    for (const auto& context : all_contexts(model_vocab, length)) {
       const Row left = a.next(context, scratch_a);
       const Row right = b.next(context, scratch_b);
-      for (Token id = 0; id < vocab; ++id) CHECK(left[id] == doctest::Approx(right[id]).epsilon(1e-14));
+      for (Token id = 0; id < model_vocab; ++id) CHECK(left[id] == doctest::Approx(right[id]).epsilon(1e-14));
     }
   }
 }
 
 /// A model of a type that Model does not know: by whether the context's length is even.
 struct Parity {
-  static std::int32_t vocab() { return ::vocab; }
+  static std::int32_t vocab() { return model_vocab; }
   static Row next(std::span<const Token> context, std::vector<double>& scratch) {
-    scratch.assign(::vocab, 0.0);
+    scratch.assign(model_vocab, 0.0);
     scratch[context.size() % 2] = 1;
-    return {scratch.data(), ::vocab};
+    return {scratch.data(), model_vocab};
   }
 };
 /// The same, which says how far back it reads.
@@ -71,7 +73,7 @@ TEST_CASE("sampling options on the fly equal those applied to stored rows") {
   for (const Adjustment how :
        {Adjustment{.temperature = 0}, Adjustment{.temperature = 0.5}, Adjustment{.top_k = 2},
         Adjustment{.top_p = 0.6}, Adjustment{.temperature = 1.5, .top_k = 3, .top_p = 0.9},
-        Adjustment{.top_k = vocab}}) {
+        Adjustment{.top_k = model_vocab}}) {
     const Model stored = adjusted(base, how);
     CHECK(stored.table() != nullptr);
     check_same(stored, unstored(base, how));
@@ -89,18 +91,18 @@ TEST_CASE("sampling options on a mixture on the fly: base rows are not disturbed
 }
 
 TEST_CASE("what is not stored is adjusted and mixed on the fly") {
-  const Model ngram(
-      std::make_shared<const NgramModel>(train_kneser_ney(random_tokens(1, 500, vocab), vocab, 2)));
+  const Model ngram(std::make_shared<const NgramModel>(
+      train_kneser_ney(random_tokens(1, 500, model_vocab), model_vocab, 2)));
   const Model cool = adjusted(ngram, {.temperature = 0});
   CHECK(cool.table() == nullptr);
   std::vector<double> scratch;
   const Row row = cool.next({}, scratch);
   double total = 0;
-  for (Token id = 0; id < vocab; ++id) total += row[id];
+  for (Token id = 0; id < model_vocab; ++id) total += row[id];
   CHECK(total == 1);
   const Model blend = mixed(ngram, Model(markov(6)), 0.25);
   CHECK(blend.table() == nullptr);
-  CHECK(blend.vocab() == vocab);
+  CHECK(blend.vocab() == model_vocab);
   check_same(mixed(ngram, Model(markov(6)), 0), ngram);
   CHECK(adjusted(Model(markov(6)), {}).table() != nullptr);
 }
@@ -114,10 +116,10 @@ TEST_CASE("only a stored table of order 0 is context-free") {
 }
 
 TEST_CASE("memory is the number of context tokens that rows depend on") {
-  const Model free(TableModel(vocab, 0, uniform_row(vocab)));
+  const Model free(TableModel(model_vocab, 0, uniform_row(model_vocab)));
   const Model chain(markov(1));
   const std::vector<Token> text{0, 1, 2, 3, 4, 0, 2, 4, 1, 3};
-  const Model trigram(std::make_shared<const NgramModel>(train_kneser_ney(text, vocab, 3)));
+  const Model trigram(std::make_shared<const NgramModel>(train_kneser_ney(text, model_vocab, 3)));
   const Model parity(Parity{});
   CHECK(free.memory() == 0);
   CHECK(chain.memory() == 1);
