@@ -27,7 +27,7 @@ def in_the_source_tree(monkeypatch):
 
 
 def program(*words):
-    made = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=600)
+    made = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=3600)
     return made.returncode, made.stdout, made.stderr
 
 
