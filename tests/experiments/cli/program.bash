@@ -24,7 +24,7 @@ expect() {
   local code=$1 status=0
   shift
   checks=$((checks + 1))
-  timeout 100 "$speclab" "$@" >out 2>err || status=$?
+  timeout 600 "$speclab" "$@" >out 2>err || status=$?
   [[ $status -eq $code ]] || fail "exit code $status, not $code: speclab $*"
 }
 
