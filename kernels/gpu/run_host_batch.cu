@@ -27,7 +27,7 @@ class DeviceBatch {
   explicit DeviceBatch(const VerifyBatch& host) : batch(host), host_(host) {
     const auto requests = static_cast<std::size_t>(host.requests);
     const std::size_t positions = requests * static_cast<std::size_t>(host.gamma + 1);
-    batch.target = rows(host.target, host.gamma + (host.bonus == nullptr ? 1 : 0), host.vocab);
+    batch.target = rows(host.target, host.target_rows(host.gamma), host.vocab);
     batch.draft = rows(host.draft, host.gamma, host.vocab_of(false));
     batch.target_options = options(host.target_options, host.gamma + 1);
     batch.draft_options = options(host.draft_options, host.gamma);

@@ -181,7 +181,7 @@ Memory logits(std::string name, const LogitRows& rows, std::int64_t requests, st
 std::vector<Memory> memory_of(const VerifyBatch& batch, const void* workspace, std::size_t needed) {
   const std::int64_t requests = batch.requests;
   const std::int64_t rows = requests * (batch.gamma + 1);
-  const std::int64_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  const std::int64_t target_positions = batch.target_rows(batch.gamma);
   std::vector<Memory> all{
       array("accepted", batch.accepted, requests),
       array("next", batch.next, requests),
@@ -296,7 +296,7 @@ Error memory_error(const std::vector<Memory>& all) {
 /// Null pointers and strides.
 Error array_error(const VerifyBatch& batch) {
   if (Error error = null_error(batch)) return error;
-  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  const std::int32_t target_positions = batch.target_rows(batch.gamma);
   if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab)) {
     return error;
   }

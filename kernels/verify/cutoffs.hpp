@@ -88,7 +88,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     const VerifyBatch& batch = args.batch;
     const BlockPlace at = block_place(args.positions, simt::cluster_size());
     const std::int32_t length = batch.length(at.request);
-    const std::int32_t rows = length + (batch.bonus == nullptr ? 1 : 0);
+    const std::int32_t rows = batch.target_rows(length);
     if (length < 0 || length > batch.gamma || at.position >= rows) return;
     const Filters filters = filters_of(batch, at.request, at.position);
     const RowReader row{logit_row<T>(batch, true, at.request, at.position), args.tiles, simt::cluster_rank(),

@@ -74,7 +74,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.weighed = parts.take<std::uint32_t>(requests);
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
-  const std::int32_t target_positions = batch.gamma + (batch.bonus == nullptr ? 1 : 0);
+  const std::int32_t target_positions = batch.target_rows(batch.gamma);
   const std::int64_t filtered = batch.has_filters() ? requests * target_positions : 0;
   const std::int64_t blocks_a_row =
       std::clamp<std::int64_t>(wanted.cutoffs / std::max<std::int64_t>(1, filtered), 1,
@@ -151,7 +151,7 @@ struct FusedKernels {
   static double cutoff_bytes(const VerifyBatch& batch) {
     if (!batch.has_filters()) return 0;
     const int reads = batch.top_k == nullptr && batch.top_p == nullptr ? 1 : 2;
-    return reads * (batch.gamma + (batch.bonus == nullptr ? 1 : 0)) * row_bytes(batch, true);
+    return reads * batch.target_rows(batch.gamma) * row_bytes(batch, true);
   }
   /// Logits; of mixed rows also the map and the mask that go with them.
   static double row_bytes(const VerifyBatch& batch, bool of_target) {

@@ -159,6 +159,10 @@ struct VerifyBatch {
   SPECLAB_HD bool sum_known(bool of_target) const {
     return options(of_target).log_sum_exp != nullptr || rows(of_target).kind == RowKind::probabilities;
   }
+  /// Target rows of a request of so many drafted tokens: none for the last place where `bonus` is given.
+  SPECLAB_HD std::int32_t target_rows(std::int32_t drafts) const {
+    return drafts + (bonus == nullptr ? 1 : 0);
+  }
   /// Ids of a row.
   SPECLAB_HD std::int32_t vocab_of(bool of_target) const {
     return of_target || draft_vocab == 0 ? vocab : draft_vocab;
