@@ -26,7 +26,7 @@ Model table(const Rows& rows) {
   return TableModel(vocab, order, std::move(probabilities));
 }
 
-Model of_function(nb::object function, std::int32_t vocab) {
+Model model_of_function(nb::object function, std::int32_t vocab) {
   return PythonModel<double>(HeldObject(std::move(function)), vocab);
 }
 
@@ -60,7 +60,7 @@ void bind_models(nb::module_& module) {
       .def_prop_ro("memory", &Model::memory)
       .def("row", &row, nb::arg("context"));
   module.def("table_model", &table, nb::arg("rows"));
-  module.def("function_model", &of_function, nb::arg("function"), nb::arg("vocab"));
+  module.def("function_model", &model_of_function, nb::arg("function"), nb::arg("vocab"));
   module.def("config_model", &of_config, nb::arg("text"), nb::arg("target").none());
 }
 

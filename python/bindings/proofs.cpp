@@ -67,7 +67,7 @@ nb::dict law(const SequenceDistribution<Real>& distribution) {
 }
 
 template <class Real>
-nb::dict described(const Losslessness<Real>& found, const std::optional<Real>& bound) {
+nb::dict dict_of(const Losslessness<Real>& found, const std::optional<Real>& bound) {
   nb::dict out;
   out["law"] = law(found.distribution);
   out["target_law"] = law(found.target_distribution);
@@ -113,7 +113,7 @@ nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle giv
     std::vector<Real> draft_row;
     bound = rule->best_acceptance(target.next(context, target_row), draft.next(context, draft_row));
   }
-  return described(*found, bound);
+  return dict_of(*found, bound);
 }
 
 template <class Real>
@@ -122,7 +122,7 @@ nb::dict prove_task(const ProofTask& task) {
     const nb::gil_scoped_release released;
     return examine<Real>(task);
   }();
-  return described(found.round, found.optimal_transport_bound);
+  return dict_of(found.round, found.optimal_transport_bound);
 }
 
 nb::dict prove_config(const ConfigText& text, bool exact, double most) {

@@ -122,7 +122,7 @@ RuleHandle of_catalogue(const std::string& text) {
   return {config.name(), [config](std::int32_t gamma, double) { return make_rule(config, gamma); }};
 }
 
-RuleHandle of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
+RuleHandle rule_of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
                        std::int32_t drafts, const std::vector<std::int32_t>& tree) {
   std::optional<HeldObject> weights;
   if (plain) weights.emplace(*plain);
@@ -193,7 +193,7 @@ void bind_rules(nb::module_& module) {
       .def_ro("in_python", &RuleHandle::in_python)
       .def_ro("own_drafter", &RuleHandle::own_drafter);
   module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
-  module.def("function_rule", &of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
+  module.def("function_rule", &rule_of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
              nb::arg("drafts"), nb::arg("tree"));
   nb::class_<PythonTree>(module, "Tree")
       .def("children", &PythonTree::children, nb::arg("node"))
