@@ -177,20 +177,7 @@ expect 2 submit plain.json --out failing --shards 2 -q --retries 1 --set models.
 says err "missing.csv"
 
 # Slurm, by stand-ins: an array job whose second task is lost the first time.
-mkdir -p bin
-cat >bin/sbatch <<'SH'
-#!/bin/bash
-array=${2#--array=}
-echo "$array" >>submitted
-for task in ${array//,/ }; do
-  [[ $task = 2 && $(wc -l <submitted) = 1 ]] || SLURM_ARRAY_TASK_ID=$task SLURM_CPUS_PER_TASK=1 sh "$3"
-done
-echo "77;cluster"
-SH
-printf '#!/bin/sh\nexit 0\n' >bin/squeue
-printf '#!/bin/sh\nexit 0\n' >bin/scancel
-chmod +x bin/*
-rm -f submitted
+slurm_losing 2 1
 PATH=$PWD/bin:$PATH expect 0 submit plain.json --out slurm --shards 3 --scheduler slurm --partition long --mem 1G -q
 says err "1 of 3 shards are not complete; submitted again"
 same slurm/result.json alone/result.json

@@ -164,19 +164,7 @@ same killed/result.json unkilled/result.json
 expect 0 submit cells.json --out local --shards 3
 says err "look 2: the intervals of 3 cells are wider than asked for"
 same local/result.json whole/cells/result.json
-mkdir -p bin
-cat >bin/sbatch <<'SH'
-#!/bin/bash
-array=${2#--array=}
-echo "$array" >>submitted
-for task in ${array//,/ }; do
-  [[ $task = 1 && $(wc -l <submitted) = 2 ]] || SLURM_ARRAY_TASK_ID=$task SLURM_CPUS_PER_TASK=1 sh "$3"
-done
-echo 77
-SH
-printf '#!/bin/sh\nexit 0\n' >bin/squeue
-printf '#!/bin/sh\nexit 0\n' >bin/scancel
-chmod +x bin/*
+slurm_losing 1 2
 PATH=$PWD/bin:$PATH expect 0 submit cells.json --out slurm --shards 2 --scheduler slurm -q --retries 1
 says err "1 of 2 shards are not complete; submitted again"
 same slurm/result.json whole/cells/result.json
