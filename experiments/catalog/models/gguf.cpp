@@ -78,10 +78,10 @@ std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, con
   try {
     return factory.shared<GgufTokenizer>("gguf tokenizer " + file, [&] { return GgufTokenizer(file); });
   } catch (const ModelError& error) {
-    const bool from_setup = file.starts_with("data/") && !std::filesystem::exists(file);
+    const bool from_setup = file == "data/smollm2-135m.gguf" && !std::filesystem::exists(file);
     throw ConfigError(
         path, fmt::format("{}{}", error.what(),
-                          from_setup ? "; scripts/setup.sh neural fetches data/smollm2-135m.gguf" : ""));
+                          from_setup ? "; scripts/setup.sh neural fetches it" : ""));
   }
 }
 
