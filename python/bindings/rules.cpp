@@ -123,7 +123,7 @@ RuleHandle of_catalogue(const std::string& text) {
 }
 
 RuleHandle rule_of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
-                       std::int32_t drafts, const std::vector<std::int32_t>& tree) {
+                            std::int32_t drafts, const std::vector<std::int32_t>& tree) {
   std::optional<HeldObject> weights;
   if (plain) weights.emplace(*plain);
   const HeldObject held(std::move(function));
@@ -193,8 +193,8 @@ void bind_rules(nb::module_& module) {
       .def_ro("in_python", &RuleHandle::in_python)
       .def_ro("own_drafter", &RuleHandle::own_drafter);
   module.def("catalogue_rule", &of_catalogue, nb::arg("text"));
-  module.def("function_rule", &rule_of_function, nb::arg("name"), nb::arg("function"), nb::arg("plain").none(),
-             nb::arg("drafts"), nb::arg("tree"));
+  module.def("function_rule", &rule_of_function, nb::arg("name"), nb::arg("function"),
+             nb::arg("plain").none(), nb::arg("drafts"), nb::arg("tree"));
   nb::class_<PythonTree>(module, "Tree")
       .def("children", &PythonTree::children, nb::arg("node"))
       .def("token", &PythonTree::token, nb::arg("node"))

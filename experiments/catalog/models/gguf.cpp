@@ -80,8 +80,7 @@ std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, con
   } catch (const ModelError& error) {
     const bool from_setup = file == "data/smollm2-135m.gguf" && !std::filesystem::exists(file);
     throw ConfigError(
-        path, fmt::format("{}{}", error.what(),
-                          from_setup ? "; scripts/setup.sh neural fetches it" : ""));
+        path, fmt::format("{}{}", error.what(), from_setup ? "; scripts/setup.sh neural fetches it" : ""));
   }
 }
 
