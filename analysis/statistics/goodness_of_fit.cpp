@@ -253,21 +253,4 @@ double planned_power(const PlannedTest& planned, double level) {
   return 1 - none_impossible * (1 - by_statistic);
 }
 
-double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
-                                   double confidence) {
-  assert(counts.size() == exact.size() && confidence > 0 && confidence < 1);
-  const auto samples = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
-  if (samples == 0) return 1;
-  double distance = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    distance += std::abs(static_cast<double>(counts[i]) / samples - exact[i]);
-  }
-  if (counts.size() < 2) return std::min(1.0, distance / 2);
-  const auto cells = static_cast<double>(counts.size());
-  // log(2^k - 2), for any k.
-  const double log_events = cells * std::log(2.0) + std::log1p(-std::exp2(1 - cells));
-  const double deviation = std::sqrt(2 * (log_events - std::log1p(-confidence)) / samples);
-  return std::min(1.0, (distance + deviation) / 2);
-}
-
 }  // namespace speclab

@@ -84,11 +84,4 @@ PlannedTest planned_two_sample_test(std::span<const double> first, std::span<con
 /// P(reject at `level`): an impossible sample, or the noncentral chi-squared tail of power_of.
 double planned_power(const PlannedTest& planned, double level);
 
-/// With probability `confidence`, the distribution behind `counts` is within this total variation of `exact`
-/// (probabilities, equal lengths: asserted): the observed distance plus half the L1 deviation of Weissman et
-/// al. 2003, Thm 2.1, sqrt(2 log((2^k - 2) / (1 - confidence)) / n) for k cells and n samples. At most 1, and
-/// 1 without samples.
-double total_variation_upper_bound(std::span<const std::uint64_t> counts, std::span<const double> exact,
-                                   double confidence);
-
 }  // namespace speclab

@@ -93,11 +93,6 @@ bool Interval::holds(double value) const {
 
 Interval unbounded(double estimate) { return around(estimate, std::numeric_limits<double>::infinity()); }
 
-std::optional<Interval> mean_interval(std::span<const double> values, double confidence) {
-  const std::vector<double> ones(values.size(), 1.0);
-  return ratio_interval(values, ones, confidence);
-}
-
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence) {
   assert(confidence > 0 && confidence < 1);

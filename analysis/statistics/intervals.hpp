@@ -26,12 +26,10 @@ struct Interval {
 /// The estimate with infinite bounds.
 Interval unbounded(double estimate);
 
-/// Mean of batch values with Student's t on n - 1 degrees: exact for normal values. Empty without values.
-std::optional<Interval> mean_interval(std::span<const double> values, double confidence);
-
 /// Ratio of sums, such as tokens over rounds, with one numerator and one denominator per batch (equal
 /// lengths, asserted). The error is that of the linearised ratio, numerator - ratio * denominator (delta
-/// method, Cochran 1977, section 6.3), with Student's t on n - 1 degrees; its relative bias is of order 1/n.
+/// method, Cochran 1977, section 6.3), with Student's t on n - 1 degrees: exact for normal numerators
+/// over equal denominators; else its relative bias is of order 1/n.
 /// Empty when the denominators sum to 0 or there are none.
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence);

@@ -123,18 +123,6 @@ std::vector<double> holm_adjusted(std::span<const double> p_values) {
   return adjusted;
 }
 
-std::vector<double> benjamini_hochberg_adjusted(std::span<const double> p_values) {
-  const std::vector<std::size_t> order = ascending_order(p_values);
-  const auto tests = static_cast<double>(p_values.size());
-  std::vector<double> adjusted(p_values.size());
-  double running = 1;
-  for (std::size_t rank = order.size(); rank > 0; --rank) {
-    running = std::min(running, tests / static_cast<double>(rank) * p_values[order[rank - 1]]);
-    adjusted[order[rank - 1]] = running;
-  }
-  return adjusted;
-}
-
 double kolmogorov_distribution(std::size_t n, double distance) {
   assert(n >= 1);
   return 1 - upper_tail(n, distance);

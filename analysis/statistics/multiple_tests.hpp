@@ -11,10 +11,6 @@ namespace speclab {
 /// false rejection below level, whatever the dependence between the tests.
 std::vector<double> holm_adjusted(std::span<const double> p_values);
 
-/// Benjamini and Hochberg 1995: adjusted p-values in the order given. Rejecting those <= rate keeps the
-/// expected share of false rejections among all rejections below rate, for independent tests.
-std::vector<double> benjamini_hochberg_adjusted(std::span<const double> p_values);
-
 /// Are these values independent and uniform on [0, 1]?
 struct UniformityTest {
   double distance = 0;  ///< D: largest distance between the empirical distribution function and the diagonal

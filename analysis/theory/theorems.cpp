@@ -33,18 +33,6 @@ double expected_tokens_first_order(double alpha, double gain, int gamma) {
   return 1 + alpha * expected_tokens(again, gamma - 1);
 }
 
-double tokens_second_moment(double alpha, int gamma) {
-  check_ranges(alpha, gamma, 0);
-  // The sum has only positive terms; its closed form divides by (1 - alpha)^2 after cancelling.
-  double moment = 0;
-  double reached = 1;
-  for (int n = 1; n <= gamma + 1; ++n) {
-    moment += (2.0 * n - 1) * reached;
-    reached *= alpha;
-  }
-  return moment;
-}
-
 double tokens_variance(double alpha, int gamma) {
   // Squared deviations, because E[N^2] - E[N]^2 cancels when N is nearly constant.
   const double mean = expected_tokens(alpha, gamma);

@@ -14,10 +14,6 @@ namespace speclab {
 /// (Leviathan et al. 2023, Eq. 1).
 double expected_tokens(double alpha, int gamma);
 
-/// E[N^2] of the tokens N emitted per round, from P(N >= n) = alpha^(n-1) for n <= gamma + 1. Takes O(gamma)
-/// time.
-double tokens_second_moment(double alpha, int gamma);
-
 /// Variance of the tokens emitted per round. Takes O(gamma) time.
 double tokens_variance(double alpha, int gamma);
 

@@ -14,10 +14,10 @@
 #include "analysis/exact/rational.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/recorded/policy_bounds.hpp"
-#include "analysis/recorded/round_starts.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
+#include "tests/analysis/recorded/round_starts.hpp"
 
 using namespace speclab;
 

@@ -5,6 +5,7 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/random/philox.hpp"
@@ -16,6 +17,10 @@ namespace {
 
 Philox noise(std::uint32_t trial) { return Philox(test_seed(20230202), Site{trial, 0, Draw{Use::world, 0}}); }
 
+std::optional<Interval> mean_interval(const std::vector<double>& values, double confidence) {
+  return ratio_interval(values, std::vector<double>(values.size(), 1.0), confidence);
+}
+
 void check_count(int successes, int trials, double probability) {
   CAPTURE(successes);
   CHECK(count_agrees(successes, trials, probability));
@@ -24,8 +29,7 @@ void check_count(int successes, int trials, double probability) {
 }  // namespace
 
 TEST_CASE("t interval by hand: 1, 2, 3 at 95 % is 2 +- 4.302653 / sqrt(3)") {
-  const double values[] = {1, 2, 3};
-  const Interval found = mean_interval(values, 0.95).value();
+  const Interval found = mean_interval({1, 2, 3}, 0.95).value();
   CHECK(found.estimate == doctest::Approx(2));
   CHECK(found.half_width() == doctest::Approx(4.302652729911275 / std::sqrt(3.0)));
   CHECK(found.low == doctest::Approx(2 - found.half_width()));
@@ -33,14 +37,12 @@ TEST_CASE("t interval by hand: 1, 2, 3 at 95 % is 2 +- 4.302653 / sqrt(3)") {
 
 TEST_CASE("degenerate cases are defined") {
   CHECK_FALSE(mean_interval({}, 0.95).has_value());
-  const double one[] = {4};
-  const Interval lonely = mean_interval(one, 0.95).value();
+  const Interval lonely = mean_interval({4}, 0.95).value();
   CHECK(lonely.estimate == 4);
   CHECK(std::isinf(lonely.half_width()));
   const double zeros[] = {0, 0};
   CHECK_FALSE(ratio_interval(zeros, zeros, 0.95).has_value());
-  const double same[] = {5, 5, 5};
-  CHECK(mean_interval(same, 0.999).value().half_width() == 0);
+  CHECK(mean_interval({5, 5, 5}, 0.999).value().half_width() == 0);
   CHECK_FALSE(binomial_interval(0, 0, 0.95).has_value());
 }
 
@@ -124,7 +126,7 @@ TEST_CASE("difference of paired ratios: the plain difference of means, and what 
   const std::vector<double> first{3, 5, 7};
   const std::vector<double> second{2, 3, 4};
   const auto found = paired_difference({first, ones}, {second, ones}, 0.95);
-  const auto wanted = mean_interval(std::vector<double>{1, 2, 3}, 0.95);
+  const auto wanted = mean_interval({1, 2, 3}, 0.95);
   REQUIRE(found.has_value());
   CHECK(found->estimate == doctest::Approx(2));
   CHECK(found->low == doctest::Approx(wanted->low));

@@ -31,15 +31,13 @@ bool close(double a, double b, double tolerance = 1e-13) {
 
 }  // namespace
 
-TEST_CASE("Eq. 1 and the moments of N agree with direct summation, at and near alpha = 1 too") {
+TEST_CASE("Eq. 1 and the variance of N agree with direct summation, at and near alpha = 1 too") {
   for (const double alpha : alphas) {
     for (const int gamma : gammas) {
       CAPTURE(alpha);
       CAPTURE(gamma);
       const double mean = expectation(alpha, gamma, [](long double n) { return n; });
       CHECK(close(expected_tokens(alpha, gamma), mean));
-      CHECK(close(tokens_second_moment(alpha, gamma),
-                  expectation(alpha, gamma, [](long double n) { return n * n; })));
       CHECK(close(tokens_variance(alpha, gamma), expectation(alpha, gamma, [&](long double n) {
                     return (n - static_cast<long double>(mean)) * (n - static_cast<long double>(mean));
                   })));
@@ -51,13 +49,12 @@ TEST_CASE("Eq. 1 and the moments of N agree with direct summation, at and near a
   CHECK(tokens_variance(0, 7) == 0);
 }
 
-TEST_CASE("the second moment agrees with its closed form where that does not cancel") {
+TEST_CASE("the variance agrees with the closed form of the second moment where that does not cancel") {
   for (const double a : {0.1, 0.3, 0.6, 0.9}) {
     for (const int gamma : {1, 4, 10}) {
       const double m = gamma + 1;
       const double closed =
           (1 + a - (2 * m + 1) * std::pow(a, m) + (2 * m - 1) * std::pow(a, m + 1)) / ((1 - a) * (1 - a));
-      CHECK(close(tokens_second_moment(a, gamma), closed, 1e-11));
       const double mean = expected_tokens(a, gamma);
       CHECK(close(tokens_variance(a, gamma), closed - mean * mean, 1e-11));
     }
