@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
