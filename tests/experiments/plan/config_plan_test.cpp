@@ -9,6 +9,7 @@
 
 #include "analysis/theory/theorems.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 
 using namespace speclab;

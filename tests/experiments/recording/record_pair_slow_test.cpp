@@ -11,6 +11,7 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;

@@ -13,6 +13,7 @@
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/models/tiny_llama.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 

@@ -1,0 +1,118 @@
+"""Finds names that a .cpp file uses without including the header that declares them. Files of a folder are compiled
+together, so that another file's includes would hide it until the preset dev compiles each alone.
+
+A name is what a header declares without indentation: a type, or a function where it is called. It is missing where no
+header that the file includes, directly or through others, has the word, nor the file a declaration of its own. Precompiled
+headers do not count. Then faults are planted in a temporary tree, and each must be found.
+
+usage: names.py ROOT
+"""
+
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+
+from layers import ALLOWED, FOREIGN, INCLUDE, inside
+
+TYPE = re.compile(r"^(?:template.*>\s*)?(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s*)?(\w+)(?=[^;\n]*(?:\{|$|:))"
+                  r"|^(?:using|concept) (\w+) =", re.MULTILINE)
+FUNCTION = re.compile(r"^(?!return|using|else|template|namespace|#|struct|class|enum|friend|typedef|static_assert|extern)"
+                      r"[A-Za-z_][\w:<>,&*\s]*?[\s&*](\w+)\(", re.MULTILINE)
+DECLARED = re.compile(r"(?:struct|class|enum|using|typename|auto&?&?)\s+(\w+)"
+                      r"|\b(?!return\b|case\b|throw\b|else\b)[\w>]+[&*]?\s+[&*]?(\w+)\s*[({=;,):]")
+USED = re.compile(r"(?<![\w.:])(?<!->)(\w+)\b(\s*\()?")
+WORD = re.compile(r"\w+")
+# A base class has a type of that name.
+INHERITED = {("experiments/bench/interleaved_runs.cpp", "Run")}
+
+
+def code_of(text):
+    """Without comments and what stands in quotes."""
+    text = re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"', '""', text)
+    return re.sub(r'//.*|"(?:\\.|[^"\\\n])*"', " ", text)
+
+
+def groups(pattern, text):
+    return {name for found in pattern.finditer(text) for name in found.groups() if name}
+
+
+def included(path, includes):
+    """All headers that a file includes, directly or through others."""
+    found, waiting = set(), [path]
+    while waiting:
+        for name in includes.get(waiting.pop(), ()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def faults_of(root):
+    """One line for each name that a file uses without its header."""
+    texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8")
+             for top in {folder.split("/")[0] for folder in ALLOWED} for file in (root / top).rglob("*")
+             if file.suffix in {".hpp", ".cpp"}}
+    texts = {path: text for path, text in texts.items() if not inside(path, FOREIGN)}
+    includes = {path: [name for name in INCLUDE.findall(text) if name in texts] for path, text in texts.items()}
+    codes = {path: code_of(text) for path, text in texts.items()}
+    words = {path: set(WORD.findall(code)) for path, code in codes.items()}
+    types, functions = collections.defaultdict(list), collections.defaultdict(list)
+    for path, code in codes.items():
+        if path.endswith(".hpp"):
+            for names, pattern in ((types, TYPE), (functions, FUNCTION)):
+                for name in groups(pattern, code):
+                    names[name].append(path)
+    faults = []
+    for path, code in sorted(codes.items()):
+        if path.endswith(".hpp"):
+            continue
+        known = groups(TYPE, code) | groups(DECLARED, code)
+        for header in included(path, includes):
+            known |= words[header]
+        used = {(found.group(1), bool(found.group(2))) for found in USED.finditer(code)}
+        for name in sorted({name for name, called in used if name in types or (called and name in functions)} - known):
+            if (path, name) not in INHERITED:
+                headers = " or ".join(types[name] + functions[name])
+                faults.append(f"{path}: uses {name} without including {headers}")
+    return faults
+
+
+HEADER = "namespace speclab {\nstruct Row {\n  int size;\n};\nint width(const Row& row);\n}\n"
+# A .cpp file beside that header, and what the check must say of it; empty: nothing.
+PLANTED = [
+    ('#include "core/row.hpp"\nint f(Row row) { return width(row); }\n', ""),
+    ('#include "core/through.hpp"\nint f(Row row) { return width(row); }\n', ""),
+    ("int f() { return Row{}.size; }\n", "uses Row without"),
+    ("int f() { return width({}); }\n", "uses width without"),
+    ("struct Row {};\nint width(int row);\nint f() { return width(Row{}); }\n", ""),
+    ('int f(int width) { return width; }  // Row\nconst char* g() { return "Row width()"; }\n', ""),
+    ("int f(Other other) { return other.width(); }\n", ""),
+]
+
+
+def planted_faults_missed():
+    missed = []
+    for source, wanted in PLANTED:
+        with tempfile.TemporaryDirectory() as folder:
+            core = pathlib.Path(folder, "core")
+            core.mkdir()
+            for name, text in (("row.hpp", HEADER), ("through.hpp", '#include "core/row.hpp"\n'), ("a.cpp", source)):
+                (core / name).write_text(text, encoding="utf-8")
+            found = faults_of(pathlib.Path(folder))
+        right = len(found) == 1 and wanted in found[0] if wanted else not found
+        if not right:
+            missed.append(f"planted {source!r}: wanted {wanted!r}, found {found}")
+    return missed
+
+
+def main():
+    problems = faults_of(pathlib.Path(sys.argv[1])) + planted_faults_missed()
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
