@@ -16,9 +16,12 @@ struct ChosenSiblings {
   OwnedRow<Real> target;
 
   Real acceptance_probability(Token token) const { return target[token]; }
-  void refuse(Token token) {
+  /// Returns the probability of the other tokens.
+  Real refuse(Token token) {
+    const Real others = Real(1) - target[token];
     target.probabilities[static_cast<std::size_t>(token)] = Real(0);
     normalise(target.probabilities);
+    return others;
   }
   BasicRow<Real> left() const { return target.view(); }
 };

@@ -54,22 +54,30 @@ TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of)
   }
 }
 
-/// Siblings drawn without replacement: accepted with min(1, p/q); after each refusal p <- norm((p - q)+), and
-/// q loses the refused token.
+/// Siblings drawn independently of one another (Miao et al. 2024, "SpecInfer", Algorithm 2): accepted with
+/// min(1, p/q); after each refusal p <- norm((p - q)+).
 template <class Real>
-struct DrawnSiblings {
+struct IndependentSiblings {
   OwnedRow<Real> target;
   OwnedRow<Real> draft;
 
   Real acceptance_probability(Token token) const {
     return acceptance_ratio(target[token], draft[token], Real(1));
   }
-  void refuse(Token token) {
-    subtract_draft(target.probabilities, draft.view(), Real(1));
-    draft.probabilities[static_cast<std::size_t>(token)] = Real(0);
-    normalise(draft.probabilities);
-  }
+  /// Returns the residual's total before it is normalised; with 0 the target stays as it is.
+  Real refuse(Token) { return subtract_draft(target.probabilities, draft.view(), Real(1)); }
   BasicRow<Real> left() const { return target.view(); }
+};
+
+/// Siblings drawn without replacement: after each refusal q also loses the refused token.
+template <class Real>
+struct DrawnSiblings : IndependentSiblings<Real> {
+  Real refuse(Token token) {
+    const Real total = IndependentSiblings<Real>::refuse(token);
+    this->draft.probabilities[static_cast<std::size_t>(token)] = Real(0);
+    normalise(this->draft.probabilities);
+    return total;
+  }
 };
 
 /// What rules for trees of one shape have in common.
@@ -88,7 +96,7 @@ struct TreeRule : StaticTree {
   template <class View, class Random>
   TreeVerdict verify_tree(View& view, Random& random) const {
     return walk_down(view, random, [&view](std::int32_t node) {
-      return DrawnSiblings<typename View::Real>{copy_of(view.target(node)), copy_of(view.draft(node))};
+      return DrawnSiblings<typename View::Real>{{copy_of(view.target(node)), copy_of(view.draft(node))}};
     });
   }
 };

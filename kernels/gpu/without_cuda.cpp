@@ -7,6 +7,7 @@
 #include "kernels/plain/verify_plain.hpp"
 #include "kernels/simulate/simulate.hpp"
 #include "kernels/verify/implementation.hpp"
+#include "kernels/verify/verify_tree.hpp"
 
 namespace speclab {
 
@@ -23,6 +24,8 @@ std::string why_no_device() { return reason; }
 std::vector<Verdict> verify_plain(const BatchView&, PlainRule) { throw std::runtime_error(reason); }
 
 void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
+
+void run_tree_on_gpu(const TreeBatch&, CUstream_st*) { throw std::runtime_error(reason); }
 
 void run_host_batch_on_gpu(Implementation, const VerifyBatch&, GpuLaunch) {
   throw std::runtime_error(reason);

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "kernels/verify/fused.hpp"
+#include "kernels/verify/retained_row.hpp"
 
 namespace speclab::cluster {
 
@@ -21,38 +22,6 @@ struct Args {
   VerifyBatch batch;
   std::int32_t tiles;
   bool keeps;  ///< whether shared memory holds a block's tiles of a row pair
-};
-
-/// A row, and a block's copy of its tiles as they are when complete. Each thread reads back what it wrote
-/// itself.
-template <class T>
-struct RetainedRow : LogitRow<T> {
-  simt::Vector16* place = nullptr;  ///< null: nothing is stored, and the row is read again
-  int blocks = 1;                   ///< of the cluster: tile t is number t / blocks of its block
-
-  SPECLAB_DEVICE HeldTile<T> begin(std::int32_t tile) const {
-    if (place == nullptr) return LogitRow<T>::begin(tile);
-    HeldTile<T> mine;
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) mine.vectors[s] = *at(tile, s);
-    return mine;
-  }
-  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<T>& mine) const {
-    if (place == nullptr) LogitRow<T>::complete(tile, mine);
-  }
-  SPECLAB_DEVICE void keep(std::int32_t tile, const HeldTile<T>& mine) const {
-    if (place == nullptr) return;
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
-  }
-
- private:
-  using Shape = TileShape<T>;
-
-  /// Target and draft take turns.
-  SPECLAB_DEVICE simt::Vector16* at(std::int32_t tile, int step) const {
-    return place + (tile / blocks * 2 * Shape::steps + step) * tile_threads + simt::thread_index();
-  }
 };
 
 template <class T>
@@ -88,7 +57,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     const auto retained = [&](const LogitRow<T>& row, bool of_target) {
       constexpr int side = TileShape<T>::steps * tile_threads;
       simt::Vector16* const of_side = place == nullptr || of_target ? place : place + side;
-      return RetainedRow<T>{row, of_side, blocks};
+      return RetainedRow<LogitRow<T>>{row, of_side, blocks};
     };
     // Nobody writes to a block that has not started.
     simt::cluster_sync();
@@ -145,8 +114,8 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     const bool stored = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
     if (!stored) place = nullptr;
     const auto pair = row_pair<T>(batch, request, decision.distribution);
-    const RowPair<RetainedRow<T>> rows{retained(pair.target, true), retained(pair.draft, false),
-                                       pair.draft_sum_given};
+    const RowPair<RetainedRow<LogitRow<T>>> rows{retained(pair.target, true), retained(pair.draft, false),
+                                                 pair.draft_sum_given};
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
       int turn = 0;

@@ -13,6 +13,18 @@
 
 namespace speclab {
 
+/// Blocks of a cluster that share a row of so many tiles: a power of two.
+inline std::int32_t cluster_blocks(std::int32_t tiles) {
+  return static_cast<std::int32_t>(
+      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::most_cluster_blocks))));
+}
+
+/// Bytes of two rows' tiles of one of the blocks.
+inline std::size_t kept_bytes(std::int32_t tiles, std::int32_t blocks, std::int64_t logit_bytes) {
+  return static_cast<std::size_t>((tiles + blocks - 1) / blocks) * 2 * tile_size *
+         static_cast<std::size_t>(logit_bytes);
+}
+
 struct ClusterLayout {
   simt::Launch lazy;
   bool keeps = false;
@@ -21,13 +33,11 @@ struct ClusterLayout {
 inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
   ClusterLayout layout;
   const std::int32_t tiles = tiles_of(batch.vocab);
-  const auto blocks = static_cast<std::int32_t>(
-      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::most_cluster_blocks))));
+  const std::int32_t blocks = cluster_blocks(tiles);
   layout.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
   layout.lazy.cluster = blocks;
-  // Two rows' tiles of one block, if they fit beside what the kernel has anyway.
-  const std::size_t bytes = static_cast<std::size_t>((tiles + blocks - 1) / blocks) * 2 * tile_size *
-                            static_cast<std::size_t>(dtype_bytes(batch.target.dtype));
+  // If they fit beside what the kernel has anyway.
+  const std::size_t bytes = kept_bytes(tiles, blocks, dtype_bytes(batch.target.dtype));
   layout.keeps = bytes + sizeof(cluster::Lazy<float>::Shared) <= simt::dynamic_shared_limit;
   if (layout.keeps) layout.lazy.dynamic_shared = bytes;
   return layout;

@@ -7,45 +7,12 @@
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
 #include "kernels/verify/filters.hpp"
+#include "kernels/verify/margin_random_source.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
 
 namespace {
-
-/// Uniforms of a request, and how close a decision was.
-class MarginRandomSource {
- public:
-  MarginRandomSource(const VerifyBatch& batch, std::int64_t request) : batch_(batch), request_(request) {}
-
-  bool bernoulli(Draw draw, double probability) {
-    const double u = uniform_of(batch_, request_, draw);
-    // Probabilities 0 and 1 are so for every kernel. Block verification's can be above 1 by a rounding.
-    if (probability > 0 && probability != 1) margin = std::min(margin, std::abs(u - probability));
-    return u < probability;
-  }
-
-  template <class Weights>
-  Token categorical(Draw draw, const Weights& weights) {
-    const double u = uniform_of(batch_, request_, draw);
-    const Token id = inverse_cdf(weights, u);
-    if (id < 0) return id;
-    double below = 0;
-    for (Token other = 0; other < id; ++other) below += weights[other];
-    const double goal = u * total_probability(weights);
-    // Nothing lies beyond the first and the last id of positive probability.
-    const double above = total_probability(weights) - below - weights[id];
-    if (below > 0) margin = std::min(margin, std::abs(goal - below));
-    if (above > 0) margin = std::min(margin, std::abs(below + weights[id] - goal));
-    return id;
-  }
-
-  double margin = 1;
-
- private:
-  const VerifyBatch& batch_;
-  std::int64_t request_;
-};
 
 /// The numbers of a row as they are, of its own ids.
 std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
@@ -217,7 +184,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
     const auto targets = [&](std::int32_t i) { return row(target_rows[static_cast<std::size_t>(i)]); };
     const auto drafts = [&](std::int32_t i) { return row(draft_rows[static_cast<std::size_t>(i)]); };
 
-    MarginRandomSource random(batch, request);
+    MarginRandomSource random([&](Draw draw) { return uniform_of(batch, request, draw); });
     const Verdict verdict = run(targets, drafts, drafted.data(), length, random);
     const bool bonus = verdict.accepted == length && batch.bonus != nullptr;
     verdicts[static_cast<std::size_t>(request)] = {

@@ -74,8 +74,11 @@ enum VerifyFlag : std::uint32_t {
   flag_zero_draft_probability = 2,  ///< the draft gives a drafted token probability 0: it was rejected
   flag_token_out_of_range = 4,      ///< a drafted id is not in the vocabulary: it was rejected
   flag_length_out_of_range =
-      8,                   ///< lengths[request] is not in 0..gamma: nothing was done, next is invalid_token
-  flag_zero_residual = 16  ///< a rejection, but no residual: the target was sampled (a matter of rounding)
+      8,                    ///< lengths[request] is not in 0..gamma: nothing was done, next is invalid_token
+  flag_zero_residual = 16,  ///< a rejection, but no residual: the target was sampled (a matter of rounding)
+  /// Of trees alone: a parent does not come before its node, or a draft's row number is out of range:
+  /// nothing was done, next is invalid_token.
+  flag_invalid_tree = 32
 };
 
 /// A batch of requests, each with up to gamma drafted tokens. All pointers are to memory of the device that

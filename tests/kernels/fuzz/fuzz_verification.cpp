@@ -9,7 +9,6 @@
 // of where it belongs, an exception, or a cluster that leaves other bits than fused verification. Exit code 1
 // if there was any.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +20,7 @@
 #include "kernels/verify/dispatch.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/reference.hpp"
-#include "tests/kernels/fuzz/fuzz_batch.hpp"
+#include "tests/kernels/fuzz/fuzz_run.hpp"
 
 namespace speclab {
 
@@ -34,7 +33,6 @@ struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t within_band = 0;
   std::uint64_t accepted = 0;
-  std::uint64_t faults = 0;
 };
 
 /// How much an error of the weights is magnified in what is decided from them: 1 over this, the least of the
@@ -209,44 +207,20 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   return same ? "" : "a cluster leaves other bits";
 }
 
-std::uint64_t number_of(const char* text) {
-  std::uint64_t value = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc{} || stop != end) {
-    std::fprintf(stderr, "fuzz_verification: \"%s\" is no number; usage: fuzz_verification BATCHES [FIRST]\n",
-                 text);
-    std::exit(2);
-  }
-  return value;
-}
-
 }  // namespace
 
 }  // namespace speclab
 
 int main(int count, char** arguments) {
   using namespace speclab;
-  const std::uint64_t batches = count > 1 ? number_of(arguments[1]) : 500;
-  const std::uint64_t first = count > 2 ? number_of(arguments[2]) : 0;
+  const FuzzRange range = fuzz_range("fuzz_verification", count, arguments);
   Totals totals;
-  for (std::uint64_t number = first; number < first + batches; ++number) {
-    FuzzBatch fuzz(number);
-    std::string fault;
-    try {
-      fault = fault_of(fuzz, totals);
-    } catch (const std::exception& error) {
-      fault = error.what();
-    }
-    if (fault.empty()) continue;
-    ++totals.faults;
-    std::printf("batch %llu (%s): %s\n", static_cast<unsigned long long>(number), text_of(fuzz.how).c_str(),
-                fault.c_str());
-  }
+  const std::uint64_t faults =
+      run_fuzz(range, [&](FuzzBatch& fuzz, std::uint64_t) { return fault_of(fuzz, totals); });
   std::printf(
       "%llu batches, %llu requests, %llu tokens accepted, %llu requests within the band, %llu faults\n",
-      static_cast<unsigned long long>(batches), static_cast<unsigned long long>(totals.requests),
+      static_cast<unsigned long long>(range.batches), static_cast<unsigned long long>(totals.requests),
       static_cast<unsigned long long>(totals.accepted), static_cast<unsigned long long>(totals.within_band),
-      static_cast<unsigned long long>(totals.faults));
-  return totals.faults == 0 ? 0 : 1;
+      static_cast<unsigned long long>(faults));
+  return faults == 0 ? 0 : 1;
 }

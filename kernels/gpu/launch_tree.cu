@@ -1,0 +1,12 @@
+#include <stdexcept>
+
+#include "kernels/gpu/tree_formats.hpp"
+
+namespace speclab {
+
+void run_tree_on_gpu(const TreeBatch& tree, CUstream_st* stream) {
+  if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);
+  TreeKernels::run(simt::CudaExecutor(stream), tree);
+}
+
+}  // namespace speclab

@@ -1,0 +1,15 @@
+// Tree verification on a GPU, where the kernel of each format of rows is compiled in a file of its own.
+// Included by .cu files only.
+#pragma once
+
+#include "kernels/gpu/cuda_executor.hpp"
+#include "kernels/verify/tree_layout.hpp"
+
+namespace speclab {
+
+extern template void TreeKernels::launch<float>(simt::CudaExecutor&, const TreeBatch&);
+extern template void TreeKernels::launch<Bf16>(simt::CudaExecutor&, const TreeBatch&);
+extern template void TreeKernels::launch<F16>(simt::CudaExecutor&, const TreeBatch&);
+extern template void TreeKernels::launch<AnyLogit>(simt::CudaExecutor&, const TreeBatch&);
+
+}  // namespace speclab

@@ -1,0 +1,49 @@
+// The random source of references: given uniforms, and how close they were to another outcome. Host only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/random/random_source.hpp"
+
+namespace speclab {
+
+/// As UniformRandomSource; `margin` is that of ReferenceVerdict.
+template <class Uniforms>
+class MarginRandomSource {
+ public:
+  explicit MarginRandomSource(Uniforms uniforms) : uniforms_(std::move(uniforms)) {}
+
+  bool bernoulli(Draw draw, double probability) {
+    const double u = uniforms_(draw);
+    // Probabilities 0 and 1 are so for every kernel. Block verification's can be above 1 by a rounding.
+    if (probability > 0 && probability != 1) note(std::abs(u - probability));
+    return u < probability;
+  }
+
+  template <class Weights>
+  Token categorical(Draw draw, const Weights& weights) {
+    const double u = uniforms_(draw);
+    const Token id = inverse_cdf(weights, u);
+    if (id < 0) return id;
+    double below = 0;
+    for (Token other = 0; other < id; ++other) below += weights[other];
+    const double goal = u * total_probability(weights);
+    // Nothing lies beyond the first and the last id of positive probability.
+    const double above = total_probability(weights) - below - weights[id];
+    if (below > 0) note(std::abs(goal - below));
+    if (above > 0) note(std::abs(below + weights[id] - goal));
+    return id;
+  }
+
+  double margin = 1;
+  double unit = 1;  ///< what distances are multiplied with, where errors of the weights are magnified
+
+ private:
+  void note(double distance) { margin = std::min(margin, unit * distance); }
+
+  Uniforms uniforms_;
+};
+
+}  // namespace speclab

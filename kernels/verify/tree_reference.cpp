@@ -1,0 +1,139 @@
+#include "kernels/verify/tree_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <type_traits>
+
+#include "core/rules/grown_tree.hpp"
+#include "kernels/verify/margin_random_source.hpp"
+#include "kernels/verify/reference.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What `walk_down` sees of a request. Rows have one id more than the vocabulary, of probability 0, which
+/// stands for drafted ids that are not in it.
+class TreeRequest {
+ public:
+  using Real = double;
+
+  TreeRequest(const TreeBatch& tree, std::int64_t request, DraftTree shape)
+      : tree_(tree), request_(request), shape_(std::move(shape)), rows_(list_index(shape_.size())) {}
+
+  std::span<const std::int32_t> children(std::int32_t node) const { return shape_.children(node); }
+  std::int32_t parent(std::int32_t node) const { return shape_.parent(node); }
+  Token token(std::int32_t node) const {
+    const Token token = tree_.batch.drafted_token(request_, node);
+    return token < 0 || token >= tree_.batch.vocab ? tree_.batch.vocab : token;
+  }
+  Row target(std::int32_t node) { return row(rows_[list_index(node)].target, true, node + 1); }
+  Row draft(std::int32_t node) {
+    return row(rows_[list_index(node)].draft, false, tree_.draft_position(request_, node + 1));
+  }
+
+ private:
+  struct RowsOfNode {
+    std::vector<double> target, draft;
+  };
+
+  Row row(std::vector<double>& kept, bool of_target, std::int32_t position) {
+    if (kept.empty()) {
+      kept = probabilities(tree_.batch, of_target, request_, position);
+      kept.push_back(0);
+    }
+    return {kept.data(), tree_.batch.vocab + 1};
+  }
+
+  const TreeBatch& tree_;
+  std::int64_t request_;
+  DraftTree shape_;
+  std::vector<RowsOfNode> rows_;
+};
+
+/// Siblings of core, whose refusals tell the random source how much is left, and why they may have been.
+template <class Siblings, class Random>
+struct MeasuredSiblings : Siblings {
+  Random& random;
+  std::uint32_t& flags;
+
+  void refuse(Token token) {
+    note_impossible(token);
+    if constexpr (std::is_same_v<Siblings, DrawnSiblings<double>>) {
+      const double others = 1 - this->draft[token];
+      if (others > 0) random.unit *= others;
+    }
+    const double left = Siblings::refuse(token);
+    if (left > 0) random.unit *= std::min(1.0, left);
+  }
+
+ private:
+  static constexpr bool drawn = !std::is_same_v<Siblings, ChosenSiblings<double>>;
+
+  /// In an invalid row nothing is tried.
+  void note_impossible(Token token) {
+    if (std::isnan(this->target[0])) return;
+    if constexpr (drawn) {
+      if (std::isnan(this->draft[0])) return;
+    }
+    if (token + 1 == this->target.size) {
+      flags |= flag_token_out_of_range;
+    } else if constexpr (drawn) {
+      if (this->draft[token] == 0) flags |= flag_zero_draft_probability;
+    }
+  }
+};
+
+template <class Random>
+TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& random, std::uint32_t& flags) {
+  const auto walk = [&]<class Siblings>(const auto& make) {
+    return walk_down(view, random, [&](std::int32_t node) {
+      random.unit = 1;
+      return MeasuredSiblings<Siblings, Random>{make(node), random, flags};
+    });
+  };
+  const auto drawn = [&](std::int32_t node) {
+    return IndependentSiblings<double>{copy_of(view.target(node)), copy_of(view.draft(node))};
+  };
+  if (tree.batch.certain_drafts()) {
+    return walk.template operator()<ChosenSiblings<double>>(
+        [&](std::int32_t node) { return ChosenSiblings<double>{copy_of(view.target(node))}; });
+  }
+  if (tree.siblings == Siblings::independent) {
+    return walk.template operator()<IndependentSiblings<double>>(drawn);
+  }
+  return walk.template operator()<DrawnSiblings<double>>(
+      [&](std::int32_t node) { return DrawnSiblings<double>{drawn(node)}; });
+}
+
+}  // namespace
+
+std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
+  std::vector<TreeReferenceVerdict> verdicts(static_cast<std::size_t>(tree.batch.requests));
+  for (std::int64_t request = 0; request < tree.batch.requests; ++request) {
+    TreeReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+    const std::int32_t nodes = tree.batch.length(request);
+    if (nodes < 0 || nodes > tree.batch.gamma) {
+      verdict.flags = flag_length_out_of_range;
+      continue;
+    }
+    std::vector<std::int32_t> parents;
+    for (std::int32_t node = 0; node < nodes; ++node) {
+      if (!tree.node_valid(request, node)) verdict.flags = flag_invalid_tree;
+      parents.push_back(tree.parent(request, node));
+    }
+    if (verdict.flags != 0) continue;
+    TreeRequest view(tree, request, DraftTree(std::move(parents)));
+    MarginRandomSource random([&](Draw draw) { return tree_uniform_of(tree, request, draw); });
+    const TreeVerdict found = walk_request(tree, view, random, verdict.flags);
+    for (std::int32_t node = found.node; node >= 0; node = view.parent(node)) verdict.path.push_back(node);
+    std::reverse(verdict.path.begin(), verdict.path.end());
+    verdict.next = found.next;
+    if (found.next == invalid_token) verdict.flags |= flag_invalid_row;
+    verdict.margin = random.margin;
+  }
+  return verdicts;
+}
+
+}  // namespace speclab

@@ -1,0 +1,66 @@
+#include "kernels/verify/verify_tree.hpp"
+
+#include "kernels/verify/check_parts.hpp"
+#include "kernels/verify/tree_layout.hpp"
+
+namespace speclab {
+
+namespace {
+
+void refuse_unsupported(const TreeBatch& tree) {
+  if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);
+}
+
+/// Sizes, formats, options and arrays that trees add to those of chains.
+Error tree_field_error(const TreeBatch& tree) {
+  if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
+    return *error + " (without_replacement, independent)";
+  }
+  if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma)) {
+    return *error + " (0: as many as nodes)";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+simt::Launch tree_launch(const TreeBatch& tree) {
+  refuse_unsupported(tree);
+  return TreeKernels::layout(tree).walk;
+}
+
+Traffic tree_traffic(const TreeBatch& tree, const TreeOutcome& outcome) {
+  refuse_unsupported(tree);
+  return TreeKernels::traffic(tree, outcome);
+}
+
+Error tree_error(const TreeBatch& tree) {
+  const VerifyBatch& batch = tree.batch;
+  if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
+  if (Error error = field_error(batch)) return error;
+  if (Error error = tree_field_error(tree)) return error;
+  if (Error error = launch_error(batch, TreeKernels::layout(tree).walk)) return error;
+  if (batch.requests == 0) return std::nullopt;
+  const std::int32_t draft_rows = tree.draft_row_count();
+  if (Error error = array_error(batch, draft_rows)) return error;
+  if (batch.gamma > 0 && tree.parents == nullptr) {
+    return "parents is null: the node before each of [requests, gamma] is needed";
+  }
+  std::vector<Memory> memory = memory_of(batch, draft_rows, nullptr, 0);
+  const auto add = [&memory](Memory added) {
+    if (added.data != nullptr && added.bytes() > 0) memory.push_back(std::move(added));
+  };
+  add(view("parents", tree.parents, batch.requests, batch.gamma));
+  if (batch.has_draft_rows()) add(view("draft_row", tree.draft_row, batch.requests, batch.gamma));
+  add(array("path", tree.path, std::int64_t{batch.requests} * batch.gamma));
+  return memory_error(memory);
+}
+
+std::uint64_t run_tree_emulated(const TreeBatch& tree, simt::Order order) {
+  refuse_unsupported(tree);
+  simt::EmulatedExecutor executor(order);
+  TreeKernels::run(executor, tree);
+  return executor.loaded_bytes();
+}
+
+}  // namespace speclab

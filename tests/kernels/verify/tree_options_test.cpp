@@ -1,0 +1,220 @@
+// Options and bytes of tree verification, and what is refused.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/round/tree.hpp"
+#include "kernels/verify/implementation.hpp"
+#include "kernels/verify/tree_layout.hpp"
+#include "tests/kernels/verify/tree_logits.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr double options_band = 1e-5;
+
+const std::vector<std::int32_t> option_tree{-1, -1, -1, 0, 0, 1, 3, 3};
+
+bool as_reference(TreeLogits& logits) {
+  const auto expected = verify_tree_reference(logits.tree());
+  logits.run();
+  return logits.different_from(expected, options_band) == 0;
+}
+
+/// What a run met of the tree, request by request.
+TreeOutcome outcome_of(TreeLogits& logits) {
+  const DraftTree shape(logits.parents);
+  const double each = 1.0 / logits.batch.requests;
+  TreeOutcome outcome;
+  for (std::size_t i = 0; i < logits.accepted.size(); ++i) {
+    std::vector<std::int32_t> path = logits.path_of(i);
+    path.insert(path.begin(), -1);
+    for (std::size_t depth = 0; depth < path.size(); ++depth) {
+      const auto& children = shape.children(path[depth]);
+      const bool last = depth + 1 == path.size();
+      outcome.tried += children.empty() ? 0 : each;
+      outcome.leaves += children.empty() ? each : 0;
+      outcome.rejecting += last && !children.empty() ? each : 0;
+      for (const std::int32_t child : children) {
+        if (!last && child == path[depth + 1]) break;
+        outcome.refused += each;
+      }
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("trees: temperatures, cut-offs, known sums and ties") {
+  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+    for (const Ties ties : {Ties::shared, Ties::lowest}) {
+      CAPTURE(static_cast<int>(how));
+      CAPTURE(static_cast<int>(ties));
+      TreeLogits logits({.requests = 24, .vocab = 300, .dtype = Dtype::bf16, .distance = 0.6}, option_tree,
+                        how, 21);
+      const auto rows = static_cast<std::size_t>(24 * 9);
+      std::vector<float> temperature(rows);
+      std::vector<float> cutoff(rows);
+      for (std::size_t i = 0; i < rows; ++i) {
+        temperature[i] = i % 4 == 3 ? 0.0F : 0.6F + 0.05F * static_cast<float>(i % 9);
+        cutoff[i] = static_cast<float>(i % 5) - 3;
+      }
+      logits.batch.ties = ties;
+      logits.batch.target_options.temperature = temperature.data();
+      logits.batch.target_options.cutoff = cutoff.data();
+      CHECK(as_reference(logits));
+      if (how == Drafting::chosen) continue;
+      logits.batch.draft_options.temperature = temperature.data();
+      CHECK(as_reference(logits));
+      logits.batch.draft_options.cutoff = cutoff.data();
+      CHECK(as_reference(logits));
+    }
+  }
+}
+
+TEST_CASE("trees: known sums, masks, probabilities, two formats and a draft with ids of its own") {
+  constexpr std::int32_t vocab = 260;
+  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen}) {
+    CAPTURE(static_cast<int>(how));
+    TreeLogits logits({.requests = 24, .vocab = vocab, .distance = 0.8}, option_tree, how, 22);
+    std::vector<float> target_sums;
+    std::vector<float> draft_sums;
+    std::vector<float> target_probabilities;
+    for (std::int32_t request = 0; request < 24; ++request) {
+      for (std::int32_t position = 0; position <= 8; ++position) {
+        double target_sum = 0;
+        double draft_sum = 0;
+        for (Token id = 0; id < vocab; ++id) {
+          target_sum += std::exp(static_cast<double>(logits.target_logit(request, position, id)));
+          if (position < 8)
+            draft_sum += std::exp(static_cast<double>(logits.draft_logit(request, position, id)));
+        }
+        target_sums.push_back(static_cast<float>(std::log(target_sum)));
+        if (position < 8) draft_sums.push_back(static_cast<float>(std::log(draft_sum)));
+        for (Token id = 0; id < vocab; ++id) {
+          target_probabilities.push_back(static_cast<float>(
+              std::exp(static_cast<double>(logits.target_logit(request, position, id))) / target_sum));
+        }
+      }
+    }
+    logits.batch.target_options.log_sum_exp = target_sums.data();
+    CHECK(as_reference(logits));
+    if (how != Drafting::chosen) {
+      logits.batch.draft_options.log_sum_exp = draft_sums.data();
+      CHECK(as_reference(logits));
+      logits.batch.target_options = {};
+      CHECK(as_reference(logits));
+      logits.batch.draft_options = {};
+    }
+    logits.batch.target_options = {};
+
+    std::vector<std::uint32_t> mask((vocab + 31) / 32, 0xdb6db6dbU);
+    logits.batch.mask = {mask.data(), nullptr, 0, 0};
+    CHECK(as_reference(logits));
+    logits.batch.mask = {};
+
+    const LogitRows target = logits.batch.target;
+    logits.batch.target = {target_probabilities.data(), Dtype::f32, 9 * vocab, vocab, nullptr,
+                           RowKind::probabilities};
+    CHECK(as_reference(logits));
+    logits.batch.target = target;
+    if (how == Drafting::chosen) continue;
+
+    std::vector<std::uint16_t> half;
+    for (const float logit : logits.draft) half.push_back(from_float<Bf16>(logit).bits);
+    const LogitRows draft = logits.batch.draft;
+    logits.batch.draft = {half.data(), Dtype::bf16, draft.request_stride, draft.row_stride};
+    CHECK(as_reference(logits));
+    // Every other id of the target is one of the draft's 130.
+    std::vector<std::int32_t> place(vocab, -1);
+    for (std::int32_t id = 0; id < vocab; id += 2) place[static_cast<std::size_t>(id)] = id / 2;
+    logits.batch.draft_place = place.data();
+    logits.batch.draft_vocab = 130;
+    for (Token& token : logits.drafted) token = token / 2 * 2;
+    CHECK(as_reference(logits));
+    std::vector<float> zero(24 * 8, 0.0F);
+    logits.batch.draft_options.temperature = zero.data();
+    for (const Ties ties : {Ties::shared, Ties::lowest}) {
+      logits.batch.ties = ties;
+      CHECK(as_reference(logits));
+    }
+  }
+}
+
+TEST_CASE("trees load what tree_traffic says: rows of the path, once where they are kept") {
+  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen}) {
+    for (const auto& [vocab, dtype, keeps] :
+         {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
+      CAPTURE(static_cast<int>(how));
+      CAPTURE(vocab);
+      TreeLogits logits({.requests = 3, .vocab = vocab, .dtype = dtype, .distance = 0.7}, option_tree, how,
+                        23);
+      CHECK(TreeKernels::layout(logits.tree()).keeps == keeps);
+      const auto loaded = static_cast<double>(logits.run());
+      const TreeOutcome outcome = outcome_of(logits);
+      CHECK(outcome.refused > 0);
+      const double counted = tree_traffic(logits.tree(), outcome).read;
+      // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row
+      // that is not kept.
+      const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
+      CHECK(loaded >= counted);
+      CHECK(loaded <= counted + 3 * (tile + 64 * 4 * 32 * 8));
+      // The rows of all nodes once are more than that, and what fused verification of a chain of as many
+      // tokens reads.
+      const double row = static_cast<double>(vocab) * static_cast<double>(dtype_bytes(dtype));
+      if (keeps) CHECK(counted < 3 * 9 * row);
+      CHECK(counted < traffic_of(Implementation::fused, logits.batch, {0, 1}).read);
+    }
+  }
+}
+
+TEST_CASE("trees that cannot be verified are refused with the reason") {
+  TreeLogits logits({.requests = 2, .vocab = 50}, option_tree, Drafting::without_replacement, 24);
+  CHECK(tree_error(logits.tree()) == std::nullopt);
+  const auto error = [&](const std::function<void(TreeBatch&)>& change) {
+    TreeBatch tree = logits.tree();
+    change(tree);
+    return tree_error(tree).value_or("");
+  };
+  const auto mentions = [](const std::string& sentence, const char* words) {
+    return sentence.find(words) != std::string::npos;
+  };
+  CHECK(mentions(error([](TreeBatch& t) { t.parents = {}; }), "parents is null"));
+  CHECK(mentions(error([](TreeBatch& t) { t.batch.gamma = 257; }), "gamma is 257: 0 to 256"));
+  CHECK(mentions(error([](TreeBatch& t) { t.siblings = static_cast<Siblings>(2); }), "siblings is 2"));
+  CHECK(mentions(error([](TreeBatch& t) { t.draft_rows = 9; }), "draft_rows is 9: 0 to 8"));
+  CHECK(mentions(error([](TreeBatch& t) { t.batch.accepted = nullptr; }), "accepted is null"));
+  CHECK(mentions(error([](TreeBatch& t) { t.batch.target.row_stride = 49; }), "target.row_stride is 49"));
+  CHECK(mentions(error([](TreeBatch& t) { t.path = t.batch.accepted; }), "overlaps path"));
+  CHECK(mentions(error([&](TreeBatch& t) { t.path = logits.parents.data(); }), "parents"));
+  CHECK(mentions(error([](TreeBatch& t) {
+                   t.batch.requests = 0x7fffffff;
+                   t.batch.vocab = 20000;
+                 }),
+                 "can be launched"));
+  const auto unsupported = [&](const std::function<void(TreeBatch&)>& change, const char* words) {
+    TreeBatch tree = logits.tree();
+    change(tree);
+    CHECK(mentions(tree_error(tree).value_or(""), words));
+    CHECK_THROWS_AS(run_tree_emulated(tree), std::invalid_argument);
+    CHECK_THROWS_AS(tree_traffic(tree, {}), std::invalid_argument);
+    CHECK_THROWS_AS(tree_launch(tree), std::invalid_argument);
+  };
+  static const float half = 0.5F;
+  static const Token bonus[2]{};
+  static float logs[18];
+  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "rule token");
+  unsupported([](TreeBatch& t) { t.batch.top_p = {&half, nullptr, 0, 0}; }, "top_p");
+  unsupported([](TreeBatch& t) { t.batch.bonus = bonus; }, "bonus");
+  unsupported([](TreeBatch& t) { t.batch.log_probabilities = logs; }, "logarithms");
+  CHECK(tree_launch(logits.tree()).blocks == 2);
+  TreeBatch none = logits.tree();
+  none.batch = {};
+  none.batch.vocab = 10;
+  CHECK(tree_error(none) == std::nullopt);
+  CHECK(run_tree_emulated(none) == 0);
+}
