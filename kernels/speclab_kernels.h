@@ -56,8 +56,14 @@ enum {
   speclab_draft_without_mass = 2,  /* the draft gives a drafted token no mass: it was rejected */
   speclab_token_out_of_range = 4,  /* a drafted id is not in the vocabulary: it was rejected */
   speclab_length_out_of_range = 8, /* lengths[request] is not in 0..gamma: nothing was done, next is -2 */
-  speclab_zero_residual = 16       /* a rejection, but no residual: the target was sampled */
+  speclab_zero_residual = 16,      /* a rejection, but no residual: the target was sampled */
+  speclab_invalid_tree = 32        /* of trees: a parent does not come before its node, or draft_row is out of
+                                      range: nothing was done, next is -2 */
 };
+
+/* How the children of a node of a tree were drafted: each from the draft's row without the siblings before
+ * it, or each from the row as it is. */
+enum { speclab_without_replacement = 0, speclab_independent = 1 };
 
 /* Names are C's. NOLINTBEGIN(readability-identifier-naming) */
 
@@ -163,6 +169,31 @@ typedef struct speclab_verify_batch {
   speclab_view min_p;
 } speclab_verify_batch;
 
+/* A batch of draft trees, verified by recursive rejection, which is exact. Fill with zeros first, then set
+ * struct_size and what is needed. Node -1 is the context, and position i + 1 is what follows node i. Of
+ * `batch`:
+ * - gamma: nodes of a request at most, 0 to 256; lengths or cumulative counts say how many each has
+ * - target: row i + 1 is the target's after node i, row 0 after the context
+ * - draft: row i + 1, or as draft_row says, is what the children of node i were drawn from; rows of leaves
+ *   are not read. data null: children were chosen, not drawn; each is verified as a draft that was certain
+ * - drafted: the token of each node
+ * - uniforms: a coin for each node, then one for the next token
+ * - accepted, tokens, counts: of the accepted path
+ * - method: speclab_token; the implementation is not looked at
+ * - bonus, log_probabilities, log_sum_exps, top_k, top_p, min_p: null */
+typedef struct speclab_tree_batch {
+  size_t struct_size; /* sizeof(speclab_tree_batch); never more than 4096 */
+  const speclab_verify_batch* batch;
+  /* int32 [requests, gamma], or one tree with a request_stride of 0: the node before each, -1 to its own
+   * number - 1. Siblings are tried in the order of their numbers. */
+  speclab_view parents;
+  int32_t siblings;       /* speclab_without_replacement, ... */
+  int32_t draft_rows;     /* rows of the draft that a request has; 0: gamma */
+  speclab_view draft_row; /* int32 [requests, gamma], or data null: which of them follows node i - 1, at i; of
+                             leaves it is not read */
+  int32_t* path;          /* out, or null: [requests, gamma] the accepted nodes, and -1 behind them */
+} speclab_tree_batch;
+
 /* NOLINTEND(readability-identifier-naming) */
 
 /* SPECLAB_KERNELS_VERSION of the library; the header's may be older or newer, as struct_size tells it. */
@@ -194,6 +225,11 @@ SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, voi
  * milliseconds a request. The definition does not report speclab_zero_residual, which is a matter of
  * rounding. */
 SPECLAB_API speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate);
+
+/* The same of trees: on a stream of a device of compute capability 9.0 or above, without a workspace, and on
+ * the CPU. */
+SPECLAB_API speclab_status speclab_verify_tree(const speclab_tree_batch* tree, void* stream);
+SPECLAB_API speclab_status speclab_verify_tree_on_cpu(const speclab_tree_batch* tree, int32_t emulate);
 
 #ifdef __cplusplus
 }

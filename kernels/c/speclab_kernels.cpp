@@ -9,7 +9,9 @@
 
 #include "kernels/gpu/device.hpp"
 #include "kernels/verify/reference.hpp"
+#include "kernels/verify/tree_reference.hpp"
 #include "kernels/verify/verify.hpp"
+#include "kernels/verify/verify_tree.hpp"
 
 namespace {
 
@@ -29,11 +31,27 @@ static_assert(int{speclab_damaged_row} == flag_invalid_row &&
               int{speclab_draft_without_mass} == flag_zero_draft_probability &&
               int{speclab_token_out_of_range} == flag_token_out_of_range &&
               int{speclab_length_out_of_range} == flag_length_out_of_range &&
-              int{speclab_zero_residual} == flag_zero_residual);
+              int{speclab_zero_residual} == flag_zero_residual &&
+              int{speclab_invalid_tree} == flag_invalid_tree);
+static_assert(speclab_independent == static_cast<int>(Siblings::independent));
 
-/// Size of the structure when it was first published. It only ever grows, and at its end.
-constexpr std::size_t first_size = 216;
-static_assert(first_size <= sizeof(speclab_verify_batch));
+/// A structure's name, and its size when it was first published. It only ever grows, and at its end.
+template <class Structure>
+struct Published;
+template <>
+struct Published<speclab_verify_batch> {
+  static constexpr const char* argument = "batch";
+  static constexpr const char* name = "speclab_verify_batch";
+  static constexpr std::size_t size = 216;
+};
+template <>
+struct Published<speclab_tree_batch> {
+  static constexpr const char* argument = "tree";
+  static constexpr const char* name = "speclab_tree_batch";
+  static constexpr std::size_t size = 96;
+};
+static_assert(Published<speclab_verify_batch>::size <= sizeof(speclab_verify_batch) &&
+              Published<speclab_tree_batch>::size == sizeof(speclab_tree_batch));
 
 thread_local std::string last_error;
 thread_local std::string device_name;
@@ -66,20 +84,23 @@ speclab_status guarded(const Work& work) noexcept {
 
 /// The caller's structure in this version's: what an older header lacks is zero; what a newer one adds must
 /// be, since nobody here knows what it means.
-speclab_verify_batch known_part(const speclab_verify_batch* given) {
-  if (given == nullptr) throw std::invalid_argument("batch is null: a speclab_verify_batch is needed");
+template <class Structure>
+Structure known_part(const Structure* given) {
+  using Known = Published<Structure>;
+  const std::string sizeof_name = std::string("sizeof(") + Known::name + ") is needed, ";
+  if (given == nullptr) {
+    throw std::invalid_argument(std::string(Known::argument) + " is null: a " + Known::name + " is needed");
+  }
   const std::size_t size = given->struct_size;
-  if (size < first_size) {
-    throw std::invalid_argument("struct_size is " + std::to_string(size) +
-                                ": sizeof(speclab_verify_batch) is needed, " + std::to_string(first_size) +
-                                " or more");
+  if (size < Known::size) {
+    throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
+                                std::to_string(Known::size) + " or more");
   }
   // All of it is read. No version will be as large, and memory that was never set often holds more.
   constexpr std::size_t largest_size = 4096;
   if (size > largest_size) {
-    throw std::invalid_argument("struct_size is " + std::to_string(size) +
-                                ": sizeof(speclab_verify_batch) is needed, and no version has more than " +
-                                std::to_string(largest_size));
+    throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
+                                "and no version has more than " + std::to_string(largest_size));
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   if (std::any_of(bytes + std::min(size, sizeof *given), bytes + size,
@@ -89,11 +110,8 @@ speclab_verify_batch known_part(const speclab_verify_batch* given) {
         std::to_string(sizeof *given) +
         ": what follows must be zero; a field of a newer header was set, so use a newer library");
   }
-  speclab_verify_batch known{};
+  Structure known{};
   std::memcpy(&known, given, std::min(size, sizeof known));
-  if (known.reserved != 0) {
-    throw std::invalid_argument("reserved is " + std::to_string(known.reserved) + ": it must be 0");
-  }
   return known;
 }
 
@@ -109,6 +127,9 @@ View<const T> view_or(const speclab_view& view, const T* array) {
 }
 
 VerifyBatch batch_of(const speclab_verify_batch& from) {
+  if (from.reserved != 0) {
+    throw std::invalid_argument("reserved is " + std::to_string(from.reserved) + ": it must be 0");
+  }
   VerifyBatch batch;
   batch.requests = from.requests;
   batch.gamma = from.gamma;
@@ -151,6 +172,17 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
   batch.tokens = from.tokens;
   batch.counts = from.counts;
   return batch;
+}
+
+TreeBatch tree_of(const speclab_tree_batch& from) {
+  TreeBatch tree;
+  tree.batch = batch_of(known_part(from.batch));
+  tree.parents = view_of<std::int32_t>(from.parents);
+  tree.siblings = static_cast<Siblings>(from.siblings);
+  tree.draft_rows = from.draft_rows;
+  tree.draft_row = view_of<std::int32_t>(from.draft_row);
+  tree.path = from.path;
+  return tree;
 }
 
 /// Flags of a request by its verdict and the rows at the position where it ended.
@@ -244,6 +276,27 @@ speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t 
       run_emulated(implementation, verified);
     } else {
       run_definition(implementation, verified);
+    }
+  });
+}
+
+speclab_status speclab_verify_tree(const speclab_tree_batch* tree, void* stream) {
+  return guarded([&] { verify_tree(tree_of(known_part(tree)), static_cast<CUstream_st*>(stream)); });
+}
+
+speclab_status speclab_verify_tree_on_cpu(const speclab_tree_batch* tree, int32_t emulate) {
+  return guarded([&] {
+    const TreeBatch verified = tree_of(known_part(tree));
+    if (const auto error = tree_error(verified)) throw std::invalid_argument(*error);
+    if (emulate != 0) {
+      run_tree_emulated(verified);
+      return;
+    }
+    const auto verdicts = verify_tree_reference(verified);
+    for (std::int64_t request = 0; request < verified.batch.requests; ++request) {
+      const TreeReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+      write_tree_result(verified, request, verdict.path.data(),
+                        static_cast<std::int32_t>(verdict.path.size()), verdict.next, verdict.flags);
     }
   });
 }

@@ -24,11 +24,14 @@ std::size_t span_of(const View<T>& view, std::int32_t requests, std::int32_t pos
 /// Device copies that a batch points to.
 class DeviceBatch {
  public:
-  explicit DeviceBatch(const VerifyBatch& host) : batch(host), host_(host) {
+  explicit DeviceBatch(const VerifyBatch& host) : DeviceBatch(host, host.gamma) {}
+
+  /// With so many rows of the draft for each request.
+  DeviceBatch(const VerifyBatch& host, std::int32_t draft_rows) : batch(host), host_(host) {
     const auto requests = static_cast<std::size_t>(host.requests);
     const std::size_t positions = requests * static_cast<std::size_t>(host.gamma + 1);
     batch.target = rows(host.target, host.target_rows(host.gamma), host.vocab);
-    batch.draft = rows(host.draft, host.gamma, host.vocab_of(false));
+    batch.draft = rows(host.draft, draft_rows, host.vocab_of(false));
     batch.target_options = options(host.target_options, host.gamma + 1);
     batch.draft_options = options(host.draft_options, host.gamma);
     batch.draft_place = copy(host.draft_place, static_cast<std::size_t>(host.vocab));
@@ -67,7 +70,7 @@ class DeviceBatch {
 
   VerifyBatch batch;
 
- private:
+ protected:
   template <class T>
   T* copy(T* host, std::size_t count) {
     if (host == nullptr) return nullptr;
@@ -83,6 +86,12 @@ class DeviceBatch {
     host.data = data;
     return host;
   }
+  template <class T>
+  static void back(T* host, const T* device, std::size_t count) {
+    if (host != nullptr) SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
+  }
+
+ private:
   LogitRows rows(LogitRows host, std::int32_t positions, std::int64_t vocab) {
     const std::int64_t bytes = dtype_bytes(host.dtype);
     const View<const unsigned char> of_bytes(static_cast<const unsigned char*>(host.data), host.index,
@@ -96,16 +105,54 @@ class DeviceBatch {
     return {view(host.temperature, positions), view(host.cutoff, positions),
             view(host.log_sum_exp, positions)};
   }
-  template <class T>
-  static void back(T* host, const T* device, std::size_t count) {
-    if (host != nullptr) SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  }
 
   VerifyBatch host_;
   std::vector<DeviceArray<unsigned char>> kept_;
 };
 
+/// The same of trees.
+class DeviceTrees : public DeviceBatch {
+ public:
+  explicit DeviceTrees(const TreeBatch& host)
+      : DeviceBatch(host.batch, host.draft_row_count()), tree(host), host_(host) {
+    tree.batch = batch;
+    tree.parents = view(host.parents, host.batch.gamma);
+    tree.draft_row = view(host.draft_row, host.batch.gamma);
+    tree.path = copy(host.path, path_size());
+  }
+
+  void fetch() const {
+    DeviceBatch::fetch();
+    back(host_.path, tree.path, path_size());
+  }
+
+  TreeBatch tree;
+
+ private:
+  std::size_t path_size() const {
+    return static_cast<std::size_t>(host_.batch.requests) * static_cast<std::size_t>(host_.batch.gamma);
+  }
+
+  TreeBatch host_;
+};
+
 }  // namespace
+
+void run_host_trees_on_gpu(const TreeBatch& host, GpuLaunch how) {
+  DeviceTrees device(host);
+  const OwnedStream stream = make_stream();
+  const auto run = [&] { run_tree_on_gpu(device.tree, stream.get()); };
+  // A capture comes after a launch, which may load the kernels.
+  run();
+  if (how == GpuLaunch::graph) {
+    const CapturedGraph graph(stream.get(), run);
+    graph.replay(stream.get());
+    SPECLAB_CUDA(cudaStreamSynchronize(stream.get()));
+  } else {
+    SPECLAB_CUDA(cudaStreamSynchronize(stream.get()));
+  }
+  device.fetch();
+}
 
 void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& host, GpuLaunch how) {
   DeviceBatch device(host);

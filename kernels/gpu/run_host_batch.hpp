@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/verify/implementation.hpp"
+#include "kernels/verify/verify_tree.hpp"
 
 namespace speclab {
 
@@ -12,5 +13,8 @@ enum class GpuLaunch { stream, graph };
 /// points. Throws std::runtime_error with call, file and line when CUDA fails.
 void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& batch,
                            GpuLaunch how = GpuLaunch::stream);
+
+/// The same of trees; the graph is replayed once.
+void run_host_trees_on_gpu(const TreeBatch& tree, GpuLaunch how = GpuLaunch::stream);
 
 }  // namespace speclab

@@ -31,6 +31,8 @@ void run_host_batch_on_gpu(Implementation, const VerifyBatch&, GpuLaunch) {
   throw std::runtime_error(reason);
 }
 
+void run_host_trees_on_gpu(const TreeBatch&, GpuLaunch) { throw std::runtime_error(reason); }
+
 BenchMeasurement measure_on_gpu(const BenchTask&, const std::function<bool()>&) {
   throw std::runtime_error(reason);
 }

@@ -227,19 +227,27 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, std::int32_t draft_posit
       view("min_p", batch.min_p, requests, batch.gamma + 1),
       array("target.index", batch.target.index, requests),
   };
-  const auto add_options = [&](const std::string& name, const RowOptions& options, std::int64_t positions) {
-    all.push_back(view(name + ".temperature", options.temperature, requests, positions));
-    all.push_back(view(name + ".cutoff", options.cutoff, requests, positions));
-    all.push_back(view(name + ".log_sum_exp", options.log_sum_exp, requests, positions));
+  // Dense arrays of the draft's options have gamma entries a request, however many rows there are.
+  const auto add_option = [&](const std::string& name, View<const float> option, bool of_target,
+                              std::int64_t positions) {
+    if (option.request_stride == decltype(option)::dense)
+      option.request_stride = batch.positions_of(of_target);
+    all.push_back(view(name, option, requests, positions));
+  };
+  const auto add_options = [&](const std::string& name, bool of_target, std::int64_t positions) {
+    const RowOptions& options = batch.options(of_target);
+    add_option(name + ".temperature", options.temperature, of_target, positions);
+    add_option(name + ".cutoff", options.cutoff, of_target, positions);
+    add_option(name + ".log_sum_exp", options.log_sum_exp, of_target, positions);
   };
   if (target_positions > 0) {
     all.push_back(logits("target.data", batch.target, requests, target_positions, batch.vocab));
-    add_options("target_options", batch.target_options, target_positions);
+    add_options("target_options", true, target_positions);
   }
   if (batch.gamma > 0) all.push_back(view("drafted", batch.drafted, requests, batch.gamma));
   if (batch.has_draft_rows()) {
     all.push_back(logits("draft.data", batch.draft, requests, draft_positions, batch.vocab_of(false)));
-    add_options("draft_options", batch.draft_options, draft_positions);
+    add_options("draft_options", false, draft_positions);
     all.push_back(array("draft.index", batch.draft.index, requests));
     all.push_back(array("draft_place", batch.draft_place, batch.vocab));
   }

@@ -22,14 +22,12 @@ enum class Siblings : std::int32_t {
 ///   node i were drawn from; rows of leaves are not read. data null: children were chosen, not drawn (the
 ///   likeliest, say), and each is verified as a draft that was certain of it.
 /// - target_options, draft_options, mask: entries of their rows; dense arrays of the draft's have as many
-/// entries a
-///   request as there are nodes. ties, draft_vocab, draft_place: as for chains.
+///   entries a request as there are nodes. ties, draft_vocab, draft_place: as for chains.
 /// - drafted [requests, nodes]: the token of each node.
 /// - uniforms [requests, nodes + 1]: an acceptance draw for each node, then the one that picks the next
 ///   token. Addresses: the draw of node i has slot i + 1, as in core's round with a tree.
-/// - accepted: the length of the accepted path. tokens, counts: its tokens and the next one, padded to nodes
-/// + 1.
-///   flags: of all children that were refused on the way.
+/// - accepted: the length of the accepted path. tokens, counts: its tokens and the next one, padded to one
+///   more than nodes. flags: of all children that were refused on the way.
 /// The rule is the token's. bonus, top_k, top_p, min_p and the logarithms are not for trees, and null.
 struct TreeBatch {
   VerifyBatch batch;

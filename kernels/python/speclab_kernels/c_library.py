@@ -10,6 +10,7 @@ from pathlib import Path
 
 DTYPES = {"torch.float32": 0, "torch.bfloat16": 1, "torch.float16": 2}
 TIES = {"shared": 0, "lowest": 1}
+SIBLINGS = {"without_replacement": 0, "independent": 1}
 METHODS = {"token": 0, "lenient": 1, "block": 2}
 RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
 
@@ -52,6 +53,15 @@ class Batch(ctypes.Structure):
         super().__init__(struct_size=ctypes.sizeof(Batch), **fields)
 
 
+class TreeBatch(ctypes.Structure):
+    """speclab_tree_batch."""
+    _fields_ = [("struct_size", c_size_t), ("batch", POINTER(Batch)), ("parents", View), ("siblings", c_int32), ("draft_rows", c_int32),
+                ("draft_row", View), ("path", c_void_p)]
+
+    def __init__(self, batch, **fields):
+        super().__init__(struct_size=ctypes.sizeof(TreeBatch), batch=ctypes.pointer(batch), **fields)
+
+
 def pointer(tensor):
     return None if tensor is None else tensor.data_ptr()
 
@@ -88,11 +98,11 @@ def view(name, tensor, shape, dtype):
 
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
              method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
-             implementation=0, target_options=None, draft_options=None, tokens=None, counts=None, **fields):
+             implementation=0, target_options=None, draft_options=None, tokens=None, counts=None, draft_rows=None, **fields):
     """A Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None where drafts were certain; drafted
     [B, gamma], accepted and next [B] int32; uniforms [B, gamma + 1] float64, or addresses [B, 2] int64 with the seed
     and trial + 2^32 round; tokens [B, gamma + 1] int32 gets the tokens kept, next, and -1 behind them, counts [B] int32
-    how many they are. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. fields:
+    how many they are. draft_rows: of trees, how many rows the draft has, where they are not gamma. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. fields:
     the header's further ones as they are, Views and addresses. The caller keeps the tensors alive until the work
     is done."""
     requests, positions, vocab = target.shape
@@ -102,8 +112,9 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         return RowOptions(**{key: dense(f"{name}.{key}", value, (requests, count), "torch.float32")
                              for key, value in (given or {}).items()})
 
-    if draft is not None and tuple(draft.shape) != (requests, gamma, vocab):
-        raise SpeclabError(f"draft is {tuple(draft.shape)}: {(requests, gamma, vocab)} is needed")
+    of_draft = (requests, gamma if draft_rows is None else draft_rows, vocab)
+    if draft is not None and tuple(draft.shape) != of_draft:
+        raise SpeclabError(f"draft is {tuple(draft.shape)}: {of_draft} is needed")
     for name, tensor in (("target", target), ("draft", draft)):
         if tensor is not None and str(tensor.dtype) not in DTYPES:
             raise SpeclabError(f"{name} is {tensor.dtype}: one of {', '.join(DTYPES)} is needed")
@@ -166,6 +177,8 @@ class Library:
         self.c.speclab_verify_workspace_bytes.argtypes = [POINTER(Batch), POINTER(c_size_t)]
         self.c.speclab_verify.argtypes = [POINTER(Batch), c_void_p, c_size_t, c_void_p]
         self.c.speclab_verify_on_cpu.argtypes = [POINTER(Batch), c_int32]
+        self.c.speclab_verify_tree.argtypes = [POINTER(TreeBatch), c_void_p]
+        self.c.speclab_verify_tree_on_cpu.argtypes = [POINTER(TreeBatch), c_int32]
 
     def _check(self, status):
         if status != 0:
@@ -203,6 +216,14 @@ class Library:
     def on_cpu(self, batch, emulate=False):
         """speclab_verify_on_cpu: by the definition, or by the kernels in the emulator."""
         self._check(self.c.speclab_verify_on_cpu(ctypes.byref(batch), emulate))
+
+    def launch_tree(self, tree, stream):
+        """speclab_verify_tree on a cudaStream_t."""
+        self._check(self.c.speclab_verify_tree(ctypes.byref(tree), stream))
+
+    def tree_on_cpu(self, tree, emulate=False):
+        """speclab_verify_tree_on_cpu: by the definition, or by the kernel in the emulator."""
+        self._check(self.c.speclab_verify_tree_on_cpu(ctypes.byref(tree), emulate))
 
 
 @cache

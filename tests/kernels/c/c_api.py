@@ -37,6 +37,17 @@ class Tensor:
         return self.strides == self.dense_strides()
 
 
+class Made(Tensor):
+    """A tensor of these values."""
+
+    def __init__(self, values, shape, dtype="torch.int32", c=ctypes.c_int32):
+        super().__init__(0, shape, dtype)
+        self.values = (c * len(values))(*values)
+
+    def data_ptr(self):
+        return ctypes.addressof(self.values)
+
+
 def tensors(requests=8, gamma=4, vocab=1000, dtype="torch.bfloat16"):
     return {"target": Tensor(0, (requests, gamma + 1, vocab), dtype),
             "draft": Tensor(1, (requests, gamma, vocab), dtype),
@@ -57,6 +68,7 @@ class SharedLibrary(unittest.TestCase):
         self.assertEqual({line.split()[-1] for line in lines},
                          {"speclab_" + name for name in ("kernels_version", "last_error", "device_name",
                                                          "implementation_name", "verify", "verify_on_cpu",
+                                                         "verify_tree", "verify_tree_on_cpu",
                                                          "verify_workspace_bytes")})
 
     def test_version_is_the_projects(self):
@@ -130,14 +142,6 @@ class SharedLibrary(unittest.TestCase):
     def test_decides_on_the_cpu(self):
         """Two ids, equal rows: the drafted id is accepted whatever its uniform, and the other uniform picks the next. In the
         second request the draft is certain of an id without target probability."""
-        class Made(Tensor):
-            def __init__(self, values, shape, dtype, c):
-                super().__init__(0, shape, dtype)
-                self.values = (c * len(values))(*values)
-
-            def data_ptr(self):
-                return ctypes.addressof(self.values)
-
         infinity = float("inf")
         for emulate in (False, True):
             made = {"target": Made([0, 0, 0, 0, -infinity, 5, 0, 0], (2, 2, 2), "torch.float32", ctypes.c_float),
@@ -153,6 +157,26 @@ class SharedLibrary(unittest.TestCase):
         made["target"].data_ptr = lambda: 0
         with self.assertRaisesRegex(sk.SpeclabError, "target.data is null"):
             self.library.on_cpu(sk.batch_of(**made))
+
+    def test_decides_trees_on_the_cpu(self):
+        """Chosen children 0 and 1 of the context, whose target is certain of 1, and of 2 after the second child."""
+        infinity = float("inf")
+        for emulate in (False, True):
+            logits = [-infinity, 0, -infinity, 0, 0, 0, -infinity, -infinity, 0]
+            made = {"target": Made(logits, (1, 3, 3), "torch.float32", ctypes.c_float), "draft": None, "drafted": Made([0, 1], (1, 2)),
+                    "uniforms": Made([0.0, 0.999, 0.5], (1, 3), "torch.float64", ctypes.c_double), "tokens": Made([-7] * 3, (1, 3)),
+                    **{name: Made([-7], (1,)) for name in ("accepted", "next", "counts", "flags")}}
+            path, parents = Made([-7] * 2, (1, 2)), Made([-1, -1], (1, 2))
+            tree = sk.TreeBatch(sk.batch_of(**made), parents=sk.view("parents", parents, (1, 2), "torch.int32"), path=path.data_ptr())
+            self.library.tree_on_cpu(tree, emulate)
+            self.assertEqual((list(path.values), list(made["tokens"].values)), ([1, -1], [1, 2, -1]))
+            self.assertEqual([made[name].values[0] for name in ("accepted", "next", "counts", "flags")], [1, 2, 2, 0])
+            parents.values[1] = 1
+            self.library.tree_on_cpu(tree, emulate)
+            self.assertEqual((made["next"].values[0], made["flags"].values[0]), (-2, 32))
+        tree.struct_size -= 8
+        with self.assertRaisesRegex(sk.SpeclabError, "sizeof.speclab_tree_batch. is needed, 96 or more"):
+            self.library.tree_on_cpu(tree)
 
     def test_a_good_batch_gets_as_far_as_the_device(self):
         if self.library.device_name() is not None:

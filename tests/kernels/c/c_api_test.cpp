@@ -14,7 +14,7 @@
 #include "kernels/verify/fused_layout.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/reference.hpp"
-#include "tests/kernels/verify/logit_batch.hpp"
+#include "tests/kernels/verify/tree_logits.hpp"
 
 namespace speclab {
 
@@ -28,6 +28,8 @@ void run_on_gpu(Implementation, const VerifyBatch& batch, void* workspace, CUstr
   if (launch_failure != nullptr) throw std::runtime_error(launch_failure);
   FusedKernels::run(simt::EmulatedExecutor(simt::Order::forward), batch, workspace);
 }
+
+void run_tree_on_gpu(const TreeBatch& tree, CUstream_st*) { run_tree_emulated(tree); }
 
 std::optional<GpuDevice> current_device() { return std::nullopt; }
 
@@ -381,4 +383,87 @@ TEST_CASE("a structure of another version is understood or refused") {
     CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
     CHECK(std::string(speclab_last_error()).find("no version has more than 4096") != std::string::npos);
   }
+}
+
+TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU and on the CPU") {
+  const std::vector<std::int32_t> parents{-1, -1, 0, 0, 1};
+  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+    TreeLogits logits({.requests = 12, .vocab = 60, .distance = 0.8}, parents, how, 71);
+    logits.drafted_at(2, 0) = 60;
+    std::vector<Token> tokens(12 * 6);
+    std::vector<std::int32_t> counts(12);
+    logits.batch.tokens = tokens.data();
+    logits.batch.counts = counts.data();
+    logits.run();
+    const auto path = logits.path;
+    const auto next = logits.next;
+    const auto flags = logits.flags;
+    const auto expected_tokens = tokens;
+    const auto expected_counts = counts;
+
+    speclab_verify_batch batch = as_c(logits.batch);
+    batch.tokens = tokens.data();
+    batch.counts = counts.data();
+    speclab_tree_batch tree{};
+    tree.struct_size = sizeof tree;
+    tree.batch = &batch;
+    tree.parents = {parents.data(), nullptr, 0, 1};
+    tree.siblings = how == Drafting::independent ? speclab_independent : speclab_without_replacement;
+    tree.path = logits.path.data();
+    for (const int emulate : {-1, 0, 1}) {
+      CAPTURE(emulate);
+      std::fill(logits.path.begin(), logits.path.end() - 1, -5);
+      std::fill(tokens.begin(), tokens.end(), -5);
+      REQUIRE((emulate < 0 ? speclab_verify_tree(&tree, nullptr)
+                           : speclab_verify_tree_on_cpu(&tree, emulate)) == speclab_ok);
+      CHECK(logits.path == path);
+      CHECK(logits.next == next);
+      CHECK(logits.flags == flags);
+      CHECK(tokens == expected_tokens);
+      CHECK(counts == expected_counts);
+    }
+    // Each field of the structure arrives.
+    const std::vector<std::int32_t> rows{4, 3, 2, 1, 0};
+    tree.draft_row = {rows.data(), nullptr, 0, 1};
+    tree.draft_rows = 1;
+    REQUIRE(speclab_verify_tree_on_cpu(&tree, 0) == speclab_ok);
+    CHECK((logits.flags[0] == speclab_invalid_tree) == (how != Drafting::chosen));
+    CHECK((logits.flags == flags) == (how == Drafting::chosen));
+  }
+}
+
+TEST_CASE("trees through the C interface: mistakes are told") {
+  TreeLogits logits({.requests = 2, .vocab = 20}, {-1, -1, 0}, Drafting::without_replacement, 72);
+  speclab_verify_batch batch = as_c(logits.batch);
+  speclab_tree_batch tree{};
+  tree.struct_size = sizeof tree;
+  tree.batch = &batch;
+  tree.parents = {logits.parents.data(), nullptr, 0, 1};
+  const auto refused = [&](const char* words) {
+    for (const bool on_cpu : {false, true}) {
+      CHECK((on_cpu ? speclab_verify_tree_on_cpu(&tree, 0) : speclab_verify_tree(&tree, nullptr)) ==
+            speclab_invalid_argument);
+      CHECK(std::string(speclab_last_error()).find(words) != std::string::npos);
+    }
+  };
+  REQUIRE(speclab_verify_tree_on_cpu(&tree, 0) == speclab_ok);
+  tree.parents = {};
+  refused("parents is null");
+  tree.parents = {logits.parents.data(), nullptr, 0, 1};
+  tree.siblings = 2;
+  refused("siblings is 2");
+  tree.siblings = 0;
+  batch.method = speclab_block;
+  refused("the rule token alone");
+  batch.method = speclab_token;
+  batch.struct_size = 215;
+  refused("sizeof(speclab_verify_batch)");
+  batch.struct_size = sizeof batch;
+  tree.batch = nullptr;
+  refused("batch is null");
+  tree.batch = &batch;
+  tree.struct_size = sizeof tree - 8;
+  refused("sizeof(speclab_tree_batch) is needed, 96 or more");
+  CHECK(speclab_verify_tree(nullptr, nullptr) == speclab_invalid_argument);
+  CHECK(std::string(speclab_last_error()) == "tree is null: a speclab_tree_batch is needed");
 }

@@ -1,0 +1,50 @@
+// Tree verification on a GPU beside the reference, alone and from a CUDA graph. Ends with status 77 (skipped)
+// where there is no device.
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "core/round/tree.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/gpu/run_host_batch.hpp"
+#include "tests/kernels/verify/tree_logits.hpp"
+
+namespace {
+
+using namespace speclab;
+
+/// Requests that end otherwise than the reference says, and runs that changed something.
+int tree_faults(const std::vector<std::int32_t>& parents, Drafting how, Dtype dtype, std::int32_t vocab) {
+  constexpr double band = 1e-5;
+  TreeLogits logits({.requests = 24, .vocab = vocab, .dtype = dtype, .distance = 0.8}, parents, how, 81);
+  int within = 0;
+  run_host_trees_on_gpu(logits.tree());
+  const int different = logits.different_from(verify_tree_reference(logits.tree()), band, &within);
+  const auto path = logits.path;
+  const auto next = logits.next;
+  run_host_trees_on_gpu(logits.tree(), GpuLaunch::graph);
+  const int changed = logits.path == path && logits.next == next ? 0 : 1;
+  std::printf(
+      "%zu nodes, drafting %d, dtype %d, vocab %d: %d differ, %d within the band, %d of 1 runs changed\n",
+      parents.size(), static_cast<int>(how), static_cast<int>(dtype), vocab, different, within, changed);
+  return different + changed;
+}
+
+}  // namespace
+
+int main() {
+  constexpr int skipped = 77;
+  if (!why_no_device().empty()) {
+    std::printf("skipped: kernels/verify_trees_gpu: %s\n", why_no_device().c_str());
+    return skipped;
+  }
+  int wrong = 0;
+  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+    for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
+      for (const std::int32_t vocab : {7, 1000, 40001}) {
+        wrong += tree_faults(branching_tree({3, 2, 1}).parents(), how, dtype, vocab);
+      }
+    }
+  }
+  return wrong == 0 ? 0 : 1;
+}
