@@ -1,5 +1,4 @@
-// Verification of draft trees from logits: what runs, sizes and counts it. speclab_kernels.h is the same for
-// C.
+// Verification of draft trees from logits: what runs, sizes and counts it. speclab_kernels.h does so for C.
 #pragma once
 
 #include <cstdint>

@@ -4,12 +4,13 @@
     result = verify(target, draft, drafted, uniforms)      # on the tensors' device: a GPU, or the CPU
     result.tokens                                          # [B, gamma + 1] int32: accepted tokens, the next one, then -1
 
+Draft trees: speclab_kernels.verify_tree.
 Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
 speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
 """
 from .c_library import Library, SpeclabError, library
 
-__all__ = ["Library", "SpeclabError", "Verified", "addresses", "library", "verify"]
+__all__ = ["Library", "SpeclabError", "Verified", "VerifiedTree", "addresses", "library", "verify", "verify_tree"]
 
 
 def __getattr__(name):
@@ -17,4 +18,7 @@ def __getattr__(name):
     if name in ("Verified", "addresses", "verify"):
         from . import torch_operator
         return getattr(torch_operator, name)
+    if name in ("VerifiedTree", "verify_tree"):
+        from . import tree_operator
+        return getattr(tree_operator, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

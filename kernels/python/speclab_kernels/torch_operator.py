@@ -106,6 +106,18 @@ def _(target, draft, drafted, *others):
     return _outputs(target, drafted, others[-2])
 
 
+def need_one_device(target, **tensors):
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.device != target.device:
+            raise SpeclabError(f"{name} is on {tensor.device} and target on {target.device}: one device is needed")
+
+
+def need_known(**words):
+    for name, (value, known) in words.items():
+        if value not in known:
+            raise SpeclabError(f"{name} is {value!r}: one of {', '.join(known)} is needed")
+
+
 # What a number may be; numbers in tensors are for the device to see, which makes their rows damaged ones.
 _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole number, 0 or more,"),
             "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
@@ -114,7 +126,7 @@ _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole
             "draft_temperature": (lambda value: value >= 0, "a number, 0 or more,")}
 
 
-def _spread(name, value, shape, dtype, device):
+def spread_over(name, value, shape, dtype, device):
     """A number, a tensor of requests or one of `shape`, [B] or [B, n], as a tensor of that shape: a view where it was a tensor of the dtype."""
     if value is None:
         return None
@@ -136,7 +148,7 @@ def _spread(name, value, shape, dtype, device):
     return requests.to(dtype).expand(shape)
 
 
-def _mask_of(mask, requests, positions, vocab):
+def mask_of(mask, requests, positions, vocab):
     """[B, gamma + 1, words]."""
     if mask is None:
         return None
@@ -183,25 +195,20 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
     requests, rows, vocab = target.shape
-    for name, tensor in (("draft", draft), ("drafted", drafted), ("uniforms", uniforms), ("addresses", addresses),
-                         ("lengths", lengths), ("mask", mask)):
-        if tensor is not None and tensor.device != target.device:
-            raise SpeclabError(f"{name} is on {tensor.device} and target on {target.device}: one device is needed")
-    for name, value, known in (("method", method, METHODS), ("residual", residual, RESIDUALS), ("ties", ties, TIES)):
-        if value not in known:
-            raise SpeclabError(f"{name} is {value!r}: one of {', '.join(known)} is needed")
+    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=mask)
+    need_known(method=(method, METHODS), residual=(residual, RESIDUALS), ties=(ties, TIES))
     if uniforms is None and addresses is None and seeds is None and positions is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
 
     each, of_target, of_draft = (requests,), (requests, rows), (requests, rows - 1)
 
     def spread(name, value, shape=of_target, dtype=torch.float32):
-        return _spread(name, value, shape, dtype, target.device)
+        return spread_over(name, value, shape, dtype, target.device)
 
     *found, log_probabilities, log_sum_exps = _verify(
         target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses, spread("seeds", seeds, each, torch.int64),
         spread("positions", positions, each, torch.int64), None if lengths is None else lengths.to(torch.int32),
-        _mask_of(mask, requests, rows, vocab), spread("top_k", top_k, dtype=torch.int32), spread("top_p", top_p),
+        mask_of(mask, requests, rows, vocab), spread("top_k", top_k, dtype=torch.int32), spread("top_p", top_p),
         spread("min_p", min_p), spread("target_temperature", target_temperature), spread("target_cutoff", target_cutoff),
         spread("target_log_sum_exp", target_log_sum_exp), spread("draft_temperature", draft_temperature, of_draft),
         spread("draft_cutoff", draft_cutoff, of_draft), spread("draft_log_sum_exp", draft_log_sum_exp, of_draft), method,

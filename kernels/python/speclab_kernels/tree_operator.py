@@ -1,0 +1,123 @@
+"""Verification of draft trees as an operator of torch: torch.ops.speclab.verify_tree, with `verify_tree` before it. On a GPU of compute
+capability 9.0 or above one launch on the current stream, which waits for nothing; on CPU tensors the program that defines the answer.
+"""
+from typing import NamedTuple, Optional, Tuple
+
+import torch
+from torch import Tensor
+
+from .c_library import SIBLINGS, TIES, SpeclabError, TreeBatch, batch_of, library, view
+from .torch_operator import mask_of, need_known, need_one_device, spread_over
+
+
+class VerifiedTree(NamedTuple):
+    """int32 on the device of the logits, for B requests of up to N nodes."""
+    tokens: Tensor  # [B, N + 1] the tokens of the accepted path, the next one, and -1 behind them
+    counts: Tensor  # [B] how many of them are tokens
+    path: Tensor  # [B, N] the accepted nodes, and -1 behind them
+    accepted: Tensor  # [B] how many they are
+    next: Tensor  # [B] the token after them; -2 where a row that matters is damaged, or the tree is none
+    flags: Tensor  # [B] bits of speclab_verify_batch.flags
+
+
+def _outputs(target, drafted):
+    requests, nodes = drafted.shape
+    shapes = ((requests, nodes + 1), (requests,), (requests, nodes), *3 * [(requests,)])
+    return tuple(torch.empty(shape, dtype=torch.int32, device=target.device) for shape in shapes)
+
+
+@torch.library.custom_op("speclab::verify_tree", mutates_args=())
+def _verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parents: Tensor, draft_row: Optional[Tensor],
+                 uniforms: Optional[Tensor], addresses: Optional[Tensor], seeds: Optional[Tensor], positions: Optional[Tensor],
+                 lengths: Optional[Tensor], mask: Optional[Tensor], target_temperature: Optional[Tensor],
+                 target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
+                 draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], siblings: str, ties: str,
+                 emulate: bool) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    requests, nodes = drafted.shape
+    rows = 0 if draft is None else draft.shape[1]
+    of_target, of_draft, words = (requests, nodes + 1), (requests, rows), -(-target.shape[2] // 32)
+    views = {name: view(name, tensor, shape, dtype) for name, tensor, shape, dtype in (
+        ("seeds", seeds, (requests,), "torch.int64"), ("positions", positions, (requests,), "torch.int64"),
+        ("mask", mask, (*of_target, words), "torch.int32"),
+        ("target_temperature", target_temperature, of_target, "torch.float32"),
+        ("target_cutoff", target_cutoff, of_target, "torch.float32"),
+        ("target_log_sum_exp", target_log_sum_exp, of_target, "torch.float32"),
+        ("draft_temperature", draft_temperature, of_draft, "torch.float32"),
+        ("draft_cutoff", draft_cutoff, of_draft, "torch.float32"),
+        ("draft_log_sum_exp", draft_log_sum_exp, of_draft, "torch.float32"))}
+    outputs = tokens, counts, path, accepted, following, flags = _outputs(target, drafted)
+    batch = batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses, lengths=lengths,
+                     tokens=tokens, counts=counts, ties=TIES[ties], draft_rows=rows, **views)
+    tree = TreeBatch(batch, parents=view("parents", parents, (requests, nodes), "torch.int32"), siblings=SIBLINGS[siblings],
+                     draft_rows=rows, draft_row=view("draft_row", draft_row, (requests, nodes), "torch.int32"), path=path.data_ptr())
+    if target.device.type == "cpu":
+        library().tree_on_cpu(tree, emulate)
+    elif target.device.type == "cuda":
+        with torch.cuda.device(target.device):
+            library().launch_tree(tree, torch.cuda.current_stream().cuda_stream)
+    else:
+        raise SpeclabError(f"target is on {target.device}: a CUDA device or the CPU is needed")
+    return outputs
+
+
+@_verify_tree.register_fake
+def _(target, draft, drafted, *others):
+    return _outputs(target, drafted)
+
+
+def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parents: Tensor, uniforms: Optional[Tensor] = None, *,
+                siblings="without_replacement", draft_row: Optional[Tensor] = None, addresses: Optional[Tensor] = None, seeds=None,
+                positions=None, lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None, target_temperature=None,
+                target_cutoff=None, target_log_sum_exp=None, draft_temperature=None, draft_cutoff=None, draft_log_sum_exp=None,
+                ties="shared", emulate=False) -> VerifiedTree:
+    """Verifies trees of N drafted tokens, their nodes, by recursive rejection, which is exact. Node -1 is the context.
+
+    target      [B, N + 1, V] logits in float32, bfloat16 or float16, the last dimension dense: row 0 after the context, row i + 1 after
+                node i
+    draft       [B, R, V] in any of them: row i + 1, or as draft_row says, is what the children of node i were drawn from; rows of leaves
+                are not read, and R is at most N. None where children were chosen, the likeliest ones say, and not drawn
+    drafted     [B, N] integers: the token of each node; an id outside of the vocabulary is rejected
+    parents     [N], one tree for all, or [B, N]: the node before each, from -1 to its own number - 1. Siblings are tried in the order of
+                their numbers
+    uniforms    [B, N + 1] float64 in [0, 1): for each node, then for the next token; or addresses, or seeds and positions, as
+                `verify` has them. Without any uniforms come from torch's generator
+    siblings    how the children of a node were drawn: "without_replacement", each from the row without the siblings before it, or
+                "independent"
+    draft_row   [N] or [B, N]: which row of the draft follows node i - 1, at i; entries of leaves are not read
+    lengths     [B] nodes of each request, up to N
+    mask        int32 [B, words] or [B, N + 1, words], as `verify` has it
+    *_temperature, *_cutoff, *_log_sum_exp
+                of rows: a number, [B], or [B, N + 1] of the target and [B, R] of the draft
+    ties        as of `verify`
+    emulate     on the CPU, run the kernel's source in an emulator, thread by thread
+
+    Raises SpeclabError with the library's sentence for what does not fit."""
+    if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
+        raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: [B, N + 1, V] and [B, N] are needed")
+    requests, rows, vocab = target.shape
+    if draft is not None and (draft.dim() != 3 or not 0 < draft.shape[1] < max(rows, 2)):
+        raise SpeclabError(f"draft is {tuple(draft.shape)}: [B, R, V] with R from 1 to N = {rows - 1} is needed")
+    need_one_device(target, draft=draft, drafted=drafted, parents=parents, draft_row=draft_row, uniforms=uniforms, addresses=addresses,
+                    lengths=lengths, mask=mask)
+    need_known(siblings=(siblings, SIBLINGS), ties=(ties, TIES))
+    if uniforms is None and addresses is None and seeds is None and positions is None:
+        uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
+
+    each, of_nodes, of_target = (requests,), (requests, rows - 1), (requests, rows)
+    of_draft = (requests, 0 if draft is None else draft.shape[1])
+
+    def spread(name, value, shape=of_target, dtype=torch.float32):
+        return spread_over(name, value, shape, dtype, target.device)
+
+    def by_node(name, value):
+        # [N] is one row for all requests.
+        return spread(name, value[None] if value is not None and value.dim() == 1 else value, of_nodes, torch.int32)
+
+    return VerifiedTree(*_verify_tree(
+        target, draft, drafted.to(torch.int32).contiguous(), by_node("parents", parents), by_node("draft_row", draft_row), uniforms,
+        addresses, spread("seeds", seeds, each, torch.int64), spread("positions", positions, each, torch.int64),
+        None if lengths is None else lengths.to(torch.int32), mask_of(mask, requests, rows, vocab),
+        spread("target_temperature", target_temperature), spread("target_cutoff", target_cutoff),
+        spread("target_log_sum_exp", target_log_sum_exp), spread("draft_temperature", draft_temperature, of_draft),
+        spread("draft_cutoff", draft_cutoff, of_draft), spread("draft_log_sum_exp", draft_log_sum_exp, of_draft), siblings, ties,
+        bool(emulate)))
