@@ -3,6 +3,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "kernels/verify/check_batch.hpp"
+
 namespace speclab {
 
 namespace {

@@ -147,8 +147,9 @@ TEST_CASE("trees: known sums, masks, probabilities, two formats and a draft with
 
 TEST_CASE("trees load what tree_traffic says: rows of the path, once where they are kept") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::chosen}) {
-    for (const auto& [vocab, dtype, keeps] :
+    for (const auto& [ids, dtype, keeps] :
          {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
+      const std::int32_t vocab = ids;  // clang captures no binding
       CAPTURE(static_cast<int>(how));
       CAPTURE(vocab);
       TreeLogits logits({.requests = 3, .vocab = vocab, .dtype = dtype, .distance = 0.7}, option_tree, how,

@@ -45,10 +45,11 @@ TEST_CASE("trees: paths and next tokens are the reference's, with the same bits 
   for (const Drafting how : draftings) {
     for (const auto& shape :
          {wide_tree, branching_tree({2, 2, 2}).parents(), branching_tree({8}).parents(), chain(4)}) {
-      for (const auto& [vocab, dtype, count] : {std::tuple{3, Dtype::f32, 8},
-                                                {50, Dtype::bf16, 16},
-                                                {1000, Dtype::f16, 8},
-                                                {17001, Dtype::f32, 2}}) {
+      for (const auto& [ids, dtype, count] : {std::tuple{3, Dtype::f32, 8},
+                                              {50, Dtype::bf16, 16},
+                                              {1000, Dtype::f16, 8},
+                                              {17001, Dtype::f32, 2}}) {
+        const std::int32_t vocab = ids;  // clang captures no binding
         CAPTURE(static_cast<int>(how));
         CAPTURE(shape.size());
         CAPTURE(vocab);
