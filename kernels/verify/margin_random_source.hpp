@@ -17,8 +17,10 @@ class MarginRandomSource {
 
   bool bernoulli(Draw draw, double probability) {
     const double u = uniforms_(draw);
-    // Probabilities 0 and 1 are so for every kernel. Block verification's can be above 1 by a rounding.
-    if (probability > 0 && probability != 1) note(std::abs(u - probability));
+    // Probabilities 0 and 1 are so for every kernel, unless errors are magnified. Block verification's can be
+    // above 1 by a rounding.
+    const bool exact = !(probability > 0) || (probability == 1 && one_is_exact);
+    if (!exact || unit < 1) note(std::abs(u - probability));
     return u < probability;
   }
 
@@ -27,6 +29,7 @@ class MarginRandomSource {
     const double u = uniforms_(draw);
     const Token id = inverse_cdf(weights, u);
     if (id < 0) return id;
+    if (unit < 1) note(1);
     double below = 0;
     for (Token other = 0; other < id; ++other) below += weights[other];
     const double goal = u * total_probability(weights);
@@ -38,6 +41,7 @@ class MarginRandomSource {
   }
 
   double margin = 1;
+  bool one_is_exact = true;
   double unit = 1;  ///< what distances are multiplied with, where errors of the weights are magnified
 
  private:

@@ -108,7 +108,11 @@ SPECLAB_DEVICE void try_child(const TreeBatch& tree, std::int64_t request, std::
   }
   node.accepted = u < probability;
   if (node.accepted) return;
-  if (batch.certain_drafts()) node.siblings.left -= node.refused_probability;
+  if (batch.certain_drafts()) {
+    node.siblings.left -= node.refused_probability;
+    node.zero_residual = node.siblings.left <= 0;
+    if (node.zero_residual) node.flags |= flag_zero_residual;
+  }
   if (!again) refused[node.refused++] = token;
 }
 

@@ -59,10 +59,12 @@ struct TreeBatch {
   }
 };
 
-/// The request's uniform for the acceptance draw of node i, which has slot i + 1, or for the next token.
+/// The request's uniform for the acceptance draw of node i, which has slot i + 1, or for the next token. 1
+/// counts as the number below it, so that what is certain is accepted: SiblingResidual rests on that.
 SPECLAB_HD inline double tree_uniform_of(const TreeBatch& tree, std::int64_t request, Draw draw) {
   if (draw.use == Use::accept && tree.batch.uniforms != nullptr) --draw.slot;
-  return uniform_of(tree.batch, request, draw);
+  const double u = uniform_of(tree.batch, request, draw);
+  return u < 1 ? u : 1 - 0x1p-53;
 }
 
 /// Writes a request's result; one thread. `path`: the accepted nodes.

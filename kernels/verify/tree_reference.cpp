@@ -62,10 +62,11 @@ struct MeasuredSiblings : Siblings {
     note_impossible(token);
     if constexpr (std::is_same_v<Siblings, DrawnSiblings<double>>) {
       const double others = 1 - this->draft[token];
-      if (others > 0) random.unit *= others;
+      if (!std::isnan(others)) random.unit *= std::clamp(others, 0.0, 1.0);
     }
     const double left = Siblings::refuse(token);
-    if (left > 0) random.unit *= std::min(1.0, left);
+    // Where nothing is left, rounding decides.
+    if (!std::isnan(left)) random.unit *= std::clamp(left, 0.0, 1.0);
   }
 
  private:
@@ -126,6 +127,8 @@ std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
     if (verdict.flags != 0) continue;
     TreeRequest view(tree, request, DraftTree(std::move(parents)));
     MarginRandomSource random([&](Draw draw) { return tree_uniform_of(tree, request, draw); });
+    // A uniform of 1 counts as one below it, which a sum that was rounded can refuse.
+    random.one_is_exact = false;
     const TreeVerdict found = walk_request(tree, view, random, verdict.flags);
     for (std::int32_t node = found.node; node >= 0; node = view.parent(node)) verdict.path.push_back(node);
     std::reverse(verdict.path.begin(), verdict.path.end());

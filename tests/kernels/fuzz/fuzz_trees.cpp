@@ -45,6 +45,7 @@ class FuzzTrees {
     tree.batch.min_p = {};
     tree.siblings = chance(0.3) ? Siblings::independent : Siblings::without_replacement;
     for (const bool of_target : {true, false}) make_sums(fuzz, of_target);
+    if (tree.batch.draft_place != nullptr) make_places();
     make_parents();
     if (!fuzz.how.certain && chance(0.3)) shuffle_rows();
     make_drafted();
@@ -78,6 +79,15 @@ class FuzzTrees {
       }
     }
     given = sums.data();
+  }
+
+  /// Each id of the draft stands for one of the target, so that a row by the target's ids has the sum 1.
+  void make_places() {
+    places_.resize(static_cast<std::size_t>(tree.batch.vocab), -1);
+    for (std::int32_t id = 0; id < tree.batch.vocab_of(false); ++id)
+      places_[static_cast<std::size_t>(id)] = id;
+    std::shuffle(places_.begin(), places_.end(), random_);
+    tree.batch.draft_place = places_.data();
   }
 
   void make_parents() {
@@ -138,6 +148,7 @@ class FuzzTrees {
 
   std::mt19937_64 random_;
   std::vector<float> sums_[2];
+  std::vector<std::int32_t> places_;
   std::vector<std::int32_t> parents_;
   std::vector<std::int32_t> rows_;
   std::vector<Token> drafted_;
