@@ -64,6 +64,10 @@ CEILINGS = {
     "cluster::Lazy<Bf16>": Ceiling(128, 16, 64, 24, 800),
     "cluster::Lazy<F16>": Ceiling(128, 16, 64, 24, 840),
     "cluster::Lazy<float>": Ceiling(128, 16, 128, 24, 860),
+    "tree::Walk<Bf16>": Ceiling(128, 16, 64, 18, 730),
+    "tree::Walk<F16>": Ceiling(128, 16, 64, 18, 745),
+    "tree::Walk<float>": Ceiling(200, 16, 64, 18, 765),
+    "tree::Walk<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
 }
 
 
