@@ -89,9 +89,10 @@ PLANTED = [
 ]
 
 
-def planted_faults_missed():
+def faults_missed(faults_of, planted):
+    """A line for each planted tree of files whose faults are others than the one wanted."""
     missed = []
-    for files, wanted in PLANTED:
+    for files, wanted in planted:
         with tempfile.TemporaryDirectory() as folder:
             for path, text in files.items():
                 file = pathlib.Path(folder, path)
@@ -104,12 +105,13 @@ def planted_faults_missed():
     return missed
 
 
-def main():
-    problems = faults_of(pathlib.Path(sys.argv[1])) + planted_faults_missed()
+def main(faults_of, planted):
+    """Checks the tree that the program's argument names, and then the check itself."""
+    problems = faults_of(pathlib.Path(sys.argv[1])) + faults_missed(faults_of, planted)
     for problem in problems:
         print(problem)
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(faults_of, PLANTED))
