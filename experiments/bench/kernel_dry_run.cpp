@@ -2,40 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <tuple>
 
+#include "experiments/bench/made_overlap.hpp"
 #include "experiments/kernel_check/request_batch.hpp"
 #include "experiments/support/version.hpp"
+#include "kernels/bench/bench_batch.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// At an acceptance rate that is the same at every position.
-MeanOutcome expected_at(double alpha, std::int32_t gamma) {
-  MeanOutcome expected;
-  double all = 1;
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    all *= alpha;
-    expected.accepted += all;
-  }
-  expected.rejecting = 1 - all;
-  return expected;
-}
-
 /// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
-MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& point, double bandwidth_gbs) {
-  const VerifyBatch batch = shape_batch(point);
+MethodLayout method_layout(const BenchMethod& method, const DryPoint& point, double bandwidth_gbs) {
+  const TreeBatch tree = shape_batch(point);
   MethodLayout row;
-  row.method = info.name;
-  row.left_out = unsupported_reason(info.implementation, batch);
+  row.method = method.name;
+  row.left_out = unsupported_reason(method, tree);
   if (row.left_out) return row;
-  const KernelLayout layout = layout_of(info.implementation, batch);
-  const Traffic traffic = traffic_of(info.implementation, batch, expected_at(point.alpha, point.gamma));
+  const KernelLayout layout = layout_of(method, tree);
+  const Traffic traffic = traffic_of(method, tree, point.expected);
   for (const simt::Launch& launch : layout.launches) {
     row.launches.push_back(
         {launch.kernel, launch.blocks, launch.threads, launch.cluster, launch.dynamic_shared, launch.early});
@@ -46,10 +39,10 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
   row.bound_us = traffic.total() / (bandwidth_gbs * 1e9) * 1e6;
 
   for (const VerifyRule& rule : checked_rules()) {
-    VerifyBatch other = batch;
-    other.rule = rule;
-    if (unsupported_reason(info.implementation, other)) continue;
-    for (const simt::Launch& launch : layout_of(info.implementation, other).launches) {
+    TreeBatch other = tree;
+    other.batch.rule = rule;
+    if (unsupported_reason(method, other)) continue;
+    for (const simt::Launch& launch : layout_of(method, other).launches) {
       for (const std::string& problem : launch_problems(launch)) {
         row.problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
       }
@@ -63,11 +56,31 @@ MethodLayout method_layout(const ImplementationInfo& info, const KernelPoint& po
   return row;
 }
 
-DryPoint dry_point(const KernelPoint& point, const DryRunOptions& options) {
-  std::vector<Implementation> running;
-  for (const ImplementationInfo& info : options.implementations) {
-    if (!unsupported_reason(info.implementation, shape_batch(point))) running.push_back(info.implementation);
+/// What is expected of requests, where acceptance is found once for each workload, vocabulary and alpha.
+class Expectations {
+ public:
+  BenchOutcome at(const KernelPoint& point) {
+    const DraftTree tree = draft_plan(point).tree;
+    const std::int32_t ids = std::min(point.vocab, most_acceptance_ids);
+    const auto [known, added] = acceptance_.try_emplace({point.workload, ids, point.alpha});
+    if (added) {
+      known->second = sibling_acceptance(info_of(point.workload), ids, point.alpha, most_siblings);
+    }
+    return expected_outcome(tree, known->second);
   }
+
+ private:
+  /// The last one's acceptance stands for those behind it, which hardly any request comes to.
+  static constexpr std::size_t most_siblings = 8;
+  std::map<std::tuple<KernelWorkload, std::int32_t, double>, std::vector<double>> acceptance_;
+};
+
+DryPoint dry_point(const KernelPoint& point, const BenchOutcome& expected, const DryRunOptions& options) {
+  const std::vector<BenchMethod> methods = methods_for(point.workload, options.methods);
+  std::vector<BenchMethod> running = methods;
+  std::erase_if(running, [&](const BenchMethod& method) {
+    return unsupported_reason(method, shape_batch(point)).has_value();
+  });
   const BenchBytes bytes = bench_bytes(point, running);
   const double memory = options.memory_gib * std::exp2(30);
   DryPoint row;
@@ -77,35 +90,37 @@ DryPoint dry_point(const KernelPoint& point, const DryRunOptions& options) {
   row.past_32_bits = bytes.target / static_cast<std::uint64_t>(dtype_bytes(point.dtype)) >
                      static_cast<std::uint64_t>(INT32_MAX);
   row.fits = static_cast<double>(bytes.total()) <= memory;
-  for (const ImplementationInfo& info : options.implementations) {
-    row.methods.push_back(method_layout(info, point, options.bandwidth_gbs));
+  row.expected = expected;
+  for (const BenchMethod& method : methods) {
+    row.methods.push_back(method_layout(method, row, options.bandwidth_gbs));
   }
   return row;
 }
 
-/// One small batch by one implementation in the emulator.
-EmulatedRow emulated_row(const ImplementationInfo& info, Dtype dtype) {
+/// One small batch by one method in the emulator.
+EmulatedRow emulated_row(const BenchMethod& method, KernelWorkload workload, Dtype dtype) {
   // Two tiles, and a vocabulary that no 16-byte load divides.
-  const BenchShape shape{6, 3, 8999, dtype};
-  constexpr MadeLogits how{5, 3, 0.8F};
+  BenchShape shape{6, 3, 8999, dtype, workload};
+  const KernelWorkloadInfo& info = info_of(workload);
+  // Where a block has a piece of a tile alone, most of its threads say nothing of what is near the largest.
+  if (info.filters != Filters{}) shape.vocab = 16381;
+  if (info.branches) shape.gamma = 9;
+  const MadeLogits how{5, info.spread, 0.8F / 3 * info.spread};
   EmulatedRow row;
   static_cast<BenchShape&>(row) = shape;
-  row.method = info.name;
-  RequestBatch requests(shape, 7);
-  row.left_out = unsupported_reason(info.implementation, requests.batch);
+  row.method = method.name;
+  row.left_out = unsupported_reason(method, shape_batch(shape));
   if (row.left_out) return row;
-  make_inputs_emulated(shape, how, requests.target_data(), requests.draft_data(), requests.drafted_data());
-  const auto results =
-      requests.run([&](Implementation implementation,
-                       const VerifyBatch& batch) { row.loaded_bytes = run_emulated(implementation, batch); },
-                   info.implementation);
-  MeanOutcome mean;
-  for (const RequestResult& result : results) {
-    mean.accepted += static_cast<double>(result.accepted) / shape.requests;
-    mean.rejecting += result.accepted < shape.gamma ? 1.0 / shape.requests : 0.0;
-  }
-  row.counted_bytes = traffic_of(info.implementation, requests.batch, mean).read;
-  const DecisionAgreement found = decision_agreement(info.implementation, requests.batch, results);
+  std::vector<RandomAddress> addresses;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(shape.requests); ++i)
+    addresses.push_back({7, i, 0});
+  HostMemory memory;
+  const BenchBatch placed = place_batch(memory, shape, addresses);
+  make_inputs_emulated(shape, how, placed);
+  row.loaded_bytes = run_emulated(method, placed.tree);
+  const BenchResults results = fetch_results(memory, placed.tree);
+  row.counted_bytes = traffic_of(method, placed.tree, outcome_of(draft_plan(shape).tree, results)).read;
+  const DecisionAgreement found = agreement_of(method, method.reference(placed.tree), shape.vocab, results);
   row.agreed = found.requests - found.within_band - found.different;
   row.within_band = found.within_band;
   row.different = found.different;
@@ -142,8 +157,9 @@ DryRunReport kernel_dry_run(const DryRunOptions& options) {
   report.command = options.command;
   report.assumed_memory_gib = options.memory_gib;
   report.assumed_bandwidth_gbs = options.bandwidth_gbs;
+  Expectations expectations;
   for (const KernelPoint& point : sweep_points(options.sweep)) {
-    const DryPoint& row = report.points.emplace_back(dry_point(point, options));
+    const DryPoint& row = report.points.emplace_back(dry_point(point, expectations.at(point), options));
     for (const MethodLayout& method : row.methods) {
       report.problems += method.problems.size();
       report.configurations += method.left_out ? 0 : 1;
@@ -151,10 +167,12 @@ DryRunReport kernel_dry_run(const DryRunOptions& options) {
     report.left_out += row.fits ? 0 : 1;
   }
   const std::set<Dtype> dtypes(options.sweep.dtypes.begin(), options.sweep.dtypes.end());
-  for (const ImplementationInfo& info : options.implementations) {
-    for (const Dtype dtype : dtypes) {
-      const EmulatedRow& row = report.emulated.emplace_back(emulated_row(info, dtype));
-      report.problems += row.different > 0 ? 1 : 0;
+  for (const KernelWorkload workload : options.sweep.workloads) {
+    for (const BenchMethod& method : methods_for(workload, options.methods)) {
+      for (const Dtype dtype : dtypes) {
+        const EmulatedRow& row = report.emulated.emplace_back(emulated_row(method, workload, dtype));
+        report.problems += row.different > 0 ? 1 : 0;
+      }
     }
   }
   return report;

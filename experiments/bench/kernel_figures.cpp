@@ -50,18 +50,40 @@ class Curves {
   std::vector<std::pair<std::string, std::vector<std::pair<double, double>>>> curves_;
 };
 
-/// Rows in this cache mode of one format and one alpha, those of the first row.
-std::vector<VerificationRow> like_first(const std::vector<VerificationRow>& rows, CacheMode cache) {
-  std::vector<VerificationRow> like;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(like), [&](const VerificationRow& row) {
-    return row.cache == cache && row.dtype == rows.front().dtype && row.alpha == rows.front().alpha;
-  });
-  return like;
+/// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
+struct AlikeRows {
+  KernelWorkload workload;
+  CacheMode cache;
+  std::vector<VerificationRow> rows;
+
+  /// ", trees" of other workloads than chains.
+  std::string suffix(const char* between) const {
+    return workload == KernelWorkload::chains ? "" : fmt::format("{}{}", between, info_of(workload).name);
+  }
+};
+
+/// All that there are, in the order of their first rows.
+std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
+  std::vector<AlikeRows> found;
+  for (const VerificationRow& first : rows) {
+    const auto known = [&](const AlikeRows& alike) { return alike.workload == first.workload; };
+    if (std::any_of(found.begin(), found.end(), known)) continue;
+    for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
+      AlikeRows alike{first.workload, cache, {}};
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(alike.rows), [&](const VerificationRow& row) {
+        return row.workload == first.workload && row.cache == cache && row.dtype == first.dtype &&
+               row.alpha == first.alpha;
+      });
+      found.push_back(std::move(alike));
+    }
+  }
+  std::erase_if(found, [](const AlikeRows& alike) { return alike.rows.empty(); });
+  return found;
 }
 
 /// Is this row on the sweep's axis of requests?
 bool on_axis(const VerificationRow& row) {
-  const BenchShape centre = centre_shape();
+  const BenchShape centre = centre_shape(row.workload);
   return row.gamma == centre.gamma && row.vocab == centre.vocab;
 }
 
@@ -75,11 +97,10 @@ void note(std::vector<T>& all, const T& value) {
 
 std::vector<Figure> kernel_figures(const KernelReport& report) {
   std::vector<Figure> figures;
-  for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
+  for (const AlikeRows& alike : alike_rows(report.verification)) {
     Curves roofline;
     Curves times;
-    const std::vector<VerificationRow> rows = like_first(report.verification, cache);
-    for (const VerificationRow& row : rows) {
+    for (const VerificationRow& row : alike.rows) {
       if (row.bytes > 0) roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
       if (on_axis(row)) times.add(row.method, row.requests, row.median_us);
     }
@@ -87,33 +108,34 @@ std::vector<Figure> kernel_figures(const KernelReport& report) {
                          Curves& curves, std::string caption) {
       std::vector<Series> series = curves.series();
       if (series.empty()) return;
-      figures.push_back({.id = fmt::format("{}-{}", id, words(cache)),
-                         .title = fmt::format("{}, cache {}", title, words(cache)),
-                         .x_label = x_label,
-                         .y_label = y_label,
-                         .log_x = true,
-                         .log_y = true,
-                         .series = std::move(series),
-                         .caption = std::move(caption),
-                         .command = "speclab bench kernels --from result.json --out FOLDER"});
+      figures.push_back(
+          {.id = fmt::format("{}-{}{}", id, words(alike.cache), alike.suffix("-")),
+           .title = fmt::format("{}, cache {}{}", title, words(alike.cache), alike.suffix(", ")),
+           .x_label = x_label,
+           .y_label = y_label,
+           .log_x = true,
+           .log_y = true,
+           .series = std::move(series),
+           .caption = std::move(caption),
+           .command = "speclab bench kernels --from result.json --out FOLDER"});
     };
-    if (rows.empty()) continue;
-    const std::string where =
-        fmt::format("{}, alpha = {}", dtype_name(rows.front().dtype), rows.front().alpha);
+    const VerificationRow& first = alike.rows.front();
+    const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
     add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s", roofline,
         fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
                     "the device allows. Medians.",
                     where));
     add("requests", "Time over requests", "requests in a batch", "us", times,
-        fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape().gamma, centre_shape().vocab, where));
+        fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape(alike.workload).gamma,
+                    centre_shape(alike.workload).vocab, where));
   }
   return figures;
 }
 
 std::string kernel_markdown(const KernelReport& report) {
   std::string text;
-  for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
-    std::vector<VerificationRow> rows = like_first(report.verification, cache);
+  for (AlikeRows& alike : alike_rows(report.verification)) {
+    std::vector<VerificationRow>& rows = alike.rows;
     std::erase_if(rows, [](const VerificationRow& row) { return !on_axis(row); });
     if (rows.empty()) continue;
     std::vector<std::int32_t> requests;
@@ -123,11 +145,11 @@ std::string kernel_markdown(const KernelReport& report) {
       note(methods, row.method);
     }
     text += fmt::format(
-        "{}Median microseconds on {}: gamma = {}, V = {}, {}, alpha = {}, second-level cache {}.\n\n"
+        "{}Median microseconds on {}{}: gamma = {}, V = {}, {}, alpha = {}, second-level cache {}.\n\n"
         "| requests | {} |\n|---:|{}\n",
-        text.empty() ? "" : "\n", report.device.name, rows.front().gamma,
+        text.empty() ? "" : "\n", report.device.name, alike.suffix(", "), rows.front().gamma,
         grouped(static_cast<std::uint64_t>(rows.front().vocab)), dtype_name(rows.front().dtype),
-        rows.front().alpha, words(cache), fmt::join(methods, " | "),
+        rows.front().alpha, words(alike.cache), fmt::join(methods, " | "),
         fmt::join(std::vector<std::string>(methods.size(), "---:|"), ""));
     for (const std::int32_t count : requests) {
       text += fmt::format("| {} |", count);

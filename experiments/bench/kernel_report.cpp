@@ -40,6 +40,35 @@ Cells point_cells(const KernelPoint& point) {
   return joined(shape_cells(point), {three_digits(point.alpha)});
 }
 
+/// The workloads of rows, in the order of their first rows.
+template <class Row>
+std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
+  std::vector<KernelWorkload> found;
+  for (const Row& row : rows) {
+    if (std::find(found.begin(), found.end(), row.workload) == found.end()) found.push_back(row.workload);
+  }
+  return found;
+}
+
+/// A table for each workload of the rows that `add` adds cells of; those of other workloads than chains have
+/// the workload in their names.
+template <class Row, class Add>
+std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& empty, const Add& add) {
+  std::vector<Table> tables;
+  for (const KernelWorkload workload : workloads_of(rows)) {
+    Table& table = tables.emplace_back(empty);
+    const KernelWorkloadInfo& info = info_of(workload);
+    if (workload != KernelWorkload::chains) {
+      table.id += fmt::format("-{}", info.name);
+      table.caption += fmt::format("; {}: {}", info.name, info.sentence);
+    }
+    for (const Row& row : rows) {
+      if (row.workload == workload) add(row, table.rows);
+    }
+  }
+  return tables;
+}
+
 /// Tables with rows, of at most `most_rows` rows.
 std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
   std::vector<Table> tables;
@@ -61,29 +90,27 @@ Cells measured_cells(const VerificationRow& row) {
                  three_digits(row.p99_us), three_digits(row.bytes / 1e6), three_digits(row.gb_per_s)});
 }
 
-Table verification_table(const std::vector<VerificationRow>& rows) {
-  Table table{"verification-times",
-              "Verification, medians",
-              {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s", "% copy",
-               "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
-  for (const VerificationRow& row : rows) {
-    if (row.kind == MethodKind::ceiling) continue;
-    table.rows.push_back(joined(measured_cells(row),
-                                {three_digits(100 * row.of_copy), three_digits(row.times_baseline),
-                                 three_digits(row.times_wagner_exact), three_digits(row.times_wagner_sigmoid),
-                                 three_digits(row.total_variation)}));
-  }
-  return table;
+std::vector<Table> verification_tables(const std::vector<VerificationRow>& rows) {
+  const Table empty{"verification-times",
+                    "Verification, medians",
+                    {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s",
+                     "% copy", "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
+  return workload_tables(rows, empty, [](const VerificationRow& row, auto& cells) {
+    if (row.kind == MethodKind::ceiling) return;
+    cells.push_back(joined(measured_cells(row),
+                           {three_digits(100 * row.of_copy), three_digits(row.times_baseline),
+                            three_digits(row.times_wagner_exact), three_digits(row.times_wagner_sigmoid),
+                            three_digits(row.total_variation)}));
+  });
 }
 
-Table ceilings_table(const std::vector<VerificationRow>& rows) {
-  Table table{"ceilings",
-              "What the device allows",
-              {"B", "gamma", "V", "dtype", "alpha", "cache", "what", "us", "p99 us", "MB", "GB/s"}};
-  for (const VerificationRow& row : rows) {
-    if (row.kind == MethodKind::ceiling) table.rows.push_back(measured_cells(row));
-  }
-  return table;
+std::vector<Table> ceilings_tables(const std::vector<VerificationRow>& rows) {
+  const Table empty{"ceilings",
+                    "What the device allows",
+                    {"B", "gamma", "V", "dtype", "alpha", "cache", "what", "us", "p99 us", "MB", "GB/s"}};
+  return workload_tables(rows, empty, [](const VerificationRow& row, auto& cells) {
+    if (row.kind == MethodKind::ceiling) cells.push_back(measured_cells(row));
+  });
 }
 
 Table left_out_table(const std::vector<LeftOut>& rows) {
@@ -105,18 +132,16 @@ Cells layout_cells(const MethodLayout& method) {
           text_cell(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
 }
 
-Table layout_table(const std::vector<DryPoint>& points) {
-  Table table{"layout",
-              "Launches and bytes; the bound is bytes over the assumed bandwidth",
-              {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
-               "MB moved", "bound us", "problems"}};
-  for (const DryPoint& point : points) {
+std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
+  const Table empty{"layout",
+                    "Launches and bytes; the bound is bytes over the assumed bandwidth",
+                    {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
+                     "MB moved", "bound us", "problems"}};
+  return workload_tables(points, empty, [](const DryPoint& point, auto& cells) {
     for (const MethodLayout& method : point.methods) {
-      table.rows.push_back(
-          joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
+      cells.push_back(joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
     }
-  }
-  return table;
+  });
 }
 
 Table unfit_table(const std::vector<DryPoint>& points) {
@@ -130,12 +155,12 @@ Table unfit_table(const std::vector<DryPoint>& points) {
   return table;
 }
 
-Table emulated_table(const std::vector<EmulatedRow>& rows) {
-  Table table{"emulated",
-              "Run in the emulator, against the reference",
-              {"method", "B", "gamma", "V", "dtype", "agreed", "within band", "different", "bytes loaded",
-               "bytes counted", "loaded/counted"}};
-  for (const EmulatedRow& row : rows) {
+std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
+  const Table empty{"emulated",
+                    "Run in the emulator, against the reference",
+                    {"method", "B", "gamma", "V", "dtype", "agreed", "within band", "different",
+                     "bytes loaded", "bytes counted", "loaded/counted"}};
+  return workload_tables(rows, empty, [](const EmulatedRow& row, auto& cells) {
     const Cells counts = row.left_out
                              ? Cells(6, text_cell("-"))
                              : Cells{three_digits(row.agreed),
@@ -145,13 +170,21 @@ Table emulated_table(const std::vector<EmulatedRow>& rows) {
                                      three_digits(row.counted_bytes),
                                      three_digits(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
     const std::string name = row.method + (row.left_out ? ": left out: " + *row.left_out : "");
-    table.rows.push_back(joined(joined({text_cell(name)}, shape_cells(row)), counts));
-  }
-  return table;
+    cells.push_back(joined(joined({text_cell(name)}, shape_cells(row)), counts));
+  });
 }
 
-/// The fastest implementation where most bytes move, with a flushed cache if that was measured there, and
-/// whether decisions were those of the reference. Empty when no implementation was measured.
+/// Tables one after the other.
+std::vector<Table> listed(std::vector<std::vector<Table>> groups) {
+  std::vector<Table> all;
+  for (std::vector<Table>& group : groups) {
+    all.insert(all.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+  }
+  return all;
+}
+
+/// Of the first workload the fastest method where most rows are, with a flushed cache if that was measured
+/// there, and whether decisions of all were those of the reference. Empty when no method was measured.
 std::string kernel_headline(const std::vector<VerificationRow>& rows) {
   const VerificationRow* most = nullptr;
   std::int64_t compared = 0;
@@ -162,15 +195,17 @@ std::string kernel_headline(const std::vector<VerificationRow>& rows) {
       return std::tuple(static_cast<double>(one.requests) * (one.gamma + 1) * one.vocab,
                         one.cache == CacheMode::flushed, -one.median_us);
     };
-    if (most == nullptr || rank(row) > rank(*most)) most = &row;
+    const bool first = row.workload == rows.front().workload;
+    if (first && (most == nullptr || rank(row) > rank(*most))) most = &row;
     compared += row.compared;
     different += row.different;
   }
   if (most == nullptr) return "";
-  std::string text =
-      fmt::format("{} is the fastest at the largest size (B = {}, γ = {}, V = {}, {}, {} cache): {} µs",
-                  most->method, most->requests, most->gamma, most->vocab, dtype_name(most->dtype),
-                  words(most->cache), digits_text(most->median_us, 3));
+  std::string text = fmt::format(
+      "{} is the fastest at the largest size ({}B = {}, γ = {}, V = {}, {}, {} cache): {} µs", most->method,
+      most->workload == KernelWorkload::chains ? "" : fmt::format("{}, ", info_of(most->workload).name),
+      most->requests, most->gamma, most->vocab, dtype_name(most->dtype), words(most->cache),
+      digits_text(most->median_us, 3));
   if (most->of_copy > 0) text += fmt::format(", {}% of a copy's rate", digits_text(100 * most->of_copy, 2));
   if (most->times_baseline && *most->times_baseline > 0)
     text += fmt::format(", {} times as fast as the baseline", digits_text(*most->times_baseline, 3));
@@ -206,8 +241,9 @@ Page kernel_text(const KernelReport& report, std::size_t most_rows) {
        {"Clocks before", report.clocks_before},
        {"Clocks after", report.clocks_after},
        {"Command", report.command}},
-      shown({verification_table(report.verification), ceilings_table(report.verification),
-             left_out_table(report.left_out)},
+      shown(listed({verification_tables(report.verification),
+                    ceilings_tables(report.verification),
+                    {left_out_table(report.left_out)}}),
             most_rows),
       {fmt::format(
            "Medians and 99th percentiles of {} replays of a CUDA graph that holds the whole method, by "
@@ -227,15 +263,19 @@ Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
   return page_of(
       "a dry run: nothing was measured",
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
-      shown({layout_table(report.points), unfit_table(report.points), emulated_table(report.emulated)},
-            most_rows),
+      shown(
+          listed(
+              {layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)}),
+          most_rows),
       {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
                    "than {} GiB (assumed) and are left out.",
                    report.configurations, report.problems, report.left_out, report.points.size(),
                    report.assumed_memory_gib),
-       fmt::format("The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
-                   "accepted independently at every position with probability alpha.",
-                   report.assumed_bandwidth_gbs),
+       fmt::format(
+           "The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
+           "accepted independently at every position with probability alpha; children of a tree's node "
+           "as rules in double accept those of made-up rows of up to 4,096 ids whose overlap is alpha.",
+           report.assumed_bandwidth_gbs),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
        "precision may decide either way."});
@@ -286,6 +326,12 @@ KernelReport read_kernel_report(const std::string& file) {
       if (!json.contains(needed)) whole.erase(needed);
     }
     whole.merge_patch(json);
+    // Before there were others, all rows were of chains.
+    if (whole.contains("verification") && whole["verification"].is_array()) {
+      for (Json& row : whole["verification"]) {
+        if (row.is_object()) row.emplace("workload", info_of(KernelWorkload::chains).name);
+      }
+    }
     return read(kernel_report_type(), whole, "");
   } catch (const ConfigError& error) {
     refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}: {}", error.path, error.what()));

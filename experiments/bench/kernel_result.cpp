@@ -26,6 +26,15 @@ const Typed<Dtype>& described() {
 }
 
 template <>
+const Typed<KernelWorkload>& described() {
+  static const auto type = [] {
+    std::vector<std::pair<std::string_view, KernelWorkload>> names;
+    for (const KernelWorkloadInfo& info : kernel_workloads()) names.emplace_back(info.name, info.workload);
+    return choice<KernelWorkload>(names);
+  }();
+  return type;
+}
+template <>
 const Typed<CacheMode>& described() {
   static const auto type = choice<CacheMode>({{"hot", CacheMode::hot}, {"flushed", CacheMode::flushed}});
   return type;
@@ -44,7 +53,8 @@ const Typed<KernelReportKind>& described() {
   return type;
 }
 
-SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype);
+SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype, workload);
+SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, leaves);
 SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory_bytes, l2_bytes,
                highest_clock_mhz, highest_memory_clock_mhz, driver_cuda, runtime_cuda);
 SPECLAB_RESULT(LeftOut, "left out", size, method, why);
@@ -71,7 +81,7 @@ const Typed<VerificationRow>& described() {
 }
 
 SPECLAB_DERIVED_RESULT(DryPoint, KernelPoint, "point", tensor_bytes, device_bytes, past_32_bits, fits,
-                       methods);
+                       expected, methods);
 SPECLAB_DERIVED_RESULT(EmulatedRow, BenchShape, "emulated", method, left_out, loaded_bytes, counted_bytes,
                        agreed, within_band, different);
 SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, clocks_before,

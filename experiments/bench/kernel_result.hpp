@@ -22,7 +22,7 @@ struct KernelPoint : BenchShape {
 enum class CacheMode { hot, flushed };
 const char* words(CacheMode mode);
 
-/// An implementation; what the device allows; or skipping verification, below which nothing can be.
+/// A program that verifies; what the device allows; or skipping verification, below which nothing can be.
 enum class MethodKind { implementation, ceiling, floor };
 
 struct VerificationRow : KernelPoint {
@@ -103,8 +103,10 @@ struct LaunchRow {
 std::string dtype_name(Dtype dtype);
 template <>
 const Typed<Dtype>& described();
+template <>
+const Typed<BenchOutcome>& described();
 
-/// One implementation at one size, unless it is left out there.
+/// One method at one size, unless it is left out there.
 struct MethodLayout {
   std::string method;
   std::optional<std::string> left_out;  ///< why; nothing else is then set
@@ -121,10 +123,11 @@ struct DryPoint : KernelPoint {
   std::uint64_t device_bytes = 0;
   bool past_32_bits = false;  ///< elements of the target's logits
   bool fits = false;          ///< into the assumed memory
+  BenchOutcome expected;      ///< what bytes were counted for
   std::vector<MethodLayout> methods;
 };
 
-/// A small batch run in the emulator, unless the implementation is left out.
+/// A small batch run in the emulator, unless the method is left out.
 struct EmulatedRow : BenchShape {
   std::string method;
   std::optional<std::string> left_out;

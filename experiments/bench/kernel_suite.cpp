@@ -56,24 +56,21 @@ double median_of(const BenchMeasurement& measured, const std::string& name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Bytes that a method moves.
-double bytes_of(const BenchTask& task, const BenchTimes& times, const ImplementationInfo* info) {
-  const BenchBytes bytes = bench_bytes(task.shape, {});
-  if (info != nullptr) {
-    return traffic_of(info->implementation, shape_batch(task.shape), {times.accepted, times.rejecting})
-        .total();
+const BenchMethod* method_of(const BenchTask& task, const std::string& name) {
+  for (const BenchMethod& method : task.methods) {
+    if (method.name == name) return &method;
   }
+  return nullptr;
+}
+
+/// Bytes that a method or a ceiling moves.
+double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMethod* method) {
+  const BenchBytes bytes = bench_bytes(task.shape, {});
+  if (method != nullptr) return traffic_of(*method, shape_batch(task.shape), times.outcome).total();
   if (times.name == ceiling::copy || times.name == ceiling::memcpy)
     return 2 * static_cast<double>(bytes.copied);
   if (times.name == ceiling::read) return static_cast<double>(bytes.logits());
   return 0;
-}
-
-const ImplementationInfo* info_of(const std::string& name) {
-  for (const ImplementationInfo& info : implementations()) {
-    if (info.name == name) return &info;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -92,9 +89,10 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
   const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
+  const KernelWorkloadInfo& workload = info_of(point.workload);
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
-    const ImplementationInfo* const info = info_of(times.name);
+    const BenchMethod* const method = method_of(task, times.name);
     const bool floor = times.name == ceiling::skip;
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
@@ -102,22 +100,27 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.realised_alpha = distributions.overlap;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
-    row.kind = info != nullptr ? MethodKind::implementation : floor ? MethodKind::floor : MethodKind::ceiling;
+    row.kind = method != nullptr ? MethodKind::implementation
+               : floor           ? MethodKind::floor
+                                 : MethodKind::ceiling;
     row.repetitions = times.seconds.size();
     row.median_us = micro * seconds;
     row.p99_us = micro * nearest_rank(times.seconds, 0.99);
-    row.bytes = bytes_of(task, times, info);
+    row.bytes = bytes_of(task, times, method);
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
     if (row.kind == MethodKind::ceiling) continue;
     row.times_baseline = median_of(measured, "baseline") / seconds;
     row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
     row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
-    row.accepted = info != nullptr ? times.accepted : point.gamma;
+    row.accepted = method != nullptr ? times.outcome.accepted : draft_plan(point).tree.depth();
     row.compared = times.decisions.requests;
     row.different = times.decisions.different;
-    row.total_variation =
-        info != nullptr ? output_distance(info->implementation, distributions) : 1 - distributions.overlap;
+    if (method == nullptr) {
+      row.total_variation = distributions.draft_distance;
+    } else if (method->of_chains && workload.filters == Filters{}) {
+      row.total_variation = output_distance(*method->of_chains, distributions);
+    }
   }
   return rows;
 }
@@ -169,29 +172,31 @@ class KernelSuite {
     // Some of the memory is the driver's, some for the buffer that flushes the cache.
     const double memory =
         0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
-    const auto bytes = static_cast<double>(bench_bytes(point, task.implementations).total());
+    const auto bytes = static_cast<double>(bench_bytes(point, task.methods).total());
     if (bytes > memory) leave_out(point, "all", fmt::format("needs {:.1f} GiB", bytes / std::exp2(30)));
     return bytes <= memory;
   }
 
   void measure(const KernelPoint& point) {
-    BenchTask task{point, {}, {}, false, options_.repetitions};
-    for (const ImplementationInfo& info : options_.implementations) {
-      if (const auto why = unsupported_reason(info.implementation, shape_batch(point))) {
-        leave_out(point, info.name, *why);
+    const KernelWorkloadInfo& workload = info_of(point.workload);
+    BenchTask task{point, {.spread = workload.spread}, {}, false, options_.repetitions};
+    for (const BenchMethod& method : methods_for(point.workload, options_.methods)) {
+      if (const auto why = unsupported_reason(method, shape_batch(point))) {
+        leave_out(point, method.name, *why);
       } else {
-        task.implementations.push_back(info.implementation);
+        task.methods.push_back(method);
       }
     }
-    if (!fits(point, task)) {
+    if (task.methods.empty() || !fits(point, task)) {
       progress_.advance(options_.caches.size());
       return;
     }
-    task.logits.noise = remembered(noises_, {point.vocab, point.alpha},
-                                   [&] { return noise_for_overlap(task.logits, point.vocab, point.alpha); });
-    const MadeDistributions& distributions =
-        remembered(distributions_of_, {point.vocab, point.dtype, task.logits.noise},
-                   [&] { return made_distributions(task.logits, point.vocab, point.dtype, VerifyRule{}); });
+    task.logits.noise = remembered(noises_, {point.workload, point.vocab, point.alpha}, [&] {
+      return noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
+    });
+    const MadeDistributions& distributions = remembered(
+        distributions_of_, {point.workload, point.vocab, point.dtype, task.logits.noise},
+        [&] { return made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{}); });
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -222,8 +227,9 @@ class KernelSuite {
   std::vector<KernelPoint> points_;
   Progress progress_;
   KernelReport report_;
-  std::map<std::pair<std::int32_t, double>, float> noises_;  ///< by vocabulary and alpha
-  std::map<std::tuple<std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
+  /// By workload, vocabulary and alpha.
+  std::map<std::tuple<KernelWorkload, std::int32_t, double>, float> noises_;
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
 };
 
 }  // namespace

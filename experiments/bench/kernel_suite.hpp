@@ -13,7 +13,7 @@ namespace speclab {
 
 struct KernelSuiteOptions {
   KernelSweep sweep;
-  std::vector<ImplementationInfo> implementations;
+  std::vector<BenchMethod> methods;  ///< each at the points of workloads that it is for
   std::vector<CacheMode> caches{CacheMode::hot, CacheMode::flushed};
   int repetitions = 200;
   std::string command;  ///< recorded

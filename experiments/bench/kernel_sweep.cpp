@@ -17,7 +17,6 @@ namespace speclab {
 namespace {
 
 constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
-constexpr std::array<std::int32_t, 5> gamma_axis{1, 2, 4, 8, 16};
 /// Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
 constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
 constexpr std::int32_t most_requests = 1 << 20;
@@ -47,14 +46,14 @@ BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t 
   return shape;
 }
 
-std::vector<KernelPoint> axes_points(const KernelSweep& sweep) {
-  const BenchShape centre = centre_shape();
+void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points) {
+  const BenchShape centre = centre_shape(workload);
+  const std::span<const std::int32_t> gamma_axis = info_of(workload).gammas;
   constexpr double centre_alpha = 0.7;
   const bool has_centre =
       std::find(sweep.alphas.begin(), sweep.alphas.end(), centre_alpha) != sweep.alphas.end();
   const double alpha = has_centre ? centre_alpha : sweep.alphas.front();
   const Dtype leading = sweep.dtypes.front();
-  Points points;
   for (const Dtype dtype : sweep.dtypes) {
     for (const std::int32_t requests : request_axis) {
       points.add(with(centre, &BenchShape::requests, requests), dtype, alpha);
@@ -67,20 +66,19 @@ std::vector<KernelPoint> axes_points(const KernelSweep& sweep) {
   for (const std::int32_t requests : {request_axis.front(), request_axis.back()}) {
     for (const std::int32_t gamma : {gamma_axis.front(), gamma_axis.back()}) {
       for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()}) {
-        points.add({requests, gamma, vocab, leading}, leading, alpha);
+        points.add({requests, gamma, vocab, leading, workload}, leading, alpha);
       }
     }
   }
   for (const Dtype dtype : sweep.dtypes) {
     for (const double each : sweep.alphas) points.add(centre, dtype, each);
   }
-  return points.all;
 }
 
-std::vector<BenchShape> all_sizes() {
+std::vector<BenchShape> all_sizes(KernelWorkload workload) {
   std::vector<BenchShape> sizes;
   for (const std::int32_t vocab : vocab_axis) {
-    for (const std::int32_t gamma : gamma_axis) {
+    for (const std::int32_t gamma : info_of(workload).gammas) {
       for (const std::int32_t requests : request_axis) sizes.push_back({requests, gamma, vocab, Dtype::bf16});
     }
   }
@@ -89,17 +87,28 @@ std::vector<BenchShape> all_sizes() {
 
 }  // namespace
 
-BenchShape centre_shape() { return {32, 4, 128256, Dtype::bf16}; }
+BenchShape centre_shape(KernelWorkload workload) {
+  return {32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
+}
 
 std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
-  if (sweep.kind == SweepKind::axes) return axes_points(sweep);
-  std::vector<BenchShape> sizes = sweep.sizes;
-  if (sweep.kind == SweepKind::full) sizes = all_sizes();
-  if (sweep.kind == SweepKind::fast) sizes = {{1, 4, 32000, Dtype::bf16}, {32, 4, 128256, Dtype::bf16}};
   Points points;
-  for (const BenchShape& size : sizes) {
-    for (const Dtype dtype : sweep.dtypes) {
-      for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
+  for (const KernelWorkload workload : sweep.workloads) {
+    if (sweep.kind == SweepKind::axes) {
+      add_axes(sweep, workload, points);
+      continue;
+    }
+    const std::int32_t gamma = info_of(workload).centre_gamma;
+    std::vector<BenchShape> sizes = sweep.sizes;
+    if (sweep.kind == SweepKind::full) sizes = all_sizes(workload);
+    if (sweep.kind == SweepKind::fast) {
+      sizes = {{1, gamma, 32000, Dtype::bf16}, {32, gamma, 128256, Dtype::bf16}};
+    }
+    for (BenchShape& size : sizes) {
+      size.workload = workload;
+      for (const Dtype dtype : sweep.dtypes) {
+        for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
+      }
     }
   }
   return points.all;
@@ -155,42 +164,54 @@ std::vector<double> parse_alphas(const std::string& text) {
   return alphas;
 }
 
-std::vector<ImplementationInfo> runnable_on(int capability, const std::vector<ImplementationInfo>& wanted) {
+bool runs_on(int capability, const char* name, int needed) {
+  if (needed <= capability) return true;
   const auto version = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
-  std::vector<ImplementationInfo> runnable;
-  for (const ImplementationInfo& info : wanted) {
-    if (info.capability <= capability) {
-      runnable.push_back(info);
-    } else {
-      fmt::print(stderr, "{} is left out: it needs compute capability {}, and this device has {}\n",
-                 info.name, version(info.capability), version(capability));
-    }
+  fmt::print(stderr, "{} is left out: it needs compute capability {}, and this device has {}\n", name,
+             version(needed), version(capability));
+  return false;
+}
+
+std::vector<std::size_t> parse_names(const std::string& option, const std::string& text,
+                                     const std::vector<std::string>& known) {
+  std::vector<std::size_t> places;
+  if (text == "all") {
+    for (std::size_t i = 0; i < known.size(); ++i) places.push_back(i);
+    return places;
   }
-  return runnable;
+  std::vector<std::string> suggested{"all"};
+  suggested.insert(suggested.end(), known.begin(), known.end());
+  for (const std::string& word : split(text, ',')) {
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found == known.end())
+      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, suggested)));
+    const auto place = static_cast<std::size_t>(found - known.begin());
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
+  return places;
 }
 
 std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text) {
-  const auto known = implementations();
-  if (text == "all") return {known.begin(), known.end()};
-  std::vector<std::string> names{"all"};
-  for (const ImplementationInfo& info : known) names.emplace_back(info.name);
-  std::vector<ImplementationInfo> chosen;
-  for (const std::string& word : split(text, ',')) {
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](const ImplementationInfo& info) { return word == info.name; });
-    if (found == known.end())
-      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, names)));
-    const auto listed = [&](const ImplementationInfo& info) {
-      return info.implementation == found->implementation;
-    };
-    if (std::none_of(chosen.begin(), chosen.end(), listed)) chosen.push_back(*found);
+  return parse_named(option, text, implementations());
+}
+
+std::vector<BenchMethod> parse_methods(const std::string& option, const std::string& text) {
+  return parse_named(option, text, bench_methods());
+}
+
+std::vector<KernelWorkload> parse_workloads(const std::string& option, const std::string& text) {
+  std::vector<KernelWorkload> chosen;
+  for (const KernelWorkloadInfo& info : parse_named(option, text, kernel_workloads())) {
+    chosen.push_back(info.workload);
   }
   return chosen;
 }
 
 std::string shape_text(const BenchShape& shape) {
-  return fmt::format("B = {}, gamma = {}, V = {}, {}", shape.requests, shape.gamma,
-                     grouped(static_cast<std::uint64_t>(shape.vocab)), dtype_name(shape.dtype));
+  const bool usual = shape.workload == KernelWorkload::chains;
+  return fmt::format("{}B = {}, gamma = {}, V = {}, {}",
+                     usual ? "" : fmt::format("{}, ", info_of(shape.workload).name), shape.requests,
+                     shape.gamma, grouped(static_cast<std::uint64_t>(shape.vocab)), dtype_name(shape.dtype));
 }
 
 }  // namespace speclab

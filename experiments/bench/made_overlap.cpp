@@ -1,7 +1,12 @@
 #include "experiments/bench/made_overlap.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "core/distribution/divergence.hpp"
 #include "core/distribution/transforms.hpp"
+#include "core/random/random_source.hpp"
+#include "core/rules/grown_tree.hpp"
 #include "kernels/verify/fused_distribution.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 
@@ -9,11 +14,16 @@ namespace speclab {
 
 namespace {
 
-constexpr std::int64_t tuned_rows = 2;
+/// Rows that the noise is chosen by; peaked ones differ more from one another. Those behind them are judged.
+std::int64_t tuned_rows(const MadeLogits& how) { return how.spread > MadeLogits{}.spread ? 8 : 2; }
 constexpr std::int64_t judged_rows = 4;
 
 Row row_of(const std::vector<double>& probability) {
   return {probability.data(), static_cast<std::int32_t>(probability.size())};
+}
+
+Token likeliest_of(const std::vector<double>& row) {
+  return static_cast<Token>(std::max_element(row.begin(), row.end()) - row.begin());
 }
 
 }  // namespace
@@ -30,7 +40,8 @@ float rounded(float value, Dtype dtype) {
   return value;
 }
 
-MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype) {
+MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype,
+                   const Filters& filters) {
   const auto size = static_cast<std::size_t>(vocab);
   MadeRows rows{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size),
                 std::vector<double>(size)};
@@ -39,16 +50,25 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
     rows.target_logits[id] = static_cast<double>(rounded(made.target, dtype));
     rows.draft_logits[id] = static_cast<double>(rounded(made.draft, dtype));
   }
-  softmax(rows.target_logits, 1, rows.target);
+  std::vector<double> kept = rows.target_logits;
+  if (filters != Filters{}) {
+    const double least = kept_logits(kept, 1, filters).least;
+    for (double& logit : kept) {
+      if (logit < least) logit = -std::numeric_limits<double>::infinity();
+    }
+  }
+  softmax(kept, 1, rows.target);
   softmax(rows.draft_logits, 1, rows.draft);
   return rows;
 }
 
-float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha) {
+float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters) {
   // With a noise of 1 the draft's logits less the target's are the noise itself.
   how.noise = 1;
   std::vector<MadeRows> rows;
-  for (std::int64_t row = 0; row < tuned_rows; ++row) rows.push_back(made_rows(how, row, vocab, Dtype::f32));
+  for (std::int64_t row = 0; row < tuned_rows(how); ++row) {
+    rows.push_back(made_rows(how, row, vocab, Dtype::f32, filters));
+  }
   std::vector<double> logits(static_cast<std::size_t>(vocab));
   std::vector<double> draft(logits.size());
   const auto mean_overlap = [&](double noise) {
@@ -63,7 +83,7 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha) {
     return sum / static_cast<double>(rows.size());
   };
   double low = 0;
-  double high = 16;
+  double high = 16.0 / 3 * static_cast<double>(how.spread);
   for (int step = 0; step < 20; ++step) {
     const double middle = (low + high) / 2;
     (mean_overlap(middle) > alpha ? low : high) = middle;
@@ -90,18 +110,78 @@ double fused_distance(const MadeRows& rows) {
 
 }  // namespace
 
-MadeDistributions made_distributions(const MadeLogits& how, std::int32_t vocab, Dtype dtype,
-                                     const VerifyRule& rule) {
+MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
+                                     std::int32_t vocab, Dtype dtype, const VerifyRule& rule) {
   MadeDistributions distributions;
-  for (std::int64_t row = tuned_rows; row < tuned_rows + judged_rows; ++row) {
-    const MadeRows rows = made_rows(how, row, vocab, dtype);
+  const bool plain = !workload.branches && workload.filters == Filters{};
+  const std::int64_t first = tuned_rows(how);
+  for (std::int64_t row = first; row < first + judged_rows; ++row) {
+    const MadeRows rows = made_rows(how, row, vocab, dtype, workload.filters);
     constexpr double share = 1.0 / static_cast<double>(judged_rows);
-    distributions.overlap += share * overlap(row_of(rows.target), row_of(rows.draft));
+    const double common = overlap(row_of(rows.target), row_of(rows.draft));
+    distributions.overlap += share * common;
+    const auto likeliest = static_cast<std::size_t>(likeliest_of(rows.draft));
+    distributions.draft_distance += share * (1 - (workload.chosen ? rows.target[likeliest] : common));
+    if (!plain) continue;
     distributions.fused_distance += share * fused_distance(rows);
     distributions.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
                                                                       rule.sigmoid_alpha, rule.sigmoid_beta);
   }
   return distributions;
+}
+
+namespace {
+
+/// Adds the weights with which each child is tried, and is accepted.
+template <class Siblings, class Pick>
+void add_acceptance(Siblings siblings, std::vector<double>& tried, std::vector<double>& accepted,
+                    const Pick& pick) {
+  double left = 1;
+  for (std::size_t rank = 0; rank < tried.size(); ++rank) {
+    const Token token = pick(siblings, rank);
+    const double probability = siblings.acceptance_probability(token);
+    tried[rank] += left;
+    accepted[rank] += left * probability;
+    left *= 1 - probability;
+    siblings.refuse(token);
+  }
+}
+
+}  // namespace
+
+std::vector<double> sibling_acceptance(const KernelWorkloadInfo& workload, std::int32_t vocab, double alpha,
+                                       std::size_t siblings) {
+  if (!workload.branches) return {alpha};
+  constexpr std::int64_t sampled_rows = 256;
+  const std::int32_t ids = std::min(vocab, most_acceptance_ids);
+  MadeLogits how{.spread = workload.spread};
+  how.noise = noise_for_overlap(how, ids, alpha, workload.filters);
+  std::vector<double> tried(std::max<std::size_t>(1, siblings), 0);
+  std::vector<double> accepted(tried.size(), 0);
+  const std::int64_t first = tuned_rows(how);
+  for (std::int64_t row = first; row < first + sampled_rows; ++row) {
+    const MadeRows rows = made_rows(how, row, ids, Dtype::f32, workload.filters);
+    const OwnedRow<double> target(rows.target);
+    if (workload.chosen) {
+      std::vector<double> draft = rows.draft;
+      add_acceptance(ChosenSiblings<double>{target}, tried, accepted, [&](const auto&, std::size_t) {
+        const Token token = likeliest_of(draft);
+        draft[static_cast<std::size_t>(token)] = -1;
+        return token;
+      });
+      continue;
+    }
+    SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(row), 0);
+    add_acceptance(
+        DrawnSiblings<double>{{target, OwnedRow<double>(rows.draft)}}, tried, accepted,
+        [&](const auto& drawn, std::size_t rank) {
+          return random.categorical({Use::draft, static_cast<std::uint16_t>(rank)}, drawn.draft.view());
+        });
+  }
+  for (std::size_t rank = 0; rank < tried.size(); ++rank) {
+    accepted[rank] = tried[rank] > 0 ? accepted[rank] / tried[rank] : 0;
+  }
+  return accepted;
 }
 
 std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions) {

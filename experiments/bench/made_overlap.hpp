@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/bench/kernel_workload.hpp"
 #include "kernels/bench/made_logits.hpp"
 #include "kernels/verify/implementation.hpp"
 
@@ -22,26 +23,38 @@ struct MadeRows {
   std::vector<double> draft_logits;
 };
 
-MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype);
+/// The target's ids that `filters` keep have its probability.
+MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype,
+                   const Filters& filters = {});
 
 /// The noise at which a few rows have a mean overlap sum min(target, draft) of `alpha`, by bisection, before
-/// rounding. alpha in (0, 1).
-float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha);
+/// rounding; 0 where filters leave less. alpha in (0, 1).
+float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters = {});
+
+/// Ids of the rows that `sibling_acceptance` looks at, at most.
+inline constexpr std::int32_t most_acceptance_ids = 4096;
+
+/// The probabilities with which a node's children of a workload are accepted, each where those before it
+/// were refused: of chains alpha, of trees means over rows of `vocab` ids or fewer, whose tokens core's rules
+/// verify (core/rules/tree.hpp, grown_tree.hpp).
+std::vector<double> sibling_acceptance(const KernelWorkloadInfo& workload, std::int32_t vocab, double alpha,
+                                       std::size_t siblings);
 
 /// Distributions of the first token, as means over rows that the noise was not chosen by.
 struct MadeDistributions {
   double overlap = 0;  ///< the acceptance rate that results
   /// Total variation between the target and what comes out: of ours, by its single precision, and of the
-  /// sigmoid approximation, applied to logits as they are.
+  /// sigmoid approximation, applied to logits as they are. Of chains without filters; else 0.
   double fused_distance = 0;
   double sigmoid_distance = 0;
+  double draft_distance = 0;  ///< of the first drafted token as it is: its draw, or the one that is chosen
 };
 
-MadeDistributions made_distributions(const MadeLogits& how, std::int32_t vocab, Dtype dtype,
-                                     const VerifyRule& rule);
+MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
+                                     std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
 
-/// Total variation of an implementation's output; nothing for the exact programs of others, whose rounding
-/// nobody has worked out.
+/// Total variation of an implementation's output on chains without filters; nothing for the exact programs of
+/// others, whose rounding nobody has worked out.
 std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions);
 
 }  // namespace speclab

@@ -28,10 +28,18 @@ constexpr int quick_repetitions = 20;
 /// Of a table on a terminal.
 constexpr std::size_t most_rows = 60;
 
-std::vector<std::string> implementation_names() {
+std::string method_names() {
   std::vector<std::string> names;
-  for (const ImplementationInfo& info : implementations()) names.emplace_back(info.name);
-  return names;
+  for (const BenchMethod& method : bench_methods()) names.emplace_back(method.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string workload_names() {
+  std::vector<std::string> names;
+  for (const KernelWorkloadInfo& info : kernel_workloads()) {
+    names.push_back(fmt::format("{} ({})", info.name, info.sentence));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 Usage bench_kernels_usage() {
@@ -53,6 +61,10 @@ x {32,000, 256,000}: all in the first --dtype and at alpha 0.7 (or the first); o
 requests, other alphas at the centre. The others are products of sizes, dtypes and alphas. Sizes
 that do not fit the device's memory are listed as left out.
 
+--workload says what requests are: chains of drafted tokens, chains whose target has cut-offs, or
+trees, of which gamma counts nodes (26 and 60 along that axis) and all requests have one, of the
+likeliest nodes. Rows of cut-offs and trees are peaked, as after text; those of chains are flat.
+
 --dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes
 of each implementation in an emulator against the reference. --from draws tables and pages of a
 result anew, also without a GPU. With --out: result.json, results.csv, report.html, the figures,
@@ -62,17 +74,20 @@ and without a GPU, 130 interrupted.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
   speclab bench kernels --sizes "1,4,128256;64,4,128256" --dtype bf16 --cache flushed
   speclab bench kernels --full --baselines fused --repetitions 50 --json
+  speclab bench kernels --workload trees,chosen-trees --sizes "32,26,128256" --dtype bf16 --alpha .7
   speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )"};
   usage.options.add_options()("sizes", po::value<std::string>(),
                               "requests,gamma,vocabulary; several separated by ';'")(
       "quick", "two sizes, few repetitions: a try, not a measurement")(
-      "full", "all combinations of the axes: 1,080 points")(
+      "full", "all combinations of the axes: 1,080 points of chains")(
+      "workload", po::value<std::string>()->default_value("chains"),
+      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str())(
       "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(
       "alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft")(
       "baselines", po::value<std::string>()->default_value("all"),
-      fmt::format("what to measure, by name, or all: {}", fmt::join(implementation_names(), ", ")).c_str())(
+      fmt::format("what to measure, by name, or all: {}", method_names()).c_str())(
       "cache", po::value<std::string>()->default_value("hot,flushed"),
       "second-level cache: hot, flushed, or both")(
       "repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)")(
@@ -87,6 +102,7 @@ and without a GPU, 130 interrupted.)",
 
 KernelSweep sweep_option(const po::variables_map& values) {
   KernelSweep sweep;
+  sweep.workloads = parse_workloads("--workload", values["workload"].as<std::string>());
   const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
   if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
   if (values.count("quick") > 0) {
@@ -179,7 +195,13 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   const KernelSweep sweep = sweep_option(*values);
-  const auto chosen = parse_implementations("--baselines", (*values)["baselines"].as<std::string>());
+  const auto chosen = parse_methods("--baselines", (*values)["baselines"].as<std::string>());
+  for (const KernelWorkload workload : sweep.workloads) {
+    if (methods_for(workload, chosen).empty()) {
+      throw UsageError(fmt::format("--baselines \"{}\": none of them is for --workload {}",
+                                   (*values)["baselines"].as<std::string>(), info_of(workload).name));
+    }
+  }
   const std::vector<CacheMode> caches = cache_option(*values);
   const int repetitions = repetitions_option(*values);
   const std::string command = shell_command("speclab bench kernels", arguments);

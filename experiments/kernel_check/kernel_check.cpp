@@ -83,7 +83,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   for (const ImplementationInfo& info : options.implementations) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       if (interrupted()) return rows;
-      VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype});
+      VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype}).batch;
       batch.rule = distribution.rule;
       KernelCheckRow row = unchecked_row(distribution_title(distribution), info, batch);
       if (!row.detail.empty()) {

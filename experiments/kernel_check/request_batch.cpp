@@ -16,7 +16,7 @@ std::size_t count(std::int64_t elements) { return static_cast<std::size_t>(eleme
 }  // namespace
 
 RequestBatch::RequestBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial)
-    : batch(shape_batch(shape)), shape_(shape) {
+    : batch(shape_batch(shape).batch), shape_(shape) {
   const BenchBytes bytes = bench_bytes(shape, {});
   const auto requests = count(shape.requests);
   target_.assign(bytes.target, 0);

@@ -46,9 +46,6 @@ class RequestBatch {
   std::vector<RequestResult> run(const BatchRunner& runner, Implementation implementation);
 
   const BenchShape& shape() const { return shape_; }
-  unsigned char* target_data() { return target_.data(); }
-  unsigned char* draft_data() { return draft_.data(); }
-  Token* drafted_data() { return drafted_.data(); }
 
   VerifyBatch batch;  ///< options, lengths and rule may be changed
 

@@ -1,4 +1,9 @@
-#include "kernels/bench/make_inputs.hpp"
+#include "kernels/bench/bench_shape.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <tuple>
 
 namespace speclab {
 
@@ -12,44 +17,146 @@ T* anything() {
   return const_cast<T*>(reinterpret_cast<const T*>(somewhere));
 }
 
+DraftTree chain_of(std::int32_t nodes) {
+  std::vector<std::int32_t> parents(static_cast<std::size_t>(nodes));
+  std::iota(parents.begin(), parents.end(), -1);
+  return DraftTree(std::move(parents));
+}
+
+/// The `nodes` likeliest, as DraftPlan says; of equals, those found first.
+DraftTree likeliest_tree(std::int32_t nodes) {
+  constexpr double accepted = 0.6;
+  struct Candidate {
+    double probability;
+    std::int32_t number;  ///< in the order in which they were found
+    std::int32_t parent;
+
+    bool operator<(const Candidate& other) const {
+      return std::tuple(probability, -number) < std::tuple(other.probability, -other.number);
+    }
+  };
+  std::priority_queue<Candidate> candidates;
+  std::int32_t found = 0;
+  candidates.push({accepted, found++, -1});
+  std::vector<std::int32_t> parents;
+  while (parents.size() < static_cast<std::size_t>(nodes)) {
+    const Candidate best = candidates.top();
+    candidates.pop();
+    const auto node = static_cast<std::int32_t>(parents.size());
+    parents.push_back(best.parent);
+    candidates.push({best.probability * (1 - accepted), found++, best.parent});  // the next sibling
+    candidates.push({best.probability * accepted, found++, node});               // the first child
+  }
+  return DraftTree(std::move(parents));
+}
+
 }  // namespace
 
-VerifyBatch shape_batch(const BenchShape& shape) {
+DraftPlan draft_plan(const BenchShape& shape) {
+  DraftPlan plan;
+  plan.tree = info_of(shape.workload).branches ? likeliest_tree(shape.gamma) : chain_of(shape.gamma);
+  const auto nodes = static_cast<std::size_t>(shape.gamma);
+  plan.draft_row.assign(nodes, 0);
+  plan.rank.assign(nodes, 0);
+  for (std::int32_t position = 0; position <= shape.gamma; ++position) {
+    const std::vector<std::int32_t>& children = plan.tree.children(position - 1);
+    if (children.empty()) continue;
+    plan.draft_row[static_cast<std::size_t>(position)] = static_cast<std::int32_t>(plan.row_position.size());
+    plan.row_position.push_back(position);
+    std::int32_t rank = 0;
+    for (const std::int32_t child : children) plan.rank[static_cast<std::size_t>(child)] = rank++;
+  }
+  return plan;
+}
+
+TreeBatch shape_batch(const BenchShape& shape) {
+  const KernelWorkloadInfo& info = info_of(shape.workload);
   const std::int64_t row = shape.vocab;
-  VerifyBatch batch;
+  TreeBatch tree;
+  VerifyBatch& batch = tree.batch;
   batch.requests = shape.requests;
   batch.gamma = shape.gamma;
   batch.vocab = shape.vocab;
   batch.target = {somewhere, shape.dtype, row * (shape.gamma + 1), row};
-  batch.draft = {somewhere, shape.dtype, row * shape.gamma, row};
   batch.drafted = anything<const Token>();
   batch.addresses = anything<const RandomAddress>();
   batch.accepted = anything<std::int32_t>();
   batch.next = anything<Token>();
   batch.flags = anything<std::uint32_t>();
-  return batch;
-}
-
-BenchBytes bench_bytes(const BenchShape& shape, const std::vector<Implementation>& implementations) {
-  constexpr std::uint64_t vector = 16;
-  const auto requests = static_cast<std::uint64_t>(shape.requests);
-  const auto gamma = static_cast<std::uint64_t>(shape.gamma);
-  const std::uint64_t row =
-      static_cast<std::uint64_t>(shape.vocab) * static_cast<std::uint64_t>(dtype_bytes(shape.dtype));
-  BenchBytes bytes;
-  bytes.target = requests * (gamma + 1) * row;
-  bytes.draft = requests * gamma * row;
-  bytes.copied = bytes.logits() / 2 / vector * vector;
-  bytes.small = requests * (gamma * sizeof(Token) + sizeof(RandomAddress) + 3 * sizeof(std::int32_t));
-  for (const Implementation each : implementations) {
-    bytes.workspaces += layout_of(each, shape_batch(shape)).workspace_bytes;
+  // One number for all rows.
+  if (info.filters.top_k > 0) batch.top_k = {anything<const std::int32_t>(), nullptr, 0, 0};
+  if (info.filters.top_p < 1) batch.top_p = {anything<const float>(), nullptr, 0, 0};
+  if (info.filters.min_p > 0) batch.min_p = {anything<const float>(), nullptr, 0, 0};
+  std::int32_t draft_rows = shape.gamma;
+  if (info.branches) {
+    // One tree for all requests.
+    tree.parents = {anything<const std::int32_t>(), nullptr, 0, 1};
+    tree.path = anything<std::int32_t>();
+    draft_rows = static_cast<std::int32_t>(draft_plan(shape).row_position.size());
+    if (!info.chosen) {
+      tree.draft_rows = draft_rows;
+      tree.draft_row = {anything<const std::int32_t>(), nullptr, 0, 1};
+    }
   }
-  return bytes;
+  if (!info.chosen) batch.draft = {somewhere, shape.dtype, row * draft_rows, row};
+  return tree;
 }
 
-void make_inputs_emulated(const BenchShape& shape, const MadeLogits& how, void* target, void* draft,
-                          Token* drafted) {
-  make_inputs(simt::EmulatedExecutor(), shape, how, target, draft, drafted);
+BenchOutcome expected_outcome(const DraftTree& tree, const std::vector<double>& acceptance) {
+  BenchOutcome expected;
+  const auto at = [&](std::size_t rank) { return acceptance[std::min(rank, acceptance.size() - 1)]; };
+  std::vector<double> arriving(static_cast<std::size_t>(tree.size()) + 1, 0);
+  arriving[list_index(-1)] = 1;
+  for (std::int32_t node = -1; node < tree.size(); ++node) {
+    double left = arriving[list_index(node)];
+    const std::vector<std::int32_t>& children = tree.children(node);
+    (children.empty() ? expected.leaves : expected.tried) += left;
+    for (std::size_t rank = 0; rank < children.size(); ++rank) {
+      const double accepted = left * at(rank);
+      arriving[list_index(children[rank])] = accepted;
+      expected.accepted += accepted;
+      left -= accepted;
+      expected.refused += left;
+    }
+    if (!children.empty()) expected.rejecting += left;
+  }
+  return expected;
+}
+
+std::vector<std::int32_t> BenchResults::path_of(std::int32_t request) const {
+  const auto at = static_cast<std::size_t>(request);
+  if (accepted[at] < 0 || accepted[at] > nodes) return {};
+  std::vector<std::int32_t> found(static_cast<std::size_t>(accepted[at]));
+  if (path.empty()) {
+    std::iota(found.begin(), found.end(), 0);
+  } else {
+    const auto first = path.begin() + std::ptrdiff_t{request} * nodes;
+    std::copy_n(first, found.size(), found.begin());
+  }
+  return found;
+}
+
+BenchOutcome outcome_of(const DraftTree& tree, const BenchResults& results) {
+  BenchOutcome found;
+  const auto requests = static_cast<std::int32_t>(results.accepted.size());
+  const double share = 1.0 / requests;
+  for (std::int32_t request = 0; request < requests; ++request) {
+    std::int32_t node = -1;
+    for (const std::int32_t accepted : results.path_of(request)) {
+      const std::vector<std::int32_t>& children = tree.children(node);
+      const auto child = std::find(children.begin(), children.end(), accepted);
+      if (child == children.end()) break;
+      found.accepted += share;
+      found.tried += share;
+      found.refused += share * static_cast<double>(child - children.begin());
+      node = accepted;
+    }
+    const std::vector<std::int32_t>& children = tree.children(node);
+    (children.empty() ? found.leaves : found.rejecting) += share;
+    found.tried += children.empty() ? 0 : share;
+    found.refused += share * static_cast<double>(children.size());
+  }
+  return found;
 }
 
 }  // namespace speclab

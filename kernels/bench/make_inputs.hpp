@@ -1,11 +1,11 @@
 // Inputs of a measurement, made where they are used, on any executor: logits, and drafted tokens drawn from
-// the draft's.
+// the draft's, or its likeliest.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/bench/measure.hpp"
+#include "kernels/bench/bench_batch.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/launch.hpp"
 #include "kernels/verify/tile.hpp"
@@ -13,11 +13,12 @@
 namespace speclab::bench {
 
 struct FillArgs {
-  void* logits;  ///< [requests, positions, vocab], dense
+  void* logits;  ///< [requests, rows, vocab], dense
   MadeLogits how;
-  std::int32_t gamma;
+  std::int32_t rows;                 ///< of a request
+  std::int32_t positions;            ///< of a request: gamma + 1
+  const std::int32_t* row_position;  ///< [rows] of the draft's; null: of the target's, one at each position
   std::int32_t vocab;
-  bool of_target;  ///< gamma + 1 positions; else gamma
 };
 
 /// One block for `ids` ids of a row.
@@ -30,14 +31,16 @@ struct FillLogits : simt::KernelOf<FillArgs, 256, 4> {
     const std::int32_t chunks = (args.vocab + ids - 1) / ids;
     const auto chunk = static_cast<std::int32_t>(simt::block_index() % chunks);
     const std::int64_t row = simt::block_index() / chunks;
-    const std::int32_t positions = args.gamma + (args.of_target ? 1 : 0);
-    const std::int64_t made_row = row / positions * (args.gamma + 1) + row % positions;
+    const auto of_request = static_cast<std::int32_t>(row % args.rows);
+    const bool of_target = args.row_position == nullptr;
+    const std::int32_t position = of_target ? of_request : simt::load(args.row_position + of_request);
+    const std::int64_t made_row = row / args.rows * args.positions + position;
     T* const out = static_cast<T*>(args.logits) + row * args.vocab;
     for (std::int32_t i = 0; i < ids; i += threads) {
       const std::int32_t id = chunk * ids + i + simt::thread_index();
       if (id >= args.vocab) continue;
       const MadeLogit made = made_logit(args.how, made_row, id);
-      out[id] = from_float<T>(args.of_target ? made.target : made.draft);
+      out[id] = from_float<T>(of_target ? made.target : made.draft);
     }
   }
 
@@ -46,46 +49,67 @@ struct FillLogits : simt::KernelOf<FillArgs, 256, 4> {
   }
 };
 
-struct DrawArgs {
-  const void* logits;  ///< [rows, vocab], dense
-  Token* drafted;      ///< [rows]
+struct PickArgs {
+  const void*
+      logits;  ///< [requests, draft_rows, vocab], dense; null: no draws, and the draft's row is made here
+  MadeLogits how;
+  Token* drafted;                 ///< [requests, nodes]
+  const std::int32_t* parents;    ///< [nodes]
+  const std::int32_t* draft_row;  ///< [nodes] the draft's row of each position
+  const std::int32_t* rank;       ///< [nodes] siblings before each
+  std::int32_t nodes;
+  std::int32_t draft_rows;
   std::int32_t vocab;
-  std::uint64_t seed;
 };
 
-/// Draws a token of each row's softmax by the largest of logits with Gumbel noise (Maddison et al. 2014,
-/// "A* sampling", section 2): one pass, no sums. One block per row.
+/// Picks each node's token from its parent's row. Drawn ones are the largest of logits with Gumbel noise, for
+/// siblings the same, so that these are drawn without replacement (Kool et al. 2019, "Stochastic beams and
+/// where to find them", section 2.3; of one, Maddison et al. 2014, "A* sampling", section 2): no sums.
+/// Without draws they are the likeliest. No token (-1) where there are fewer ids than siblings. One block per
+/// node, and a pass for it and each sibling before it.
 template <class T>
-struct DrawDrafts : simt::KernelOf<DrawArgs, 256, 4> {
-  static constexpr const char* name = "draw drafts";
+struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {
+  static constexpr const char* name = "pick drafts";
 
   struct Shared {
     simt::BlockScratch<std::uint64_t, threads / simt::warp_size> scratch;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
-    const std::int64_t row = simt::block_index();
-    const T* const logits = static_cast<const T*>(args.logits) + row * args.vocab;
-    std::uint64_t best = 0;
-    for (std::int32_t id = simt::thread_index(); id < args.vocab; id += threads) {
-      Philox stream(args.seed, Site{static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(id),
-                                    Draw{Use::draft, 0}});
-      const double noise = -log(-log(open_unit(stream())));
-      const auto noisy = static_cast<float>(static_cast<double>(to_float(load_one(logits + id))) + noise);
-      const std::uint64_t key = key_of(noisy, id);
-      best = best > key ? best : key;
-    }
+    const auto node = static_cast<std::int32_t>(simt::block_index() % args.nodes);
+    const std::int64_t request = simt::block_index() / args.nodes;
+    const std::int32_t position = simt::load(args.parents + node) + 1;
+    const std::int64_t row = request * args.draft_rows + simt::load(args.draft_row + position);
+    const std::int64_t made_row = request * (args.nodes + 1) + position;
     auto& shared = simt::shared<Shared>();
-    best = simt::block_reduce(best, shared.scratch,
-                              [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
+    std::uint64_t last = ~std::uint64_t{0};
+    for (std::int32_t pass = simt::load(args.rank + node); pass >= 0; --pass) {
+      std::uint64_t best = 0;
+      for (std::int32_t id = simt::thread_index(); id < args.vocab; id += threads) {
+        const std::uint64_t key = key_of(value(args, row, made_row, id), id);
+        if (key < last && key > best) best = key;
+      }
+      last = simt::block_reduce(best, shared.scratch,
+                                [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
+      simt::sync();
+    }
     if (simt::thread_index() == 0) {
-      args.drafted[row] = static_cast<Token>(~static_cast<std::uint32_t>(best));
+      args.drafted[request * args.nodes + node] = static_cast<Token>(~static_cast<std::uint32_t>(last));
     }
   }
 
-  static simt::Launch launch(std::int64_t rows) { return simt::launch_of<DrawDrafts>(rows); }
+  static simt::Launch launch(std::int64_t nodes) { return simt::launch_of<PickDrafts>(nodes); }
 
  private:
+  SPECLAB_DEVICE static float value(const Args& args, std::int64_t row, std::int64_t made_row,
+                                    std::int32_t id) {
+    if (args.logits == nullptr) return to_float(from_float<T>(made_logit(args.how, made_row, id).draft));
+    Philox stream(args.how.seed,
+                  Site{static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(id), Draw{Use::draft, 0}});
+    const double noise = -log(-log(open_unit(stream())));
+    const T* const logits = static_cast<const T*>(args.logits) + row * args.vocab;
+    return static_cast<float>(static_cast<double>(to_float(load_one(logits + id))) + noise);
+  }
   /// Greater for a greater value; of equals, for the lower id.
   SPECLAB_HD static std::uint64_t key_of(float value, std::int32_t id) {
     const std::uint32_t bits = bits_of_float(value);
@@ -98,21 +122,25 @@ struct DrawDrafts : simt::KernelOf<DrawArgs, 256, 4> {
 
 namespace speclab {
 
-/// target: [requests, gamma + 1, vocab], draft: [requests, gamma, vocab], drafted: [requests, gamma], where
-/// the executor works.
+/// Logits and drafted tokens of a batch that lies where the executor works.
 template <class Executor>
-void make_inputs(Executor&& executor, const BenchShape& shape, const MadeLogits& how, void* target,
-                 void* draft, Token* drafted) {
-  const std::int64_t drafts = std::int64_t{shape.requests} * shape.gamma;
+void make_inputs(Executor&& executor, const BenchShape& shape, const MadeLogits& how, const BenchBatch& to) {
+  const std::int64_t requests = shape.requests;
+  const VerifyBatch& batch = to.tree.batch;
   with_logit_type(shape.dtype, [&](auto logit) {
     using T = decltype(logit);
     using Fill = bench::FillLogits<T>;
-    using Draws = bench::DrawDrafts<T>;
-    executor.template run<Fill>(Fill::launch(drafts + shape.requests, shape.vocab),
-                                {target, how, shape.gamma, shape.vocab, true});
-    executor.template run<Fill>(Fill::launch(drafts, shape.vocab),
-                                {draft, how, shape.gamma, shape.vocab, false});
-    executor.template run<Draws>(Draws::launch(drafts), {draft, drafted, shape.vocab, how.seed});
+    using Pick = bench::PickDrafts<T>;
+    const auto fill = [&](const LogitRows& rows, std::int32_t count, const std::int32_t* row_position) {
+      executor.template run<Fill>(
+          Fill::launch(requests * count, shape.vocab),
+          {const_cast<void*>(rows.data), how, count, shape.gamma + 1, row_position, shape.vocab});
+    };
+    fill(batch.target, shape.gamma + 1, nullptr);
+    if (!batch.certain_drafts()) fill(batch.draft, to.draft_rows, to.row_position);
+    executor.template run<Pick>(Pick::launch(requests * shape.gamma),
+                                {batch.draft.data, how, const_cast<Token*>(batch.drafted.data), to.parents,
+                                 to.draft_row, to.rank, shape.gamma, to.draft_rows, shape.vocab});
   });
 }
 

@@ -6,42 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bench/made_logits.hpp"
-#include "kernels/verify/agreement.hpp"
-#include "kernels/verify/implementation.hpp"
+#include "kernels/bench/bench_method.hpp"
 
 namespace speclab {
-
-struct BenchShape {
-  std::int32_t requests = 1;
-  std::int32_t gamma = 4;
-  std::int32_t vocab = 32000;
-  Dtype dtype = Dtype::bf16;  ///< of target and draft
-
-  bool operator==(const BenchShape&) const = default;
-};
-
-/// The batch of a measurement, with pointers that are null or not as they will be, for `layout_of` and
-/// `traffic_of`; not to be run.
-VerifyBatch shape_batch(const BenchShape& shape);
-
-/// Bytes on the device, in exact arithmetic (none overflows for sizes that a batch may have).
-struct BenchBytes {
-  std::uint64_t target = 0;
-  std::uint64_t draft = 0;
-  std::uint64_t copied = 0;      ///< where the copy goes: half the logits
-  std::uint64_t small = 0;       ///< tokens, addresses, results
-  std::uint64_t workspaces = 0;  ///< of all implementations that run
-  std::uint64_t logits() const { return target + draft; }
-  std::uint64_t total() const { return logits() + copied + small + workspaces; }
-};
-
-BenchBytes bench_bytes(const BenchShape& shape, const std::vector<Implementation>& implementations);
-
-/// Inputs by the kernels that make them on a GPU, in the emulator: target [requests, gamma + 1, vocab], draft
-/// [requests, gamma, vocab], drafted [requests, gamma].
-void make_inputs_emulated(const BenchShape& shape, const MadeLogits& how, void* target, void* draft,
-                          Token* drafted);
 
 /// Names of what is measured beside the implementations.
 namespace ceiling {
@@ -56,7 +23,7 @@ inline constexpr const char* read = "read kernel";
 struct BenchTask {
   BenchShape shape;
   MadeLogits logits;
-  std::vector<Implementation> implementations;
+  std::vector<BenchMethod> methods;  ///< which can run batches of the shape
   bool flushed = false;  ///< read other memory before each repetition; else the second cache keeps what fits
   int repetitions = 200;
 };
@@ -64,14 +31,12 @@ struct BenchTask {
 struct BenchTimes {
   std::string name;
   std::vector<double> seconds;  ///< one of each repetition
-  /// Of implementations: mean number of accepted tokens, and the share of requests that rejected one.
-  double accepted = 0;
-  double rejecting = 0;
+  BenchOutcome outcome;         ///< of methods
   DecisionAgreement decisions;  ///< of some requests, beside the reference
 };
 
 struct BenchMeasurement {
-  std::vector<BenchTimes> times;  ///< implementations as asked for, then the six above
+  std::vector<BenchTimes> times;  ///< methods as asked for, then the six above
 };
 
 /// Each method is captured in a CUDA graph and replayed `repetitions` times, all methods in random order

@@ -1,6 +1,7 @@
 #include "kernels/bench/measure.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -40,142 +41,83 @@ OwnedEvent make_event() {
   return OwnedEvent(event);
 }
 
-/// Inputs and outputs of a measurement, in device memory.
-struct Tensors {
-  explicit Tensors(const BenchShape& shape, const BenchBytes& bytes)
-      : requests(static_cast<std::size_t>(shape.requests)),
-        drafts(requests * static_cast<std::size_t>(shape.gamma)),
-        // Target and draft in one piece, so that copy and read have one piece to go through.
-        logits(device_array<unsigned char>(bytes.logits())),
-        copied(device_array<unsigned char>(bytes.copied)),
-        drafted(device_array<Token>(drafts)),
-        addresses(device_array<RandomAddress>(requests)),
-        accepted(device_array<std::int32_t>(requests)),
-        next(device_array<Token>(requests)),
-        flags(device_array<std::uint32_t>(requests)),
-        parity(device_array<std::uint32_t>(
-            static_cast<std::size_t>(bench::moving_blocks(static_cast<std::int64_t>(bytes.logits() / 16))))) {
+/// Memory of the device, as HostMemory (bench_batch.hpp).
+class DeviceMemory {
+ public:
+  template <class T>
+  T* room(std::size_t count) {
+    kept_.push_back(device_array<unsigned char>(count * sizeof(T)));
+    return reinterpret_cast<T*>(kept_.back().get());
+  }
+  template <class T>
+  void put(T* to, const T* from, std::size_t count) {
+    if (count > 0) SPECLAB_CUDA(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  template <class T>
+  void fetch(T* to, const T* from, std::size_t count) const {
+    if (count > 0) SPECLAB_CUDA(cudaMemcpy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost));
   }
 
-  std::size_t requests;
-  std::size_t drafts;
-  DeviceArray<unsigned char> logits;
-  DeviceArray<unsigned char> copied;
-  DeviceArray<Token> drafted;
-  DeviceArray<RandomAddress> addresses;
-  DeviceArray<std::int32_t> accepted;
-  DeviceArray<Token> next;
-  DeviceArray<std::uint32_t> flags;
-  DeviceArray<std::uint32_t> parity;
+ private:
+  std::vector<DeviceArray<unsigned char>> kept_;
 };
 
 RandomAddress address_of(const BenchTask& task, std::int32_t request) {
   return {task.logits.seed, static_cast<std::uint32_t>(request), 0};
 }
 
-void fill(const BenchTask& task, const BenchBytes& bytes, const Tensors& tensors, cudaStream_t stream) {
-  make_inputs(simt::CudaExecutor(stream), task.shape, task.logits, tensors.logits.get(),
-              tensors.logits.get() + bytes.target, tensors.drafted.get());
-  std::vector<RandomAddress> addresses(tensors.requests);
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    addresses[i] = address_of(task, static_cast<std::int32_t>(i));
-  }
-  SPECLAB_CUDA(cudaMemcpyAsync(tensors.addresses.get(), addresses.data(),
-                               addresses.size() * sizeof(RandomAddress), cudaMemcpyHostToDevice, stream));
-  SPECLAB_CUDA(cudaStreamSynchronize(stream));
+std::vector<RandomAddress> addresses_of(const BenchTask& task, const std::vector<std::int32_t>& requests) {
+  std::vector<RandomAddress> addresses;
+  for (const std::int32_t request : requests) addresses.push_back(address_of(task, request));
+  return addresses;
 }
 
-VerifyBatch batch_of(const BenchShape& shape, const BenchBytes& bytes, const Tensors& tensors) {
-  VerifyBatch batch = shape_batch(shape);
-  batch.target.data = tensors.logits.get();
-  batch.draft.data = tensors.logits.get() + bytes.target;
-  batch.drafted = tensors.drafted.get();
-  batch.addresses = tensors.addresses.get();
-  batch.accepted = tensors.accepted.get();
-  batch.next = tensors.next.get();
-  batch.flags = tensors.flags.get();
+BenchBatch filled_batch(const BenchTask& task, DeviceMemory& memory, cudaStream_t stream) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(task.shape.requests));
+  std::iota(all.begin(), all.end(), 0);
+  const BenchBatch batch = place_batch(memory, task.shape, addresses_of(task, all));
+  // A copy may return before it has arrived, and no other stream waits for it.
+  SPECLAB_CUDA(cudaDeviceSynchronize());
+  make_inputs(simt::CudaExecutor(stream), task.shape, task.logits, batch);
+  SPECLAB_CUDA(cudaStreamSynchronize(stream));
   return batch;
 }
 
 /// Some requests of the batch in the host's memory, and what the reference says of them.
 class ReferenceSample {
  public:
-  ReferenceSample(const BenchTask& task, const BenchBytes& bytes, const Tensors& tensors)
-      : requests_(spread_requests(task.shape.requests, compared_requests)), vocab_(task.shape.vocab) {
-    BenchShape shape = task.shape;
-    shape.requests = static_cast<std::int32_t>(requests_.size());
-    const std::size_t target_bytes = bytes.target / tensors.requests;
-    const std::size_t draft_bytes = bytes.draft / tensors.requests;
-    const auto gamma = static_cast<std::size_t>(shape.gamma);
-    std::vector<unsigned char> target(requests_.size() * target_bytes);
-    std::vector<unsigned char> draft(requests_.size() * draft_bytes);
-    std::vector<Token> drafted(requests_.size() * gamma);
-    std::vector<RandomAddress> addresses;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const auto request = static_cast<std::size_t>(requests_[i]);
-      fetch(target.data() + i * target_bytes, tensors.logits.get() + request * target_bytes, target_bytes);
-      fetch(draft.data() + i * draft_bytes, tensors.logits.get() + bytes.target + request * draft_bytes,
-            draft_bytes);
-      fetch(drafted.data() + i * gamma, tensors.drafted.get() + request * gamma, gamma);
-      addresses.push_back(address_of(task, requests_[i]));
+  ReferenceSample(const BenchTask& task, const DeviceMemory& memory, const BenchBatch& batch)
+      : requests_(spread_requests(task.shape.requests, compared_requests)),
+        inputs_(
+            fetch_inputs(host_, memory, task.shape, batch, requests_, addresses_of(task, requests_)).tree) {
+    for (const BenchMethod& method : task.methods) {
+      if (verdicts_.count(method.reference) == 0) verdicts_[method.reference] = method.reference(inputs_);
     }
-    VerifyBatch batch = shape_batch(shape);
-    batch.target.data = target.data();
-    batch.draft.data = draft.data();
-    batch.drafted = drafted.data();
-    batch.addresses = addresses.data();
-    const auto asked = [&](bool sigmoid) {
-      return std::any_of(
-          task.implementations.begin(), task.implementations.end(),
-          [sigmoid](Implementation i) { return (i == Implementation::wagner_sigmoid) == sigmoid; });
-    };
-    if (asked(false)) exact_ = verify_reference(batch);
-    if (asked(true)) sigmoid_ = verify_sigmoid_reference(batch);
   }
 
-  DecisionAgreement compare(Implementation implementation, const std::vector<std::int32_t>& all_accepted,
-                            const std::vector<Token>& all_next) const {
-    std::vector<std::int32_t> accepted;
-    std::vector<Token> next;
+  DecisionAgreement compare(const BenchMethod& method, const BenchResults& all) const {
+    BenchResults sample{all.nodes, {}, {}, {}};
     for (const std::int32_t request : requests_) {
-      accepted.push_back(all_accepted[static_cast<std::size_t>(request)]);
-      next.push_back(all_next[static_cast<std::size_t>(request)]);
+      const auto at = static_cast<std::size_t>(request);
+      sample.accepted.push_back(all.accepted[at]);
+      sample.next.push_back(all.next[at]);
+      if (all.path.empty()) continue;
+      const auto first = all.path.begin() + std::ptrdiff_t{request} * all.nodes;
+      sample.path.insert(sample.path.end(), first, first + all.nodes);
     }
-    return agreement_with(implementation == Implementation::wagner_sigmoid ? sigmoid_ : exact_,
-                          implementation, vocab_, accepted.data(), next.data());
+    return agreement_of(method, verdicts_.at(method.reference), inputs_.batch.vocab, sample);
   }
 
  private:
-  template <class T>
-  static void fetch(T* host, const T* device, std::size_t count) {
-    if (count > 0) SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  }
-
   std::vector<std::int32_t> requests_;
-  std::int32_t vocab_;
-  std::vector<ReferenceVerdict> exact_;
-  std::vector<ReferenceVerdict> sigmoid_;
+  HostMemory host_;
+  TreeBatch inputs_;
+  std::map<decltype(BenchMethod::reference), std::vector<BenchVerdict>> verdicts_;
 };
 
-/// What an implementation's run left: mean of accepted tokens, share of requests with a rejection, and
-/// whether its decisions are the reference's.
-void count_decisions(const BenchShape& shape, const Tensors& tensors, const ReferenceSample& sample,
-                     Implementation implementation, BenchTimes& found) {
-  std::vector<std::int32_t> accepted(tensors.requests);
-  std::vector<Token> next(tensors.requests);
-  SPECLAB_CUDA(cudaMemcpy(accepted.data(), tensors.accepted.get(), accepted.size() * sizeof(std::int32_t),
-                          cudaMemcpyDeviceToHost));
-  SPECLAB_CUDA(
-      cudaMemcpy(next.data(), tensors.next.get(), next.size() * sizeof(Token), cudaMemcpyDeviceToHost));
-  double sum = 0;
-  double rejecting = 0;
-  for (const std::int32_t each : accepted) {
-    sum += each;
-    rejecting += each < shape.gamma ? 1 : 0;
-  }
-  found.accepted = sum / shape.requests;
-  found.rejecting = rejecting / shape.requests;
-  found.decisions = sample.compare(implementation, accepted, next);
+void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspace, cudaStream_t stream) {
+  if (method.branches()) return run_tree_on_gpu(tree, stream);
+  run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
 }
 
 }  // namespace
@@ -183,32 +125,36 @@ void count_decisions(const BenchShape& shape, const Tensors& tensors, const Refe
 BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool()>& stop) {
   const BenchShape& shape = task.shape;
   const GpuDevice device = current_device().value();
-  const BenchBytes bytes = bench_bytes(shape, task.implementations);
+  const BenchBytes bytes = bench_bytes(shape, task.methods);
   const OwnedStream owned = make_stream();
   const cudaStream_t stream = owned.get();
-  const Tensors tensors(shape, bytes);
-  fill(task, bytes, tensors, stream);
-  const VerifyBatch batch = batch_of(shape, bytes, tensors);
-  const ReferenceSample sample(task, bytes, tensors);
+  DeviceMemory memory;
+  const BenchBatch placed = filled_batch(task, memory, stream);
+  const TreeBatch& tree = placed.tree;
+  const ReferenceSample sample(task, memory, placed);
+  const DraftTree drafts = draft_plan(shape).tree;
 
   BenchMeasurement found;
-  std::vector<DeviceArray<unsigned char>> workspaces;
   std::vector<CapturedGraph> graphs;
   const auto add = [&](const char* name, const auto& work) {
     // Once as it is: refused launches then show before the capture.
     work();
     SPECLAB_CUDA(cudaStreamSynchronize(stream));
     graphs.emplace_back(stream, work);
-    found.times.push_back({name, {}, 0, 0, {}});
+    found.times.push_back({name, {}, {}, {}});
   };
-  for (const Implementation each : task.implementations) {
-    const std::size_t size = layout_of(each, batch).workspace_bytes;
-    workspaces.push_back(device_array<unsigned char>(size));
-    SPECLAB_CUDA(cudaMemsetAsync(workspaces.back().get(), absurd_byte, size, stream));
-    void* const workspace = workspaces.back().get();
-    add(implementations()[static_cast<std::size_t>(each)].name,
-        [&] { run_on_gpu(each, batch, workspace, stream); });
-    count_decisions(shape, tensors, sample, each, found.times.back());
+  for (const BenchMethod& method : task.methods) {
+    const std::size_t size = layout_of(method, tree).workspace_bytes;
+    auto* const workspace = memory.room<unsigned char>(size);
+    SPECLAB_CUDA(cudaMemsetAsync(workspace, absurd_byte, size, stream));
+    // No results of the method before.
+    const std::size_t result_bytes = static_cast<std::size_t>(shape.requests) * sizeof(std::int32_t);
+    SPECLAB_CUDA(cudaMemsetAsync(tree.batch.accepted, absurd_byte, result_bytes, stream));
+    SPECLAB_CUDA(cudaMemsetAsync(tree.batch.next, absurd_byte, result_bytes, stream));
+    add(method.name, [&] { run_method(method, tree, workspace, stream); });
+    const BenchResults results = fetch_results(memory, tree);
+    found.times.back().outcome = outcome_of(drafts, results);
+    found.times.back().decisions = sample.compare(method, results);
   }
 
   const simt::CudaExecutor executor(stream);
@@ -216,26 +162,27 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   add(ceiling::skip, [&] {
     executor.run<bench::SkipVerification>(
         bench::SkipVerification::launch(shape.requests),
-        {batch.drafted.data, batch.accepted, batch.next, shape.requests, shape.gamma});
+        {tree.batch.drafted.data, tree.batch.accepted, tree.batch.next, shape.requests, shape.gamma});
   });
   add(ceiling::empty, empty);
   add(ceiling::two_empty, [&] {
     empty();
     empty();
   });
-  const auto* const from = reinterpret_cast<const simt::Vector16*>(tensors.logits.get());
+  const auto* const from = reinterpret_cast<const simt::Vector16*>(placed.logits);
+  auto* const to = memory.room<simt::Vector16>(bytes.copied / sizeof(simt::Vector16));
   add(ceiling::copy, [&] {
     const auto vectors = static_cast<std::int64_t>(bytes.copied / sizeof(simt::Vector16));
-    executor.run<bench::CopyBytes>(bench::CopyBytes::launch(vectors),
-                                   {from, reinterpret_cast<simt::Vector16*>(tensors.copied.get()), vectors});
+    executor.run<bench::CopyBytes>(bench::CopyBytes::launch(vectors), {from, to, vectors});
   });
   add(ceiling::memcpy, [&] {
-    SPECLAB_CUDA(cudaMemcpyAsync(tensors.copied.get(), tensors.logits.get(), bytes.copied,
-                                 cudaMemcpyDeviceToDevice, stream));
+    SPECLAB_CUDA(cudaMemcpyAsync(to, placed.logits, bytes.copied, cudaMemcpyDeviceToDevice, stream));
   });
+  const auto vectors_read = static_cast<std::int64_t>(bytes.logits() / sizeof(simt::Vector16));
+  auto* const parity =
+      memory.room<std::uint32_t>(static_cast<std::size_t>(bench::moving_blocks(vectors_read)));
   add(ceiling::read, [&] {
-    const auto vectors = static_cast<std::int64_t>(bytes.logits() / sizeof(simt::Vector16));
-    executor.run<bench::ReadBytes>(bench::ReadBytes::launch(vectors), {from, vectors, tensors.parity.get()});
+    executor.run<bench::ReadBytes>(bench::ReadBytes::launch(vectors_read), {from, vectors_read, parity});
   });
 
   const auto flush = device_array<unsigned char>(task.flushed ? flush_bytes : 0);

@@ -29,10 +29,14 @@ inline std::vector<ReferenceVerdict> reference_of(Implementation implementation,
 
 /// The sigmoid approximation's probabilities add up to about the vocabulary's size, so that its band grows
 /// with it.
+inline double band_of(Implementation implementation, std::int32_t vocab) {
+  return implementation == Implementation::wagner_sigmoid ? 1e-6 + 4e-7 * vocab : decision_band;
+}
+
 inline DecisionAgreement agreement_with(const std::vector<ReferenceVerdict>& expected,
                                         Implementation implementation, std::int32_t vocab,
                                         const std::int32_t* accepted, const Token* next) {
-  const double band = implementation == Implementation::wagner_sigmoid ? 1e-6 + 4e-7 * vocab : decision_band;
+  const double band = band_of(implementation, vocab);
   DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].margin < band) {

@@ -23,6 +23,7 @@ struct Filters {
 
   /// Numbers out of range, NaN among them, make a row invalid.
   SPECLAB_HD bool valid() const { return top_k >= 0 && top_p > 0 && top_p <= 1 && min_p >= 0 && min_p <= 1; }
+  bool operator==(const Filters&) const = default;
 };
 
 /// Of a row of the target.

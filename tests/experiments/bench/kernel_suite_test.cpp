@@ -36,14 +36,12 @@ BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
   const auto add = [&](const char* name) {
-    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, 2, 0.8, {}});
+    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, {}, {}});
+    measured.times.back().outcome.accepted = 2;
+    measured.times.back().outcome.rejecting = 0.8;
     seconds *= 2;
   };
-  for (const Implementation each : task.implementations) {
-    for (const ImplementationInfo& info : implementations()) {
-      if (info.implementation == each) add(info.name);
-    }
-  }
+  for (const BenchMethod& method : task.methods) add(method.name);
   for (const char* const name :
        {ceiling::skip, ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
     add(name);
@@ -54,8 +52,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
 BenchTask task_at(const KernelPoint& point, bool flushed) {
   BenchTask task;
   task.shape = point;
-  for (const ImplementationInfo& info : implementations())
-    task.implementations.push_back(info.implementation);
+  task.methods = methods_for(point.workload, bench_methods());
   task.flushed = flushed;
   return task;
 }
@@ -76,7 +73,7 @@ KernelReport invented_report() {
   for (const KernelPoint& point : sweep_points(sweep)) {
     for (const bool flushed : {false, true}) {
       const BenchTask task = task_at(point, flushed);
-      for (VerificationRow& row : verification_rows(point, task, invented_times(task), {0.69, 0.31})) {
+      for (VerificationRow& row : verification_rows(point, task, invented_times(task), {0.69, 0, 0, 0.31})) {
         report.verification.push_back(std::move(row));
       }
     }
@@ -102,7 +99,7 @@ struct ScratchFile {
 DryRunOptions full_dry_run() {
   DryRunOptions options;
   options.sweep.kind = SweepKind::full;
-  options.implementations = {implementations().begin(), implementations().end()};
+  options.methods = parse_methods("--baselines", "all");
   return options;
 }
 
@@ -198,7 +195,8 @@ TEST_CASE("noise is found at which target and draft overlap as wanted") {
   for (const double alpha : {0.3, 0.7, 0.9}) {
     MadeLogits how;
     how.noise = noise_for_overlap(how, 20000, alpha);
-    const MadeDistributions distributions = made_distributions(how, 20000, Dtype::bf16, {});
+    const MadeDistributions distributions =
+        made_distributions(info_of(KernelWorkload::chains), how, 20000, Dtype::bf16, {});
     // Other rows, and rounded: rows of 20,000 ids differ in their overlap by about a hundredth.
     CHECK(std::abs(distributions.overlap - alpha) < 0.03);
     CHECK(distributions.sigmoid_distance > 0);
@@ -214,13 +212,14 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const BenchTask task = task_at(point, true);
   BenchMeasurement measured = invented_times(task);
   measured.times.front().decisions = {4, 1, 2};
-  const std::vector<VerificationRow> rows = verification_rows(point, task, measured, {0.69, 1e-7, 0.31});
+  const std::vector<VerificationRow> rows =
+      verification_rows(point, task, measured, {0.69, 1e-7, 0.29, 0.31});
   REQUIRE(rows.size() == measured.times.size());
   const VerificationRow& fused = rows.front();
   CHECK(fused.method == "fused");
   CHECK(fused.median_us == doctest::Approx(20));
   CHECK(fused.p99_us == doctest::Approx(30));
-  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point), {2, 0.8});
+  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point).batch, {2, 0.8});
   CHECK(fused.gb_per_s == doctest::Approx(traffic.total() / 20e-6 / 1e9));
   CHECK(fused.total_variation == 1e-7);
   CHECK(fused.accepted == 2);
@@ -252,7 +251,7 @@ TEST_CASE("a result is drawn again from its file") {
   CHECK(kernel_text(read, 3).sections.front().tables.front().rows.size() == 3);
   CHECK(kernel_figures(read).size() == 4);
   const std::string csv = kernel_csv(read);
-  CHECK(csv.starts_with("requests,gamma,vocab,dtype,alpha,"));
+  CHECK(csv.starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') ==
         static_cast<std::ptrdiff_t>(read.verification.size()) + 1);
   const std::string table = kernel_markdown(read);
@@ -304,9 +303,9 @@ TEST_CASE("files that are no results are refused by name") {
 }
 
 TEST_CASE("what a device cannot run is left out") {
-  const auto all = parse_implementations("--baselines", "all");
+  const auto all = parse_methods("--baselines", "all");
   CHECK(runnable_on(90, all).size() == all.size());
   const auto older = runnable_on(80, all);
-  CHECK(older.size() == all.size() - 1);
-  for (const ImplementationInfo& info : older) CHECK(info.implementation != Implementation::cluster);
+  CHECK(older.size() == all.size() - 2);
+  for (const BenchMethod& method : older) CHECK(method.name != std::string("cluster"));
 }

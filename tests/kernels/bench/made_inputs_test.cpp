@@ -28,42 +28,78 @@ std::vector<simt::Vector16> counted_vectors(std::int64_t count) {
 struct Inputs {
   BenchShape shape;
   MadeLogits how;
-  std::vector<float> target;
-  std::vector<float> draft;
-  std::vector<Token> drafted;
+  HostMemory memory;
+  BenchBatch batch;
 
   Inputs(const BenchShape& of, const MadeLogits& made, simt::Order order = simt::Order::forward)
-      : shape(of), how(made) {
-    const auto rows = static_cast<std::size_t>(of.requests) * static_cast<std::size_t>(of.gamma);
-    const auto vocab = static_cast<std::size_t>(of.vocab);
-    target.resize((rows + static_cast<std::size_t>(of.requests)) * vocab, -1000);
-    draft.resize(rows * vocab, -1000);
-    drafted.resize(rows, -1);
-    make_inputs(simt::EmulatedExecutor(order), of, made, target.data(), draft.data(), drafted.data());
+      : shape(of),
+        how(made),
+        batch(place_batch(memory, of,
+                          std::vector<RandomAddress>(static_cast<std::size_t>(of.requests), {1, 0, 0}))) {
+    make_inputs(simt::EmulatedExecutor(order), of, made, batch);
+  }
+
+  float logit(const LogitRows& rows, std::int32_t request, std::int32_t row, std::int32_t id) const {
+    return row_of<float>(rows, request, row)[id];
+  }
+  Token token(std::int32_t request, std::int32_t node) const {
+    return batch.tree.batch.drafted_token(request, node);
   }
 };
+
+/// Tokens of trees that consist of these nodes, children of the context, each of one row of logits.
+template <class T>
+std::vector<Token> picked(const std::vector<T>& logits, const std::vector<std::int32_t>& parents,
+                          std::int32_t requests, std::int32_t vocab, std::uint64_t seed,
+                          simt::Order order = simt::Order::forward) {
+  std::vector<std::int32_t> rank(parents.size());
+  std::iota(rank.begin(), rank.end(), 0);
+  const std::vector<std::int32_t> draft_row(parents.size(), 0);
+  const auto nodes = static_cast<std::int32_t>(parents.size());
+  std::vector<Token> drafted(static_cast<std::size_t>(requests * nodes), -7);
+  simt::EmulatedExecutor executor(order);
+  using Pick = bench::PickDrafts<T>;
+  executor.template run<Pick>(Pick::launch(requests * nodes), {logits.data(),
+                                                               {seed},
+                                                               drafted.data(),
+                                                               parents.data(),
+                                                               draft_row.data(),
+                                                               rank.data(),
+                                                               nodes,
+                                                               1,
+                                                               vocab});
+  return drafted;
+}
 
 }  // namespace
 
 TEST_CASE("logits are what their addresses say, in any order of threads") {
-  const BenchShape shape{2, 2, 1027, Dtype::f32};
   constexpr MadeLogits how{9, 2.5F, 0.7F};
-  for (const simt::Order order : all_orders) {
-    const Inputs made(shape, how, order);
-    int wrong = 0;
-    for (std::int32_t request = 0; request < shape.requests; ++request) {
-      for (std::int32_t i = 0; i <= shape.gamma; ++i) {
+  for (const KernelWorkloadInfo& info : kernel_workloads()) {
+    CAPTURE(info.name);
+    const BenchShape shape{2, info.branches ? 7 : 2, 1027, Dtype::f32, info.workload};
+    for (const simt::Order order : all_orders) {
+      const Inputs made(shape, how, order);
+      const VerifyBatch& batch = made.batch.tree.batch;
+      const DraftPlan plan = draft_plan(shape);
+      int wrong = 0;
+      for (std::int32_t request = 0; request < shape.requests; ++request) {
         for (std::int32_t id = 0; id < shape.vocab; ++id) {
-          const MadeLogit expected = made_logit(how, request * (shape.gamma + 1) + i, id);
-          const auto at = [&](std::int32_t positions) {
-            return static_cast<std::size_t>((request * positions + i) * shape.vocab + id);
+          const auto expected = [&](std::int32_t position) {
+            return made_logit(how, request * (shape.gamma + 1) + position, id);
           };
-          wrong += made.target[at(shape.gamma + 1)] == expected.target ? 0 : 1;
-          if (i < shape.gamma) wrong += made.draft[at(shape.gamma)] == expected.draft ? 0 : 1;
+          for (std::int32_t i = 0; i <= shape.gamma; ++i) {
+            wrong += made.logit(batch.target, request, i, id) == expected(i).target ? 0 : 1;
+          }
+          if (info.chosen) continue;
+          for (std::int32_t row = 0; row < made.batch.draft_rows; ++row) {
+            const std::int32_t position = plan.row_position[static_cast<std::size_t>(row)];
+            wrong += made.logit(batch.draft, request, row, id) == expected(position).draft ? 0 : 1;
+          }
         }
       }
+      CHECK(wrong == 0);
     }
-    CHECK(wrong == 0);
   }
 }
 
@@ -95,10 +131,7 @@ TEST_CASE("drafted tokens have the distribution of the draft's row") {
   const std::vector<float> row{0.5F, -1, 2, 0, 1};
   std::vector<float> logits;
   for (std::int32_t i = 0; i < rows; ++i) logits.insert(logits.end(), row.begin(), row.end());
-  std::vector<Token> drafted(rows, -1);
-  simt::EmulatedExecutor executor;
-  using Draws = bench::DrawDrafts<float>;
-  executor.run<Draws>(Draws::launch(rows), {logits.data(), drafted.data(), vocab, test_seed(8)});
+  const std::vector<Token> drafted = picked(logits, {-1}, rows, vocab, test_seed(8));
   double total = 0;
   for (const float logit : row) total += std::exp(static_cast<double>(logit));
   for (Token id = 0; id < vocab; ++id) {
@@ -116,12 +149,61 @@ TEST_CASE("a draft without a choice is drawn, whatever the format and the order 
     logits[123] = from_float<Bf16>(-5.0F);
     logits[700 + 699] = from_float<Bf16>(3.0F);
     logits[1400] = from_float<Bf16>(0.0F);
-    std::vector<Token> drafted(3, -1);
-    simt::EmulatedExecutor executor(order);
-    using Draws = bench::DrawDrafts<Bf16>;
-    executor.run<Draws>(Draws::launch(3), {logits.data(), drafted.data(), 700, 1});
-    CHECK(drafted == std::vector<Token>{123, 699, 0});
+    CHECK(picked(logits, {-1}, 3, 700, 1, order) == std::vector<Token>{123, 699, 0});
   }
+}
+
+TEST_CASE("siblings are drawn without replacement") {
+  // Of one row alike for all: P(x, then y) = p(x) p(y) / (1 - p(x)), each pair counted.
+  constexpr std::int32_t vocab = 4;
+  constexpr std::int32_t rows = 6000;
+  const std::vector<double> p{0.5, 0.25, 0.15, 0.1};
+  std::vector<float> logits;
+  for (std::int32_t i = 0; i < rows; ++i) {
+    for (const double each : p) logits.push_back(static_cast<float>(std::log(each)));
+  }
+  const std::vector<Token> drafted = picked(logits, {-1, -1}, rows, vocab, test_seed(12));
+  std::vector<double> counts(vocab * vocab, 0);
+  for (std::size_t i = 0; i < drafted.size(); i += 2) {
+    REQUIRE(drafted[i] != drafted[i + 1]);
+    counts[static_cast<std::size_t>(drafted[i] * vocab + drafted[i + 1])] += 1;
+  }
+  bool independent_fits = true;
+  for (std::size_t x = 0; x < vocab; ++x) {
+    for (std::size_t y = 0; y < vocab; ++y) {
+      if (x == y) continue;
+      CHECK(count_agrees(counts[x * vocab + y], rows, p[x] * p[y] / (1 - p[x])));
+      // A planted fault: what is drawn again when both are alike fits p(x) p(y) over the sum of unlike pairs.
+      independent_fits = independent_fits && count_agrees(counts[x * vocab + y], rows, p[x] * p[y] / 0.655);
+    }
+  }
+  CHECK_FALSE(independent_fits);
+}
+
+TEST_CASE("chosen siblings are the likeliest of the draft's row, and none where there are no more ids") {
+  const BenchShape shape{3, 12, 501, Dtype::bf16, KernelWorkload::chosen_trees};
+  constexpr MadeLogits how{9, 6, 2};
+  const Inputs made(shape, how);
+  const DraftPlan plan = draft_plan(shape);
+  for (std::int32_t request = 0; request < shape.requests; ++request) {
+    for (std::int32_t node = -1; node < shape.gamma; ++node) {
+      const std::int64_t row = request * (shape.gamma + 1) + node + 1;
+      std::vector<std::pair<float, Token>> falling;
+      for (Token id = 0; id < shape.vocab; ++id) {
+        falling.emplace_back(-to_float(from_float<Bf16>(made_logit(how, row, id).draft)), id);
+      }
+      std::sort(falling.begin(), falling.end());
+      std::size_t rank = 0;
+      for (const std::int32_t child : plan.tree.children(node)) {
+        CHECK(made.token(request, child) == falling[rank++].second);
+      }
+    }
+  }
+  const Inputs few({1, 12, 2, Dtype::f32, KernelWorkload::chosen_trees}, how);
+  const std::vector<std::int32_t> children = plan.tree.children(-1);
+  REQUIRE(children.size() > 2);
+  CHECK(few.token(0, children[0]) != few.token(0, children[1]));
+  CHECK(few.token(0, children[2]) == -1);
 }
 
 TEST_CASE("every byte is copied, and none beyond") {
@@ -178,10 +260,11 @@ TEST_CASE("skipping verification keeps every draft") {
 
 TEST_CASE("bytes of a measurement are counted, past 32 bits too") {
   const BenchShape shape{256, 16, 256000, Dtype::f32};
-  const BenchBytes bytes = bench_bytes(shape, {Implementation::fused});
+  const std::vector<BenchMethod> fused{bench_methods().front()};
+  const BenchBytes bytes = bench_bytes(shape, fused);
   CHECK(bytes.target == 256ULL * 17 * 256000 * 4);
   CHECK(bytes.draft == 256ULL * 16 * 256000 * 4);
   CHECK(bytes.copied == bytes.logits() / 2);
-  CHECK(bytes.workspaces == layout_of(Implementation::fused, shape_batch(shape)).workspace_bytes);
+  CHECK(bytes.workspaces == layout_of(Implementation::fused, shape_batch(shape).batch).workspace_bytes);
   CHECK(bytes.total() > bytes.logits() + bytes.copied);
 }

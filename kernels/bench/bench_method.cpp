@@ -1,0 +1,112 @@
+#include "kernels/bench/bench_method.hpp"
+
+#include <algorithm>
+
+#include "kernels/verify/reference.hpp"
+#include "kernels/verify/tree_layout.hpp"
+#include "kernels/verify/tree_reference.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::vector<BenchVerdict> verdicts_of_chains(const std::vector<ReferenceVerdict>& found) {
+  std::vector<BenchVerdict> verdicts;
+  for (const ReferenceVerdict& verdict : found) {
+    BenchVerdict& added = verdicts.emplace_back(BenchVerdict{{}, verdict.next, verdict.margin});
+    for (std::int32_t node = 0; node < verdict.accepted; ++node) added.path.push_back(node);
+  }
+  return verdicts;
+}
+
+std::vector<BenchVerdict> chain_reference(const TreeBatch& tree) {
+  return verdicts_of_chains(verify_reference(tree.batch));
+}
+std::vector<BenchVerdict> sigmoid_reference(const TreeBatch& tree) {
+  return verdicts_of_chains(verify_sigmoid_reference(tree.batch));
+}
+std::vector<BenchVerdict> walk_reference(const TreeBatch& tree) {
+  std::vector<BenchVerdict> verdicts;
+  for (TreeReferenceVerdict& verdict : verify_tree_reference(tree)) {
+    verdicts.push_back({std::move(verdict.path), verdict.next, verdict.margin});
+  }
+  return verdicts;
+}
+
+}  // namespace
+
+std::span<const BenchMethod> bench_methods() {
+  static const std::vector<BenchMethod> all = [] {
+    std::vector<BenchMethod> methods;
+    for (const ImplementationInfo& info : implementations()) {
+      const bool sigmoid = info.implementation == Implementation::wagner_sigmoid;
+      methods.push_back(
+          {info.name, info.capability, sigmoid ? sigmoid_reference : chain_reference, info.implementation});
+    }
+    methods.push_back({"tree", 90, walk_reference, {}});
+    return methods;
+  }();
+  return all;
+}
+
+std::vector<BenchMethod> methods_for(KernelWorkload workload, std::span<const BenchMethod> methods) {
+  std::vector<BenchMethod> chosen;
+  std::copy_if(methods.begin(), methods.end(), std::back_inserter(chosen),
+               [&](const BenchMethod& method) { return method.branches() == info_of(workload).branches; });
+  return chosen;
+}
+
+std::optional<std::string> unsupported_reason(const BenchMethod& method, const TreeBatch& tree) {
+  return method.branches() ? TreeKernels::unsupported_reason(tree)
+                           : unsupported_reason(*method.of_chains, tree.batch);
+}
+
+KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree) {
+  return method.branches() ? KernelLayout{{tree_launch(tree)}, 0} : layout_of(*method.of_chains, tree.batch);
+}
+
+Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome) {
+  return method.branches() ? tree_traffic(tree, outcome)
+                           : traffic_of(*method.of_chains, tree.batch, {outcome.accepted, outcome.rejecting});
+}
+
+std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree) {
+  return method.branches() ? run_tree_emulated(tree) : run_emulated(*method.of_chains, tree.batch);
+}
+
+DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,
+                               std::int32_t vocab, const BenchResults& results) {
+  const double band = method.of_chains ? band_of(*method.of_chains, vocab) : decision_band;
+  DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].margin < band) {
+      ++found.within_band;
+    } else if (results.accepted[i] != static_cast<std::int32_t>(expected[i].path.size()) ||
+               results.path_of(static_cast<std::int32_t>(i)) != expected[i].path ||
+               results.next[i] != expected[i].next) {
+      ++found.different;
+    }
+  }
+  return found;
+}
+
+BenchBytes bench_bytes(const BenchShape& shape, std::span<const BenchMethod> methods) {
+  constexpr std::uint64_t vector = 16;
+  const TreeBatch tree = shape_batch(shape);
+  const auto requests = static_cast<std::uint64_t>(shape.requests);
+  const auto gamma = static_cast<std::uint64_t>(shape.gamma);
+  const std::uint64_t row =
+      static_cast<std::uint64_t>(shape.vocab) * static_cast<std::uint64_t>(dtype_bytes(shape.dtype));
+  const std::int32_t draft_rows = tree.batch.certain_drafts() ? 0 : tree.draft_row_count();
+  BenchBytes bytes;
+  bytes.target = requests * (gamma + 1) * row;
+  bytes.draft = requests * static_cast<std::uint64_t>(draft_rows) * row;
+  bytes.copied = bytes.logits() / 2 / vector * vector;
+  bytes.small = requests * (gamma * sizeof(Token) + sizeof(RandomAddress) + 3 * sizeof(std::int32_t));
+  // The path; parents, ranks, rows and their positions.
+  if (tree.path != nullptr) bytes.small += (requests + 4) * gamma * sizeof(std::int32_t);
+  for (const BenchMethod& method : methods) bytes.workspaces += layout_of(method, tree).workspace_bytes;
+  return bytes;
+}
+
+}  // namespace speclab

@@ -1,0 +1,203 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/bench/kernel_dry_run.hpp"
+#include "experiments/bench/kernel_report.hpp"
+#include "experiments/bench/kernel_suite.hpp"
+#include "experiments/bench/kernel_sweep.hpp"
+#include "experiments/bench/made_overlap.hpp"
+#include "experiments/config/config_error.hpp"
+#include "kernels/bench/bench_batch.hpp"
+#include "tests/bounds.hpp"
+
+using namespace speclab;
+
+namespace {
+
+KernelSweep all_workloads(const std::string& sizes) {
+  KernelSweep sweep;
+  sweep.kind = SweepKind::given;
+  sweep.workloads = parse_workloads("--workload", "all");
+  sweep.sizes = parse_sizes(sizes);
+  sweep.dtypes = {Dtype::bf16};
+  sweep.alphas = {0.7};
+  return sweep;
+}
+
+/// A result with invented times of each workload.
+KernelReport invented_workloads() {
+  KernelReport report;
+  report.device.name = "no device";
+  for (const KernelPoint& point : sweep_points(all_workloads("32,26,128256"))) {
+    BenchTask task;
+    task.shape = point;
+    task.methods = methods_for(point.workload, parse_methods("--baselines", "fused,tree"));
+    BenchMeasurement measured;
+    for (const BenchMethod& method : task.methods) {
+      measured.times.push_back({method.name, {1e-5}, expected_outcome(draft_plan(point).tree, {0.7}), {}});
+    }
+    measured.times.push_back({ceiling::skip, {1e-6}, {}, {}});
+    measured.times.push_back({ceiling::copy, {2e-5}, {}, {}});
+    for (VerificationRow& row : verification_rows(point, task, measured, {0.7, 1e-7, 0.3, 0.3})) {
+      report.verification.push_back(std::move(row));
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("workloads are read by name, and each has its own axes") {
+  CHECK(parse_workloads("--workload", "all").size() == kernel_workloads().size());
+  CHECK(parse_workloads("--workload", "trees,chains") ==
+        std::vector<KernelWorkload>{KernelWorkload::trees, KernelWorkload::chains});
+  CHECK_THROWS_AS(parse_workloads("--workload", "treees"), UsageError);
+  for (std::size_t i = 0; i < kernel_workloads().size(); ++i) {
+    CHECK(static_cast<std::size_t>(kernel_workloads()[i].workload) == i);
+  }
+  KernelSweep sweep;
+  sweep.workloads = {KernelWorkload::chains};
+  const auto chains = sweep_points(sweep);
+  sweep.workloads = {KernelWorkload::trees};
+  const auto trees = sweep_points(sweep);
+  sweep.workloads = {KernelWorkload::chains, KernelWorkload::trees};
+  CHECK(sweep_points(sweep).size() == chains.size() + trees.size());
+  for (const KernelPoint& point : trees) {
+    CHECK(point.workload == KernelWorkload::trees);
+    CHECK((point.gamma == 26 || point.gamma == 60));
+  }
+  CHECK(shape_text(trees.front()).starts_with("trees, B = 1, gamma = 26, "));
+}
+
+TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes that follow from the tree") {
+  DryRunOptions options;
+  options.sweep = all_workloads("1,4,32000;256,26,256000");
+  options.methods = parse_methods("--baselines", "fused,tree");
+  const DryRunReport report = kernel_dry_run(options);
+  CHECK(report.problems == 0);
+  REQUIRE(report.points.size() == 2 * kernel_workloads().size());
+  std::map<KernelWorkload, const DryPoint*> large;
+  for (const DryPoint& point : report.points) {
+    REQUIRE(point.methods.size() == 1);
+    CHECK_FALSE(point.methods.front().left_out);
+    if (point.requests == 256) large[point.workload] = &point;
+  }
+  const auto read = [&](KernelWorkload workload) { return large.at(workload)->methods.front().bytes_read; };
+  const double row = 256000.0 * 2 * 256;
+  // The launch of cut-offs reads each of the target's 27 rows twice, for min-p once, beside what fused reads.
+  CHECK(read(KernelWorkload::cut_offs) - read(KernelWorkload::chains) ==
+        doctest::Approx(54 * row).epsilon(0.001));
+  CHECK(read(KernelWorkload::min_p) - read(KernelWorkload::chains) ==
+        doctest::Approx(27 * row).epsilon(0.001));
+  // A row pair that shared memory holds: 2 rows where children are tried, 1 for a leaf.
+  const BenchOutcome& walk = large.at(KernelWorkload::trees)->expected;
+  CHECK(read(KernelWorkload::trees) == doctest::Approx((2 * walk.tried + walk.leaves) * row));
+  const BenchOutcome& chosen = large.at(KernelWorkload::chosen_trees)->expected;
+  CHECK(read(KernelWorkload::chosen_trees) == doctest::Approx((chosen.accepted + 1) * row));
+  CHECK(chosen.accepted > 1);
+  for (const EmulatedRow& emulated : report.emulated) CHECK(emulated.different == 0);
+  CHECK(report.emulated.size() == kernel_workloads().size());
+}
+
+TEST_CASE("what is expected of trees is what the rules in double come to") {
+  // Means over 2,500 requests and over the 256 rows that are expected of: standard errors of accepted tokens
+  // and refusals are below 0.06, of shares below 0.016. At 4.5 of them a false alarm of the ten comparisons
+  // has a chance below 1e-4.
+  constexpr std::int32_t vocab = 100;
+  constexpr std::int32_t requests = 2500;
+  for (const KernelWorkload workload : {KernelWorkload::trees, KernelWorkload::chosen_trees}) {
+    const KernelWorkloadInfo& info = info_of(workload);
+    CAPTURE(std::string(info.name));
+    const BenchShape shape{requests, 9, vocab, Dtype::f32, workload};
+    MadeLogits how{.seed = test_seed(4), .spread = info.spread};
+    how.noise = noise_for_overlap({.spread = info.spread}, vocab, 0.5);
+    HostMemory memory;
+    std::vector<RandomAddress> addresses;
+    for (std::uint32_t i = 0; i < requests; ++i) addresses.push_back({test_seed(8), i, 0});
+    const BenchBatch batch = place_batch(memory, shape, addresses);
+    make_inputs_emulated(shape, how, batch);
+    const DraftTree tree = draft_plan(shape).tree;
+    BenchResults results{shape.gamma, {}, {}, {}};
+    for (const BenchVerdict& verdict : bench_methods().back().reference(batch.tree)) {
+      results.accepted.push_back(static_cast<std::int32_t>(verdict.path.size()));
+      results.next.push_back(verdict.next);
+      results.path.insert(results.path.end(), verdict.path.begin(), verdict.path.end());
+      results.path.resize(results.accepted.size() * static_cast<std::size_t>(shape.gamma), -1);
+    }
+    const BenchOutcome found = outcome_of(tree, results);
+    const std::vector<double> acceptance = sibling_acceptance(info, vocab, 0.5, 8);
+    const auto agrees = [&](const BenchOutcome& expected) {
+      const auto near = [](double a, double b, double error) { return std::abs(a - b) < 4.5 * error; };
+      return near(found.accepted, expected.accepted, 0.06) && near(found.tried, expected.tried, 0.06) &&
+             near(found.refused, expected.refused, 0.06) && near(found.leaves, expected.leaves, 0.016) &&
+             near(found.rejecting, expected.rejecting, 0.016);
+    };
+    const BenchOutcome expected = expected_outcome(tree, acceptance);
+    CAPTURE(found.accepted);
+    CAPTURE(expected.accepted);
+    CAPTURE(found.rejecting);
+    CAPTURE(expected.rejecting);
+    CHECK(agrees(expected));
+    // Planted faults: one child alone is tried; later ones are accepted half as often.
+    CHECK_FALSE(agrees(expected_outcome(tree, {acceptance.front(), 0})));
+    CHECK_FALSE(agrees(expected_outcome(tree, {acceptance.front(), acceptance[1] / 2})));
+  }
+}
+
+TEST_CASE("each workload has tables, figures and a line of its own, and chains those that they had") {
+  const KernelReport report = invented_workloads();
+  const Page page = kernel_text(report);
+  std::vector<std::string> ids;
+  for (const Table& table : page.sections.front().tables) ids.push_back(table.id);
+  for (const KernelWorkloadInfo& info : kernel_workloads()) {
+    const std::string wanted = info.workload == KernelWorkload::chains
+                                   ? "verification-times"
+                                   : std::string("verification-times-") + info.name;
+    CHECK(std::count(ids.begin(), ids.end(), wanted) == 1);
+  }
+  std::vector<std::string> figures;
+  for (const Figure& figure : kernel_figures(report)) figures.push_back(figure.id);
+  CHECK(std::count(figures.begin(), figures.end(), "roofline-hot") == 1);
+  CHECK(std::count(figures.begin(), figures.end(), "requests-hot-trees") == 1);
+  // The axis of chains is at gamma 4, where nothing was measured.
+  CHECK(std::count(figures.begin(), figures.end(), "requests-hot") == 0);
+  CHECK(kernel_markdown(report).find("on no device, chosen-trees: gamma = 26") != std::string::npos);
+  CHECK(kernel_csv(report).starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
+  CHECK(kernel_page(report).headline.find("trees") == std::string::npos);
+  for (const VerificationRow& row : report.verification) {
+    const bool exact_known = row.method == "fused" && row.workload == KernelWorkload::chains;
+    if (row.method == "fused") CHECK(row.total_variation.has_value() == exact_known);
+    if (row.method == "tree") CHECK_FALSE(row.total_variation);
+    // Skipping verification keeps a path to a leaf.
+    if (row.method == ceiling::skip) {
+      CHECK(row.accepted == (info_of(row.workload).branches ? 6 : 26));
+    }
+  }
+}
+
+TEST_CASE("a result from before there were workloads is one of chains") {
+  KernelReport report = invented_workloads();
+  std::erase_if(report.verification,
+                [](const VerificationRow& row) { return row.workload != KernelWorkload::chains; });
+  Json old;
+  write(kernel_report_type(), report, old);
+  for (Json& row : old["verification"]) CHECK(row.erase("workload") == 1);
+  const auto file = std::filesystem::temp_directory_path() / "speclab_kernel_workloads_test.json";
+  std::ofstream(file) << old.dump();
+  for (const VerificationRow& row : read_kernel_report(file.string()).verification) {
+    CHECK(row.workload == KernelWorkload::chains);
+  }
+  for (Json& row : old["verification"]) row["workload"] = "forests";
+  std::ofstream(file) << old.dump();
+  CHECK_THROWS_WITH_AS(read_kernel_report(file.string()), doctest::Contains("/verification/0/workload"),
+                       UsageError);
+  std::filesystem::remove(file);
+}
