@@ -316,23 +316,80 @@ def fused_time(device, statistics, following, requests, gamma=4, vocab=128256, l
     return device.launch + first + device.dependent_launch + device.decisions * rounds + second + device.finish
 
 
-def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2):
-    """Microseconds of the launch that finds cut-offs of top-k and top-p, as kernels/verify/cutoffs.hpp does: two readings of each row."""
+def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2, readings=2):
+    """Microseconds of the launch that finds cut-offs, as kernels/verify/cutoffs.hpp does: two readings of each row for top-k and
+    top-p, and thresholds; for min-p alone one."""
     tiles, rows = -(-vocab // TILE), requests * (gamma + 1)
     sharing = max(1, min(8, tiles, 528 // rows))
     sharing = 1 << (sharing.bit_length() - 1)
     both = replace(kernel, an_id=kernel.an_id / 2 + device.near)
-    reading = kernel_time(device, both, 2 * rows * tiles, vocab * logit_bytes / tiles, rows * sharing, True)
+    reading = kernel_time(device, both, readings * rows * tiles, vocab * logit_bytes / tiles, rows * sharing, True)
     rounds = max(1, rows * sharing / (device.multiprocessors * kernel.blocks))
-    return device.launch + reading + device.thresholds * rounds
+    return device.launch + reading + (device.thresholds * rounds if readings > 1 else 0)
+
+
+def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen):
+    """Microseconds of the launch that walks down trees, as kernels/verify/tree.hpp does, for the outcome that is expected: rows are
+    summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused."""
+    def tile_work(an_id):
+        return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
+
+    tiles = -(-vocab // TILE)
+    tiles_each = -(-tiles // launch["cluster"])
+    slots = device.multiprocessors * blocks_at_once(walk.registers, walk.shared + launch["dynamic_shared"])
+    summed = expected["tried"] * (1 if chosen else 2)
+    weighed = expected["leaves"] + (expected["rejecting"] if chosen else expected["refused"])
+    work = tiles_each * (summed * tile_work(statistics.an_id) + weighed * tile_work(walk.an_id))
+    waiting = ((expected["tried"] + expected["leaves"]) * device.memory_latency + (expected["tried"] + weighed) * device.tile_end
+               + (expected["accepted"] + expected["refused"]) * device.decisions)
+    by_bytes = bytes_read / device.bandwidth_gbs / 1e3
+    by_instructions = launch["blocks"] * work / device.multiprocessors
+    by_latency = max(1, launch["blocks"] / slots) * (waiting + work)
+    return device.launch + max(by_bytes, by_instructions, by_latency) + device.finish
+
+
+# Readings of a row in the launch that finds cut-offs, by workload of `speclab bench kernels`.
+CUTOFF_READINGS = {"cut-offs": 2, "min-p": 1}
+FORMATS = {"bf16": ("Bf16", 2), "f16": ("F16", 2), "f32": ("float", 4)}
+
+
+def predicted_fused(device, by_name, point, method):
+    name, logit_bytes = FORMATS[point["dtype"]]
+    size = {"gamma": point["gamma"], "vocab": point["vocab"], "logit_bytes": logit_bytes}
+    time = fused_time(device, by_name[f"fused::Statistics<{name}>"], by_name[f"fused::Next<{name}>"], point["requests"],
+                      alpha=point["alpha"], **size)
+    if any(launch["kernel"] == "cut-offs" for launch in method["launches"]):
+        # Instructions are counted in F16 alone.
+        kernel = replace(by_name[f"Cutoffs<{name}>"], an_id=by_name["Cutoffs<F16>"].an_id)
+        before = cutoffs_time(device, kernel, point["requests"], readings=CUTOFF_READINGS[point["workload"]], **size)
+        time += before - device.launch + device.dependent_launch
+    return time
+
+
+def predicted_tree(device, by_name, point, method):
+    name, _ = FORMATS[point["dtype"]]
+    return tree_time(device, by_name[f"tree::Walk<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
+                     method["launches"][0], method["bytes_read"], point["expected"], point["workload"].startswith("chosen"))
+
+
+PREDICTED = {"fused": predicted_fused, "tree": predicted_tree}
+
+
+def predictions_at(kernels, points):
+    """Of every method that the model is about, at points of `speclab bench kernels --dry-run --json`."""
+    by_name, device = {kernel.name: kernel for kernel in kernels}, Device()
+    return [{**{key: point[key] for key in ("workload", "requests", "gamma", "vocab", "dtype", "alpha")}, "method": method["method"],
+             "predicted_us": round(PREDICTED[method["method"]](device, by_name, point, method), 1),
+             "bytes_us": round((method["bytes_read"] + method["bytes_written"]) / device.bandwidth_gbs / 1e3, 1)}
+            for point in points for method in point["methods"] if method["method"] in PREDICTED and "left_out" not in method]
 
 
 def measured(result, requests):
     """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7: hot and flushed."""
     rows = json.loads(Path(result).read_text())["verification"] if result else []
     found = {row["cache"]: row["median_us"] for row in rows
-             if (row["method"], row["requests"], row["gamma"], row["vocab"], row["dtype"], row["alpha"]) ==
-             ("fused", requests, 4, 128256, "bf16", 0.7)}
+             if (row["method"], row.get("workload", "chains"), row["requests"], row["gamma"], row["vocab"], row["dtype"], row["alpha"]) ==
+             ("fused", "chains", requests, 4, 128256, "bf16", 0.7)}
     return [f"{found[cache]:.1f}" if cache in found else "not measured" for cache in ("hot", "flushed")]
 
 
@@ -340,22 +397,18 @@ def print_predictions(kernels, result):
     by_name = {kernel.name: kernel for kernel in kernels}
     needed = [by_name.get(f"fused::{name}<Bf16>") for name in ("Statistics", "Next")]
     if None in needed:
-        return []
+        return
     device = Device()
     print("\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an H200; microseconds")
     cutoffs = by_name.get("Cutoffs<F16>")  # of the same size
     rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed", "top-k and top-p before")]
-    predictions = []
     for requests in (1, 32, 256):
         predicted = fused_time(device, *needed, requests)
         rows_read = 2 * 4 + 2 - 0.7 ** 4
         alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
         before = None if cutoffs is None else round(cutoffs_time(device, cutoffs, requests), 1)
-        predictions.append({"requests": requests, "predicted_us": round(predicted, 1), "bytes_us": round(alone, 1),
-                            "cutoffs_predicted_us": before})
         rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests), "" if before is None else f"{before:.0f}"))
     print_table(rows)
-    return predictions
 
 
 def exceeded(kernels):
@@ -384,9 +437,10 @@ def main():
     parser.add_argument("--only", default="", help="part of the kernels' names")
     parser.add_argument("--check", action="store_true", help="compare with the ceilings")
     parser.add_argument("--result", type=Path, metavar="FILE", help="result.json of a measurement")
+    parser.add_argument("--sizes", type=Path, metavar="FILE", help="JSON of speclab bench kernels --dry-run: what --json predicts times of")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
     options = parser.parse_args()
-    for file in filter(None, (options.file, options.result)):
+    for file in filter(None, (options.file, options.result, options.sizes)):
         if not file.is_file():
             parser.error(f"{file} is no file")
     kernels = kernels_of(options.file)
@@ -394,8 +448,10 @@ def main():
         print(f"kernel_code: skipped: {options.file} has no GPU code (built without nvcc)", file=sys.stderr)
         return 77
     print_kernels([kernel for kernel in kernels if options.only in kernel.name])
-    predictions = print_predictions(kernels, options.result)
+    print_predictions(kernels, options.result)
     if options.json:
+        points = json.loads(options.sizes.read_text())["points"] if options.sizes else []
+        predictions = predictions_at(kernels, points)
         content = {"kernels": [asdict(kernel) for kernel in kernels], "device": asdict(Device()), "predictions": predictions}
         options.json.write_text(json.dumps(content, indent=1) + "\n")
     faults = exceeded(kernels) if options.check else []

@@ -8,6 +8,7 @@ scripts, and what scripts/kernel_code.py predicts. There: a driver, C and C++ li
 Exit codes: 0; 1 the archive is larger than --most-mib; 2 something is not built, or wrong options.
 """
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -16,8 +17,11 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from run import MEASURED, MEASURED_ALPHA  # noqa: E402: of this folder
+
 SOURCE = Path(__file__).resolve().parents[2]
-PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
+PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
 LIBRARY = "kernels/libspeclab_kernels.so"
 SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "kernels/python/speclab_kernels", "scripts/verify_methods"]
 # The C and C++ libraries belong to the machine: this one's may need a newer C library than the programs do.
@@ -64,6 +68,22 @@ def add(folder, build):
             shutil.copy(SOURCE / name, place)
 
 
+def predict(build, predictions):
+    """Predicts the times of everything that run.py measures at chosen sizes. Returns what scripts/kernel_code.py ended with."""
+    points = []
+    for options, _ in MEASURED.values():
+        dry = subprocess.run([str(build / "bin/speclab"), "bench", "kernels", "--dry-run", "--json", *options, "--alpha", MEASURED_ALPHA],
+                             capture_output=True, text=True)
+        if dry.returncode != 0:
+            return dry
+        points += json.loads(dry.stdout)["points"]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as sizes:
+        json.dump({"points": points}, sizes)
+        sizes.flush()
+        return subprocess.run([sys.executable, "-B", str(SOURCE / "scripts/kernel_code.py"), str(build / LIBRARY), "--sizes", sizes.name,
+                               "--json", str(predictions)], capture_output=True, text=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -75,8 +95,7 @@ def main():
         folder.mkdir()
         add(folder, options.build)
         # Predictions are written down before anything is measured.
-        predicted = subprocess.run([sys.executable, "-B", str(SOURCE / "scripts/kernel_code.py"), str(options.build / LIBRARY),
-                                    "--json", str(folder / "predictions.json")], capture_output=True, text=True)
+        predicted = predict(options.build, folder / "predictions.json")
         if predicted.returncode not in (0, 77):
             print(predicted.stderr, file=sys.stderr, end="")
             return 2

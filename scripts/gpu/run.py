@@ -26,6 +26,18 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.current.memory,clocks.max.sm,clocks.max.memory,"
          "power.limit,temperature.gpu")
+# What `measure` times at chosen sizes, one step each: options of `speclab bench kernels`, and seconds at most. Their times are
+# predicted by pack.py.
+MEASURED = {
+    "sizes": (["--sizes", ";".join(f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)), "--dtype", "bf16"], 180),
+    "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16", "--sizes",
+                  "1,4,128256;32,4,128256;256,4,128256;32,4,32000;32,4,256000"], 60),
+    "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16", "--sizes",
+               "1,26,128256;32,26,128256;256,26,128256;32,60,128256;32,26,32000;32,26,256000"], 90),
+    "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree", "--dtype", "f32", "--quick",
+                "--repetitions", "100"], 60),
+}
+MEASURED_ALPHA = "0.7"
 
 
 def smi():
@@ -119,7 +131,8 @@ def check(session):
     session.step("verify-plain", [session.program("tests/verify_plain_gpu")], 60)
     session.step("c-api", [session.program("tests/c_api_on_device")], 60)
     session.step("simulation", [session.program("tests/simulate_gpu")], 90)
-    session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--out", session.out / "quick"], 60)
+    session.step("verify-trees", [session.program("tests/verify_trees_gpu")], 60)
+    session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--workload", "all", "--out", session.out / "quick"], 90)
     session.step("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 150)
     sanitizer = installed("compute-sanitizer")
     for tool in ("memcheck", "initcheck", "racecheck"):
@@ -132,9 +145,9 @@ def check(session):
 
 def measure(session):
     speclab = session.program("bin/speclab")
-    sizes = ";".join(f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256))
-    session.step("bench-sizes", [speclab, "bench", "kernels", "--sizes", sizes, "--dtype", "bf16", "--alpha", "0.7", "--out",
-                                 session.out / "sizes"], 240)
+    for name, (options, limit) in MEASURED.items():
+        session.step(f"bench-{name}", [speclab, "bench", "kernels", *options, "--alpha", MEASURED_ALPHA, "--out", session.out / name],
+                     limit)
     profiler = installed("ncu")
     if profiler is None:
         session.skip("profile", "ncu is not installed")

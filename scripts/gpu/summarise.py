@@ -3,8 +3,8 @@
 
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
-Prints how every step ended and, of each size, the time of fused verification beside that of what the device allows, what
-was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
+Prints how every step ended and, of each workload and size, the time of our verification (fused, or of trees) beside that of what the
+device allows, what was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
 2 no such archive.
 """
 import argparse
@@ -45,22 +45,31 @@ def steps(record):
     return failed
 
 
+KEYS = ("workload", "requests", "gamma", "vocab", "dtype", "alpha")
+# What the entries of results and predictions from before there were several lack.
+USUAL = {"workload": "chains", "method": "fused", "gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7}
+OURS = ("fused", "tree")
+
+
 def sizes(rows, record):
     """A line for each size: the times of ours, the ceilings, and the fastest other method."""
-    keys = ("requests", "gamma", "vocab", "dtype", "alpha", "cache")
-    predicted = {entry["requests"]: entry["predicted_us"] for entry in (record.get("predictions") or {}).get("predictions", [])}
+    predicted = {}
+    for entry in (record.get("predictions") or {}).get("predictions", []):
+        entry = {**USUAL, **entry}
+        predicted[(entry["method"], *(entry[key] for key in KEYS))] = entry["predicted_us"]
     found = {}
     for row in rows:
-        found.setdefault(tuple(row[key] for key in keys), {})[row["method"]] = row
-    shown = [("B", "gamma", "V", "dtype", "alpha", "cache", "fused us", "% copy", "predicted", "cluster us", "baseline us",
+        row = {**USUAL, **row}
+        found.setdefault((*(row[key] for key in KEYS), row["cache"]), {})[row["method"]] = row
+    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "predicted", "cluster us", "baseline us",
               "wagner-sigmoid us", "wrong")]
     for key, methods in sorted(found.items(), key=str):
-        if "fused" not in methods:
+        ours = next((methods[name] for name in OURS if name in methods), None)
+        if ours is None:
             continue
-        fused = methods["fused"]
-        usual = key[1:5] == (4, 128256, "bf16", 0.7)
-        shown.append((*key, f"{fused['median_us']:.1f}", f"{100 * fused['of_copy']:.0f}",
-                      f"{predicted[key[0]]:.0f}" if usual and key[0] in predicted else "",
+        of_model = predicted.get((ours["method"], *key[:-1]))
+        shown.append((*key, ours["method"], f"{ours['median_us']:.1f}", f"{100 * ours['of_copy']:.0f}",
+                      "" if of_model is None else f"{of_model:.0f}",
                       *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in
                         ("cluster", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
     widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]

@@ -1,5 +1,5 @@
 """A rehearsal of scripts/gpu with stand-ins for the programs and the driver: pack, check, measure, torch, summarise.
-Arguments: PROGRAM SOURCE LIBRARY."""
+Arguments: PROGRAM SOURCE LIBRARY PYTHON, the last one with a disassembler where there is one."""
 import json
 import os
 import shutil
@@ -8,21 +8,28 @@ import sys
 import tempfile
 from pathlib import Path
 
-source, library = Path(sys.argv[2]), Path(sys.argv[3])
+program, source, library = (Path(argument) for argument in sys.argv[1:4])
 scratch = Path(tempfile.mkdtemp())
 
 SMI = """#!/bin/sh
 echo "Invented GPU 9/X, 555.1, 9.0, 1 MiB, 1 MHz, 1 MHz, 2 MHz, 2 MHz, 3 W, 30"
 """
-# Measures invented times where sizes are given; the sweep along the axes lasts until it is interrupted.
-SPECLAB = """#!/bin/sh
+# Measures invented times where sizes are given; the sweep along the axes lasts until it is interrupted. What needs no GPU is the
+# program's own.
+SPECLAB = f"""#!/bin/sh
 case "$*" in
   --version) echo speclab 0 ;;
+  *--dry-run*) exec {program} "$@" ;;
   "check kernels"*) echo checked ;;
   *--sizes*|*--quick*)
-    while [ $# -gt 0 ]; do [ "$1" = --out ] && out=$2; shift; done
+    result=result.json
+    while [ $# -gt 0 ]; do
+      [ "$1" = --out ] && out=$2
+      [ "$1" = --workload ] && result=workloads.json
+      shift
+    done
     [ -n "$out" ] || exit 0
-    mkdir -p "$out"; cp "$REHEARSAL/result.json" "$out/" ;;
+    mkdir -p "$out"; cp "$REHEARSAL/$result" "$out/result.json" ;;
   *) trap 'echo interrupted kindly; exit 130' INT; while :; do sleep 0.1; done ;;
 esac
 """
@@ -45,19 +52,24 @@ def run(*command, expect=0, **options):
 def write_result(different):
     rows = [{**ROW, "method": "fused", "different": different}, {**ROW, "method": "baseline", "median_us": 150}]
     (scratch / "result.json").write_text(json.dumps({"verification": rows}))
+    # As results have been since there are several workloads.
+    trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree", "median_us": 44.04}
+    cut = {**ROW, "workload": "cut-offs", "method": "fused", "median_us": 66.06}
+    (scratch / "workloads.json").write_text(json.dumps({"verification": [trees, cut]}))
 
 
 try:
     build, path = scratch / "build", scratch / "path"
     executable(build / "bin/speclab", SPECLAB)
-    for name in ("verify_plain_gpu", "simulate_gpu", "c_api_on_device"):
+    for name in ("verify_plain_gpu", "verify_trees_gpu", "simulate_gpu", "c_api_on_device"):
         executable(build / "tests" / name, "#!/bin/sh\necho fine\n")
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", expect=2)  # no library yet
     (build / "kernels").mkdir()
     shutil.copy(library, build / "kernels/libspeclab_kernels.so")
-    said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz")
-    assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--most-mib", "0.1", expect=1)
+    said = run(sys.argv[4], source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz")
+    assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
+    predicts = "predictions inside" in said
 
     # "There": nothing but the archive, a driver and a sanitizer that finds something.
     (scratch / "there").mkdir()
@@ -83,7 +95,8 @@ try:
     record = json.loads((results / "run.json").read_text())
     ended = {step["step"]: step.get("exit_code", "skipped") for step in record["steps"]}
     assert ended["memcheck"] == 3 and ended["initcheck"] == 0 and ended["check-kernels"] == 0, ended
-    assert ended["bench-sizes"] == 0 and ended["profile"] == 0 and ended["bench-axes"] == "interrupted", ended
+    assert all(ended[f"bench-{name}"] == 0 for name in ("quick", "sizes", "cut-offs", "trees", "floats")), ended
+    assert ended["verify-trees"] == 0 and ended["profile"] == 0 and ended["bench-axes"] == "interrupted", ended
     assert "torch" in ended and "interrupted kindly" in (results / "bench-axes.log").read_text()
     assert record["device"]["name"] == "Invented GPU 9/X" and record["device"]["clocks.max.sm"] == "2 MHz"
     assert all("device_before" in step for step in record["steps"] if "command" in step)
@@ -93,6 +106,8 @@ try:
     summarise = [sys.executable, source / "scripts/gpu/summarise.py", archive, "--results", scratch / "results"]
     said = run(*summarise, expect=1)
     assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
+    assert any("trees" in line and "44.0" in line for line in said.splitlines()), said
+    assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
             for name, time in (("vllm-original", 410.04), ("speclab-triton", 77.02), ("speclab-operator", 40.06))]
@@ -103,9 +118,19 @@ try:
     for step in record["steps"]:
         if "exit_code" in step:
             step["exit_code"] = 0
+    trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree"}
+    if predicts:
+        known = {(entry["workload"], entry["method"], entry["requests"]): entry for entry in record["predictions"]["predictions"]}
+        assert {name for name, _, _ in known} == {"chains", "cut-offs", "min-p", "trees", "chosen-trees"}, known
+        assert all(entry["predicted_us"] > entry["bytes_us"] > 0 for entry in known.values()), known
+    # The first entry is as it was before there were several workloads.
+    record["predictions"] = {"predictions": [{"requests": 32, "predicted_us": 31.31}, {**trees, "predicted_us": 37.37}]}
     file.write_text(json.dumps(record))
     folder = [*summarise[:2], file.parent]
     said = run(*folder)
+    assert any("chains" in line and " 31 " in line for line in said.splitlines()), said
+    assert any(" trees " in line and " 37 " in line for line in said.splitlines()), said
+    assert not any("cut-offs" in line and " 31 " in line for line in said.splitlines()), said
     assert "speclab-operator 40.1, speclab-triton 77.0, vllm-original 410.0, hf-loop failed" in said, said
     checks["speclab-triton"]["verdict"] = "WRONG"
     (file.parent / "torch.json").write_text(json.dumps(torch))
