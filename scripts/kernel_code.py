@@ -5,8 +5,8 @@
 
 Of each kernel: registers, bytes of stack (spilled registers are there), blocks that one multiprocessor runs at once,
 instructions for each id in the innermost code, 16-byte loads that a thread has on their way before it uses one and the
-bytes that a multiprocessor so waits for, barriers and conditional branches. Then what fused verification should take, by the model below, beside what
-was measured (--result kernels/results/DEVICE/result.json).
+bytes that a multiprocessor so waits for, barriers and conditional branches. Then what fused verification should take, by the model of kernel_times.py,
+beside what was measured (--result kernels/results/DEVICE/result.json).
 
 --check holds the kernels of ours below the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and
 so have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
@@ -20,14 +20,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-THREADS = 256
-TILE = 8192
-HELD = TILE // THREADS  # ids of a tile that one thread holds
-# One multiprocessor of compute capability 9.0.
-REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048, 1024
+sys.dont_write_bytecode = True
+from kernel_times import (HELD, RESERVED_SHARED, THREADS, Device, blocks_at_once, cutoffs_time, fused_time,  # noqa: E402: of this folder
+                          predictions_at)
 
 
 @dataclass(frozen=True)
@@ -69,22 +67,6 @@ CEILINGS = {
     "tree::Walk<float>": Ceiling(200, 16, 64, 18, 765),
     "tree::Walk<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
 }
-
-
-@dataclass(frozen=True)
-class Device:
-    """What the model assumes of an H200. Times in microseconds; none was measured here."""
-    multiprocessors: int = 132
-    clock_mhz: float = 1755
-    bandwidth_gbs: float = 4300  # of copies
-    memory_latency: float = 0.9
-    launch: float = 2.3
-    dependent_launch: float = 1.0
-    decisions: float = 3.0  # dependent reads of sums, token and logits, and logarithms in double
-    tile_end: float = 0.3  # of a block: reductions and what it writes
-    finish: float = 3.5  # fence, counter, choice of a tile, the tile again, the draw
-    near: float = 2  # instructions an id for keeping what is near the largest logit, beside those that are counted
-    thresholds: float = 6.0  # of a row: two times three rounds among what is near the largest logit
 
 
 @dataclass
@@ -241,12 +223,6 @@ def is_vector_load(line):
     return line.opcode.startswith("LDG") and ".128" in line.opcode
 
 
-def blocks_at_once(registers, shared):
-    by_registers = REGISTERS // ((registers + 7) // 8 * 8 * THREADS)
-    by_shared = SHARED_BYTES // (shared + RESERVED_SHARED)
-    return min(by_registers, by_shared, RESIDENT_THREADS // THREADS)
-
-
 def kernels_of(file):
     names = re.findall(r"Function (\S.*?):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", demangled(cuobjdump(file, "-res-usage", "-arch", "sm_90")))
     resources = {name: tuple(map(int, numbers)) for name, *numbers in names}
@@ -286,102 +262,6 @@ def print_kernels(kernels):
     rows += [(k.name, k.registers, k.stack, k.blocks, k.instructions, f"{k.an_id:.1f}" if k.an_id else "", k.loads,
               k.bytes_in_flight // 1024, k.barriers, k.branches) for k in kernels]
     print_table(rows)
-
-
-def kernel_time(device, kernel, tiles, tile_bytes, blocks, prefetched):
-    """Of a kernel that goes through tiles: bytes over the bandwidth, instructions over what the multiprocessors issue, or
-    loads that wait for the memory, whichever is longest; then the last block's end."""
-    by_bytes = tiles * tile_bytes / device.bandwidth_gbs / 1e3
-    # Eight warps a block; four instructions of a multiprocessor in a cycle, of which two thirds are counted on.
-    tile_work = kernel.an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
-    by_instructions = tiles * tile_work / device.multiprocessors
-    slots = min(blocks, device.multiprocessors * kernel.blocks)
-    waiting = max(device.memory_latency, tile_work) if prefetched else device.memory_latency + tile_work
-    by_latency = tiles / slots * (waiting + device.tile_end)
-    return max(by_bytes, by_instructions, by_latency) + device.memory_latency + device.tile_end
-
-
-def fused_time(device, statistics, following, requests, gamma=4, vocab=128256, logit_bytes=2, alpha=0.7):
-    """Microseconds of fused verification by the token rule, as kernels/verify/fused_layout.hpp launches it."""
-    tiles = -(-vocab // TILE)
-    tile_bytes = vocab * logit_bytes / tiles
-    row_tiles = requests * 2 * gamma * tiles
-    each = min(8, tiles, max(1, row_tiles // 2048))
-    each = 1 << (each.bit_length() - 1)
-    first = kernel_time(device, statistics, row_tiles, tile_bytes, requests * 2 * gamma * -(-tiles // each), each > 1)
-    rejecting = 1 - alpha ** gamma
-    next_blocks = requests * min(tiles, max(1, 1024 // requests))
-    second = kernel_time(device, following, requests * tiles, tile_bytes * (1 + rejecting), next_blocks, False)
-    rounds = max(1, next_blocks / (device.multiprocessors * following.blocks))
-    return device.launch + first + device.dependent_launch + device.decisions * rounds + second + device.finish
-
-
-def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2, readings=2):
-    """Microseconds of the launch that finds cut-offs, as kernels/verify/cutoffs.hpp does: two readings of each row for top-k and
-    top-p, and thresholds; for min-p alone one."""
-    tiles, rows = -(-vocab // TILE), requests * (gamma + 1)
-    sharing = max(1, min(8, tiles, 528 // rows))
-    sharing = 1 << (sharing.bit_length() - 1)
-    both = replace(kernel, an_id=kernel.an_id / 2 + device.near)
-    reading = kernel_time(device, both, readings * rows * tiles, vocab * logit_bytes / tiles, rows * sharing, True)
-    rounds = max(1, rows * sharing / (device.multiprocessors * kernel.blocks))
-    return device.launch + reading + (device.thresholds * rounds if readings > 1 else 0)
-
-
-def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen):
-    """Microseconds of the launch that walks down trees, as kernels/verify/tree.hpp does, for the outcome that is expected: rows are
-    summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused."""
-    def tile_work(an_id):
-        return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
-
-    tiles = -(-vocab // TILE)
-    tiles_each = -(-tiles // launch["cluster"])
-    slots = device.multiprocessors * blocks_at_once(walk.registers, walk.shared + launch["dynamic_shared"])
-    summed = expected["tried"] * (1 if chosen else 2)
-    weighed = expected["leaves"] + (expected["rejecting"] if chosen else expected["refused"])
-    work = tiles_each * (summed * tile_work(statistics.an_id) + weighed * tile_work(walk.an_id))
-    waiting = ((expected["tried"] + expected["leaves"]) * device.memory_latency + (expected["tried"] + weighed) * device.tile_end
-               + (expected["accepted"] + expected["refused"]) * device.decisions)
-    by_bytes = bytes_read / device.bandwidth_gbs / 1e3
-    by_instructions = launch["blocks"] * work / device.multiprocessors
-    by_latency = max(1, launch["blocks"] / slots) * (waiting + work)
-    return device.launch + max(by_bytes, by_instructions, by_latency) + device.finish
-
-
-# Readings of a row in the launch that finds cut-offs, by workload of `speclab bench kernels`.
-CUTOFF_READINGS = {"cut-offs": 2, "min-p": 1}
-FORMATS = {"bf16": ("Bf16", 2), "f16": ("F16", 2), "f32": ("float", 4)}
-
-
-def predicted_fused(device, by_name, point, method):
-    name, logit_bytes = FORMATS[point["dtype"]]
-    size = {"gamma": point["gamma"], "vocab": point["vocab"], "logit_bytes": logit_bytes}
-    time = fused_time(device, by_name[f"fused::Statistics<{name}>"], by_name[f"fused::Next<{name}>"], point["requests"],
-                      alpha=point["alpha"], **size)
-    if any(launch["kernel"] == "cut-offs" for launch in method["launches"]):
-        # Instructions are counted in F16 alone.
-        kernel = replace(by_name[f"Cutoffs<{name}>"], an_id=by_name["Cutoffs<F16>"].an_id)
-        before = cutoffs_time(device, kernel, point["requests"], readings=CUTOFF_READINGS[point["workload"]], **size)
-        time += before - device.launch + device.dependent_launch
-    return time
-
-
-def predicted_tree(device, by_name, point, method):
-    name, _ = FORMATS[point["dtype"]]
-    return tree_time(device, by_name[f"tree::Walk<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
-                     method["launches"][0], method["bytes_read"], point["expected"], point["workload"].startswith("chosen"))
-
-
-PREDICTED = {"fused": predicted_fused, "tree": predicted_tree}
-
-
-def predictions_at(kernels, points):
-    """Of every method that the model is about, at points of `speclab bench kernels --dry-run --json`."""
-    by_name, device = {kernel.name: kernel for kernel in kernels}, Device()
-    return [{**{key: point[key] for key in ("workload", "requests", "gamma", "vocab", "dtype", "alpha")}, "method": method["method"],
-             "predicted_us": round(PREDICTED[method["method"]](device, by_name, point, method), 1),
-             "bytes_us": round((method["bytes_read"] + method["bytes_written"]) / device.bandwidth_gbs / 1e3, 1)}
-            for point in points for method in point["methods"] if method["method"] in PREDICTED and "left_out" not in method]
 
 
 def measured(result, requests):
