@@ -2,19 +2,17 @@
 
 Three launches, without softmaxed rows and without waiting for the host: `sum_tiles` leaves a maximum and a sum of each tile of
 each row; `weigh_tiles` makes a request's acceptance draws, in each of its programs again, and sums the weights of a tile of the
-row (pair) that the next token is drawn from; `draw` chooses a tile and an id in it, by one uniform in float64. `find_cutoffs`,
-before them, is launched only for top-k, top-p and min-p: it leaves one number per row, below which logits have no probability.
-
-Rows are flat: request b has lengths[b] drafted tokens, at `ends[b] - lengths[b]` and on, where `ends` are cumulative sums.
+row (pair) that the next token is drawn from; `draw` chooses a tile and an id in it, by one uniform in float64. Before them
+`find_cutoffs` (triton_cutoffs.py) is launched only for top-k, top-p and min-p: it leaves one number per row, below which logits have no
+probability. triton_rows.py says how rows lie.
 """
 import torch
 import triton
 import triton.language as tl
 
-TILE = 8192
-WARPS = 8
-NONE, LOGITS, PROBABILITIES = 0, 1, 2
-DAMAGED_ROW, DRAFT_WITHOUT_MASS, TOKEN_OUT_OF_RANGE, ZERO_RESIDUAL = 1, 2, 4, 16
+from .triton_cutoffs import HUGGING_FACE, cutoffs
+from .triton_rows import (DAMAGED_ROW, DRAFT_WITHOUT_MASS, LOGITS, NOBODY, NONE, PROBABILITIES, TILE, TOKEN_OUT_OF_RANGE, WARPS, ZERO_RESIDUAL,
+                          draft_row, first_of, load_tile, scale_of, temperature_of)
 
 _NONE = tl.constexpr(NONE)
 _LOGITS = tl.constexpr(LOGITS)
@@ -23,42 +21,8 @@ _DAMAGED_ROW = tl.constexpr(DAMAGED_ROW)
 _DRAFT_WITHOUT_MASS = tl.constexpr(DRAFT_WITHOUT_MASS)
 _TOKEN_OUT_OF_RANGE = tl.constexpr(TOKEN_OUT_OF_RANGE)
 _ZERO_RESIDUAL = tl.constexpr(ZERO_RESIDUAL)
-_LOG2_E = tl.constexpr(1.4426950408889634)
-_NOBODY = tl.constexpr(2147483647)
+_NOBODY = tl.constexpr(NOBODY)
 _INFINITY = tl.constexpr(float("inf"))
-
-
-@triton.jit
-def first_of(ends, request):
-    """Where a request's drafted tokens begin, and how many they are."""
-    end = tl.load(ends + request).to(tl.int64)
-    start = tl.full([], 0, tl.int64)
-    if request > 0:
-        start = tl.load(ends + request - 1).to(tl.int64)
-    return start, (end - start).to(tl.int32)
-
-
-@triton.jit
-def temperature_of(temperatures, request):
-    temperature = tl.full([], 1.0, tl.float32)
-    if temperatures is not None:
-        temperature = tl.load(temperatures + request).to(tl.float32)
-    return temperature
-
-
-@triton.jit
-def scale_of(temperature):
-    """Temperature 0 has ids compared, not weighed; a negative temperature or NaN damages the row."""
-    scale = tl.where(temperature > 0, _LOG2_E / temperature, float("nan"))
-    return tl.where(temperature == 0, 1.0, scale)
-
-
-@triton.jit
-def draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE):
-    """A row of the draft: in the request's slot where there are slots, else flat."""
-    if slots is not None:
-        return draft + tl.load(slots + request).to(tl.int64) * SLOT_STRIDE + position * ROW_STRIDE
-    return draft + (start + position) * ROW_STRIDE
 
 
 @triton.jit
@@ -72,16 +36,6 @@ def rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT
         if DRAFT != _NONE:
             q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
     return q_row, token
-
-
-@triton.jit
-def load_tile(row, cutoffs, number, ids, vocab):
-    """Logits as float32; minus infinity below the row's cut-off and behind the vocabulary."""
-    logits = tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32)
-    if cutoffs is not None:
-        # NaN stays, for the sums to show it.
-        logits = tl.where(logits < tl.load(cutoffs + number), -float("inf"), logits)
-    return logits
 
 
 @triton.jit
@@ -371,96 +325,8 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures
     tl.store(tokens + request * WIDTH + places_out, tl.where(places_out == kept, next_token, values), places_out < WIDTH)
 
 
-@triton.jit
-def key_of(logits):
-    """Integers in the order of the numbers; its own inverse on bits."""
-    bits = logits.to(tl.int32, bitcast=True)
-    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
-
-
-@triton.jit
-def amount_from(row, least, floor, reference, scale, vocab, MASS: tl.constexpr, BLOCK: tl.constexpr):
-    """Of the ids with a key of at least `least` and a logit of at least `floor`: how many, or how much weight, in float64."""
-    amount = tl.full([], 0.0, tl.float64)
-    for first in range(0, vocab, BLOCK):
-        ids = first + tl.arange(0, BLOCK)
-        logits = tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32)
-        kept = (ids < vocab) & (logits >= floor) & (key_of(logits).to(tl.int64) >= least)
-        terms = tl.where(kept, 1.0, 0.0)
-        if MASS:
-            terms = tl.where(kept, tl.exp2((logits - reference) * scale), 0.0)
-        amount += tl.sum(terms, 0).to(tl.float64)
-    return amount
-
-
-@triton.jit
-def largest_with(goal, row, floor, reference, scale, vocab, MASS: tl.constexpr, BLOCK: tl.constexpr):
-    """The largest number such that the ids from it on amount to the goal, by halving the range of keys; at most 33 readings of the
-    row, and fewer where the goal is met exactly."""
-    low = tl.full([], -2147483648, tl.int64)
-    high = key_of(reference).to(tl.int64) + 1
-    while high - low > 1:
-        middle = (low + high) >> 1
-        amount = amount_from(row, middle, floor, reference, scale, vocab, MASS, BLOCK)
-        low = tl.where(amount >= goal, middle, low)
-        high = tl.where(amount == goal, low + 1, tl.where(amount >= goal, high, middle))
-    bits = low.to(tl.int32)
-    bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
-    return tl.where(low == -2147483648, -float("inf"), bits.to(tl.float32, bitcast=True))
-
-
-@triton.jit
-def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, cutoffs, vocab, STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
-                 BLOCK: tl.constexpr):
-    """Programs [requests * POSITIONS]: a row's cut-off, or minus infinity."""
-    at = tl.program_id(0).to(tl.int64)
-    request = at // POSITIONS
-    position = (at % POSITIONS).to(tl.int32)
-    start, length = first_of(ends, request)
-    if position >= length + BONUS_ROWS:
-        return
-    number = start + request * BONUS_ROWS + position
-    row = rows + number * STRIDE
-    temperature = temperature_of(temperatures, request)
-    cutoff = tl.full([], -float("inf"), tl.float32)
-    if temperature > 0:
-        scale = _LOG2_E / temperature
-        reference = tl.full([], -float("inf"), tl.float32)
-        for first in range(0, vocab, BLOCK):
-            ids = first + tl.arange(0, BLOCK)
-            reference = tl.maximum(reference, tl.max(tl.load(row + ids, ids < vocab, -float("inf")).to(tl.float32), 0))
-        if min_p is not None:
-            share = tl.load(min_p + request).to(tl.float32)
-            if share > 0:
-                cutoff = reference + tl.log2(share) / scale
-        if top_k is not None:
-            most = tl.load(top_k + request).to(tl.int32)
-            if (most > 0) & (most < vocab):
-                cutoff = tl.maximum(cutoff, largest_with(most.to(tl.float64), row, cutoff, reference, scale, vocab, False, BLOCK))
-        if top_p is not None:
-            share = tl.load(top_p + request).to(tl.float64)
-            if share < 1:
-                total = amount_from(row, tl.full([], -2147483648, tl.int64), cutoff, reference, scale, vocab, True, BLOCK)
-                cutoff = tl.maximum(cutoff, largest_with(share * total, row, cutoff, reference, scale, vocab, True, BLOCK))
-    tl.store(cutoffs + number, cutoff)
-
-
-def cutoffs(rows, ends, max_length, temperature=None, top_k=None, top_p=None, min_p=None, bonus_rows=False, tile=TILE):
-    """A cut-off for each row of logits [rows, V], as `verify` takes them; None where there is no option. Options are arrays over
-    requests, applied in the order min-p, top-k, top-p. Ids that tie with the last one kept are kept."""
-    if top_k is None and top_p is None and min_p is None:
-        return None
-    found = torch.empty(rows.shape[0], dtype=torch.float32, device=rows.device)
-    positions = max_length + bonus_rows
-    if ends.shape[0] and positions:
-        find_cutoffs[(ends.shape[0] * positions,)](
-            rows, ends, temperature, top_k, top_p, min_p, found, rows.shape[1], rows.stride(0), positions, BONUS_ROWS=int(bonus_rows),
-            BLOCK=tile, num_warps=WARPS)
-    return found
-
-
 def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bonus=None, *, temperature=None, top_k=None, top_p=None,
-           min_p=None, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, tile=TILE):
+           min_p=None, order=HUGGING_FACE, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, tile=TILE):
     """tokens [B, max_length + 1] padded with -1, counts [B] and flags [B], int32, for B requests.
 
     target      [rows, V]: of each request one row a drafted token, and, unless bonus tokens are given, one more
@@ -472,6 +338,7 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     temperature, top_k, top_p, min_p
                 [B]; of logits. Temperature 0 takes the lowest id of the largest logit. The draft's logits are divided by the same
                 temperature; cut-offs of its rows come from `cutoffs`
+    order       of the three: HUGGING_FACE or VLLM (triton_cutoffs.py)
     """
     requests, vocab = ends.shape[0], target.shape[1]
     device = target.device
@@ -480,10 +347,12 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     counts, flags = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
     if requests == 0:
         return tokens, counts, flags
-    for name, tensor in (("target", target), ("draft", draft)):
-        if tensor is not None and tensor.stride(-1) != 1:
+    dense = dict(target=target, draft=draft, drafted=drafted, ends=ends, uniforms=uniforms, next_uniforms=next_uniforms, bonus=bonus, slots=slots,
+                 temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, draft_cutoffs=draft_cutoffs)
+    for name, tensor in dense.items():
+        if tensor is not None and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed")
-    target_cutoffs = cutoffs(target, ends, max_length, temperature, top_k, top_p, min_p, bonus is None, tile)
+    target_cutoffs = cutoffs(target, ends, max_length, temperature, top_k, top_p, min_p, bonus is None, order, tile)
     tiles = triton.cdiv(vocab, tile)
     positions = max_length + bonus_rows
     draft_is = NONE if draft is None else draft_is

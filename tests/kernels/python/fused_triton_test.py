@@ -17,7 +17,8 @@ triton = pytest.importorskip("triton")
 
 import cases  # noqa: E402
 from speclab_kernels import fused_triton as fused  # noqa: E402
-from speclab_kernels import verify  # noqa: E402
+from speclab_kernels import triton_cutoffs, verify  # noqa: E402
+from speclab_kernels.triton_cutoffs import HUGGING_FACE, VLLM  # noqa: E402
 
 torch.set_num_threads(1)
 BAND = 1e-5
@@ -41,21 +42,7 @@ def batch(lengths, vocab, seed, dtype=torch.float32, bonus_rows=True):
     return target, draft, drafted, torch.tensor(lengths).cumsum(0).int(), uniforms, following
 
 
-def kept_ids(logits, top_k, top_p, min_p):
-    """Of a row divided by its temperature, in float64 and by sorting: which ids stay."""
-    kept = torch.ones(len(logits), dtype=torch.bool)
-    if min_p > 0:
-        kept &= logits >= logits.max() + torch.log(torch.tensor(min_p, dtype=torch.float64))
-    if 0 < top_k < len(logits):
-        kept &= logits >= logits.sort(descending=True).values[top_k - 1]
-    if top_p < 1:
-        p = logits.masked_fill(~kept, float("-inf")).softmax(-1)
-        larger = (p[None] * (p[None] > p[:, None])).sum(1)
-        kept &= larger < top_p
-    return kept
-
-
-def expected(lengths, target, draft, drafted, uniforms, following, target_is, draft_is, temperature, options=None):
+def expected(lengths, target, draft, drafted, uniforms, following, target_is, draft_is, temperature, options=None, order=HUGGING_FACE):
     """Tokens and margins by `cases.definition`."""
     made, start = [], 0
     for b, length in enumerate(lengths):
@@ -68,7 +55,7 @@ def expected(lengths, target, draft, drafted, uniforms, following, target_is, dr
             else:
                 rows = rows / heat
                 if options:
-                    keep = torch.stack([kept_ids(row, *(option[b] for option in options)) for row in rows])
+                    keep = torch.stack([cases.kept_ids(row, *(option[b] for option in options), min_p_first=order == VLLM) for row in rows])
                     rows = rows.masked_fill(~keep, float("-inf"))
                 rows = rows.softmax(-1)
         if q is not None and draft_is == fused.LOGITS:
@@ -136,7 +123,8 @@ def test_equal_rows_and_zero_residual():
     assert (counts == 1).all() and (flags == fused.ZERO_RESIDUAL).all() and (tokens[:, 0] >= 0).all()
 
 
-def test_sampling_options():
+@pytest.mark.parametrize("order", [HUGGING_FACE, VLLM])
+def test_sampling_options(order):
     """Temperatures, top-k, top-p and min-p of each request, of the target alone; temperature 0 takes the lowest of the largest."""
     target, draft, drafted, ends, uniforms, following = batch(LENGTHS, 50, 6)
     temperature = [1.0, 0.5, 0.0, 1.5, 0.7, 1.0, 0.0, 2.0]
@@ -144,24 +132,15 @@ def test_sampling_options():
     target[5, [9, 30]] = target[5].max() + 1  # a tie at temperature 0
     options = (top_k, top_p, min_p)
     result = fused.verify(target, draft, drafted, ends, 4, uniforms, following, temperature=torch.tensor(temperature),
-                          top_k=torch.tensor(top_k), top_p=torch.tensor(top_p), min_p=torch.tensor(min_p), tile=TILE)
-    compare(result, expected(LENGTHS, target, draft, drafted, uniforms, following, fused.LOGITS, fused.LOGITS, temperature, options))
+                          top_k=torch.tensor(top_k), top_p=torch.tensor(top_p), min_p=torch.tensor(min_p), order=order, tile=TILE)
+    compare(result, expected(LENGTHS, target, draft, drafted, uniforms, following, fused.LOGITS, fused.LOGITS, temperature, options,
+                             order))
 
 
-@pytest.mark.parametrize("top_k,top_p,min_p", [(7, None, None), (None, 0.6, None), (None, None, 0.2), (9, 0.7, 0.05), (200, 0.0, None)])
-def test_cutoffs_keep_what_sorting_keeps(top_k, top_p, min_p):
-    rows = 2 * torch.randn(6, 60, generator=torch.Generator().manual_seed(9))
-    rows[1] = rows[1].bfloat16().float().round()  # ties
-    rows[2] = -rows[2].abs()
-    def of(value, kind):
-        return None if value is None else torch.full((3,), value, dtype=kind)
-    found = fused.cutoffs(rows, torch.tensor([1, 2, 3]), 1, torch.tensor([0.8, 1.0, 2.0]), of(top_k, torch.int32),
-                          of(top_p, torch.float32), of(min_p, torch.float32), bonus_rows=True, tile=TILE)
-    for i in range(6):
-        keep = kept_ids(rows[i].double() / [0.8, 1.0, 2.0][i // 2], top_k or 0, 1 if top_p is None else top_p, min_p or 0)
-        if top_p == 0:
-            keep = rows[i] == rows[i].max()
-        assert ((rows[i] >= found[i]) == keep).all()
+def test_strided_numbers_are_refused():
+    target, draft, drafted, ends, uniforms, following = batch([2, 2], 30, 7)
+    with pytest.raises(ValueError, match="last stride of next_uniforms is 2"):
+        fused.verify(target, draft, drafted, ends, 2, uniforms, following.repeat_interleave(2)[::2], tile=TILE)
 
 
 def test_draft_rows_in_slots_and_given_bonus():
@@ -189,8 +168,9 @@ def test_compiles_for_sm_90():
         for name, use in kernels.items():
             print(f"{form}: {name}: {use['REG']} registers, {use['LOCAL'] + use['STACK']} bytes spilled, {use['bytes']} bytes")
             assert use["LOCAL"] == 0 and use["STACK"] == 0
-    # Programs of 256 threads; with 128 registers and fewer two of them fit on a multiprocessor.
+    # Programs of 256 threads; with 128 registers and fewer two of them fit on a multiprocessor, and one of the 512 that find cut-offs.
     assert forms["logits"]["sum_tiles"]["REG"] <= 64 and forms["logits"]["weigh_tiles"]["REG"] <= 128
+    assert forms["logits"]["find_cutoffs"]["REG"] <= 128
 
 
 def compile_form(target_is, draft_is, dtype, absent=(), bonus_rows=1):
@@ -199,20 +179,25 @@ def compile_form(target_is, draft_is, dtype, absent=(), bonus_rows=1):
     types = {"slots": "*i64", "bonus": None if bonus_rows else "*i64", "target": dtype, "rows": dtype,
              "draft": "*fp32" if draft_is == fused.PROBABILITIES else dtype if draft_is else None,
              **dict.fromkeys(("uniforms", "next_uniforms", "weights", "log_sums"), "*fp64"),
-             **dict.fromkeys(("temperatures", "target_cutoffs", "draft_cutoffs", "parts", "cutoffs", "top_p", "min_p"), "*fp32"),
+             "bins": "*i64", **dict.fromkeys(("near", "temperatures", "target_cutoffs", "draft_cutoffs", "parts", "cutoffs", "top_p", "min_p"), "*fp32"),
              **dict.fromkeys(("ends", "drafted", "places", "decisions", "tokens", "counts", "flags_out", "top_k"), "*i32"),
              **dict.fromkeys(absent)}
     aligned = ("TARGET_STRIDE", "ROW_STRIDE", "SLOT_STRIDE", "STRIDE", "vocab")
     constants = {"BONUS_ROWS": bonus_rows, "TARGET": target_is, "DRAFT": draft_is, "BLOCK": fused.TILE, "TILES": 16, "PADDED_WIDTH": 8,
+                 "MIN_P_FIRST": False, "UNUSED": 0 if dtype == "*fp32" else 16 if dtype == "*bf16" else 13, "NEAR": triton_cutoffs.NEAR,
+                 "BINS": triton_cutoffs.BINS, "GROUPS": 256,
                  **{name: None for name, kind in types.items() if kind is None}}
     found = {}
-    for kernel in (fused.sum_tiles, fused.weigh_tiles, fused.draw, *([fused.find_cutoffs] if "target_cutoffs" not in absent else [])):
+    kernels = [(fused.sum_tiles, fused.WARPS), (fused.weigh_tiles, fused.WARPS), (fused.draw, fused.WARPS)]
+    if "target_cutoffs" not in absent:
+        kernels.append((triton_cutoffs.find_cutoffs, triton_cutoffs.WARPS))
+    for kernel, warps in kernels:
         names = kernel.arg_names
         signature = {name: "constexpr" if name in constants else types.get(name, "i32") for name in names}
         attributes = {(i,): [["tt.divisibility", 16]] for i, name in enumerate(names)
                       if signature[name].startswith("*") or name in aligned}
         compiled = triton.compile(ASTSource(kernel, signature, {name: constants[name] for name in names if name in constants}, attributes),
-                                  target=GPUTarget("cuda", 90, 32), options={"num_warps": fused.WARPS})
+                                  target=GPUTarget("cuda", 90, 32), options={"num_warps": warps})
         with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
             file.write(compiled.asm["cubin"])
             file.flush()
