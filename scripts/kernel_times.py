@@ -112,7 +112,7 @@ def predicted_fused(device, by_name, point, method):
 def predicted_tree(device, by_name, point, method):
     name, _ = FORMATS[point["dtype"]]
     return tree_time(device, by_name[f"tree::Walk<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
-                     method["launches"][0], method["bytes_read"], point["expected"], point["workload"].startswith("chosen"))
+                     method["launches"][0], method["bytes_read"], method["expected"], point["workload"].startswith("chosen"))
 
 
 PREDICTED = {"fused": predicted_fused, "tree": predicted_tree}

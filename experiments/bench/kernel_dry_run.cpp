@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <set>
-#include <tuple>
 
-#include "experiments/bench/made_overlap.hpp"
+#include "experiments/bench/expected_walks.hpp"
 #include "experiments/kernel_check/request_batch.hpp"
 #include "experiments/support/version.hpp"
 #include "kernels/bench/bench_batch.hpp"
@@ -21,14 +18,16 @@ namespace {
 /// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
-MethodLayout method_layout(const BenchMethod& method, const DryPoint& point, double bandwidth_gbs) {
+MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, Expectations& expectations,
+                           double bandwidth_gbs) {
   const TreeBatch tree = shape_batch(point);
   MethodLayout row;
   row.method = method.name;
   row.left_out = unsupported_reason(method, tree);
   if (row.left_out) return row;
   const KernelLayout layout = layout_of(method, tree);
-  const Traffic traffic = traffic_of(method, tree, point.expected);
+  row.expected = expectations.at(method, point);
+  const Traffic traffic = traffic_of(method, tree, row.expected);
   for (const simt::Launch& launch : layout.launches) {
     row.launches.push_back(
         {launch.kernel, launch.blocks, launch.threads, launch.cluster, launch.dynamic_shared, launch.early});
@@ -56,26 +55,7 @@ MethodLayout method_layout(const BenchMethod& method, const DryPoint& point, dou
   return row;
 }
 
-/// What is expected of requests, where acceptance is found once for each workload, vocabulary and alpha.
-class Expectations {
- public:
-  BenchOutcome at(const KernelPoint& point) {
-    const DraftTree tree = draft_plan(point).tree;
-    const std::int32_t ids = std::min(point.vocab, most_acceptance_ids);
-    const auto [known, added] = acceptance_.try_emplace({point.workload, ids, point.alpha});
-    if (added) {
-      known->second = sibling_acceptance(info_of(point.workload), ids, point.alpha, most_siblings);
-    }
-    return expected_outcome(tree, known->second);
-  }
-
- private:
-  /// The last one's acceptance stands for those behind it, which hardly any request comes to.
-  static constexpr std::size_t most_siblings = 8;
-  std::map<std::tuple<KernelWorkload, std::int32_t, double>, std::vector<double>> acceptance_;
-};
-
-DryPoint dry_point(const KernelPoint& point, const BenchOutcome& expected, const DryRunOptions& options) {
+DryPoint dry_point(const KernelPoint& point, Expectations& expectations, const DryRunOptions& options) {
   const std::vector<BenchMethod> methods = methods_for(point.workload, options.methods);
   std::vector<BenchMethod> running = methods;
   std::erase_if(running, [&](const BenchMethod& method) {
@@ -90,9 +70,8 @@ DryPoint dry_point(const KernelPoint& point, const BenchOutcome& expected, const
   row.past_32_bits = bytes.target / static_cast<std::uint64_t>(dtype_bytes(point.dtype)) >
                      static_cast<std::uint64_t>(INT32_MAX);
   row.fits = static_cast<double>(bytes.total()) <= memory;
-  row.expected = expected;
   for (const BenchMethod& method : methods) {
-    row.methods.push_back(method_layout(method, row, options.bandwidth_gbs));
+    row.methods.push_back(method_layout(method, row, expectations, options.bandwidth_gbs));
   }
   return row;
 }
@@ -159,7 +138,7 @@ DryRunReport kernel_dry_run(const DryRunOptions& options) {
   report.assumed_bandwidth_gbs = options.bandwidth_gbs;
   Expectations expectations;
   for (const KernelPoint& point : sweep_points(options.sweep)) {
-    const DryPoint& row = report.points.emplace_back(dry_point(point, expectations.at(point), options));
+    const DryPoint& row = report.points.emplace_back(dry_point(point, expectations, options));
     for (const MethodLayout& method : row.methods) {
       report.problems += method.problems.size();
       report.configurations += method.left_out ? 0 : 1;

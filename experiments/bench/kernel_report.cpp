@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/bench/expected_walks.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/report/cells.hpp"
@@ -273,9 +274,9 @@ Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
                    report.assumed_memory_gib),
        fmt::format(
            "The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
-           "accepted independently at every position with probability alpha; children of a tree's node "
-           "as rules in double accept those of made-up rows of up to 4,096 ids whose overlap is alpha.",
-           report.assumed_bandwidth_gbs),
+           "accepted independently at every position with probability alpha, and in trees as rules in double "
+           "accept them, on {} requests with rows of at most {} ids whose overlap is alpha.",
+           report.assumed_bandwidth_gbs, expected_requests, most_expected_ids),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
        "precision may decide either way."});

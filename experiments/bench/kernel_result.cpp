@@ -59,8 +59,8 @@ SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory
                highest_clock_mhz, highest_memory_clock_mhz, driver_cuda, runtime_cuda);
 SPECLAB_RESULT(LeftOut, "left out", size, method, why);
 SPECLAB_RESULT(LaunchRow, "launch", kernel, blocks, threads, cluster, dynamic_shared, early);
-SPECLAB_RESULT(MethodLayout, "method", method, left_out, launches, workspace_bytes, bytes_read, bytes_written,
-               bound_us, problems);
+SPECLAB_RESULT(MethodLayout, "method", method, left_out, launches, expected, workspace_bytes, bytes_read,
+               bytes_written, bound_us, problems);
 SPECLAB_RESULT(KernelReportHead, "head", suite, kind, version, command);
 
 SPECLAB_DERIVED_RESULT(KernelPoint, BenchShape, "size", alpha);
@@ -81,7 +81,7 @@ const Typed<VerificationRow>& described() {
 }
 
 SPECLAB_DERIVED_RESULT(DryPoint, KernelPoint, "point", tensor_bytes, device_bytes, past_32_bits, fits,
-                       expected, methods);
+                       methods);
 SPECLAB_DERIVED_RESULT(EmulatedRow, BenchShape, "emulated", method, left_out, loaded_bytes, counted_bytes,
                        agreed, within_band, different);
 SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, clocks_before,

@@ -111,6 +111,7 @@ struct MethodLayout {
   std::string method;
   std::optional<std::string> left_out;  ///< why; nothing else is then set
   std::vector<LaunchRow> launches;
+  BenchOutcome expected;  ///< what bytes are counted for
   std::uint64_t workspace_bytes = 0;
   double bytes_read = 0;
   double bytes_written = 0;
@@ -123,7 +124,6 @@ struct DryPoint : KernelPoint {
   std::uint64_t device_bytes = 0;
   bool past_32_bits = false;  ///< elements of the target's logits
   bool fits = false;          ///< into the assumed memory
-  BenchOutcome expected;      ///< what bytes were counted for
   std::vector<MethodLayout> methods;
 };
 

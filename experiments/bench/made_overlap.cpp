@@ -5,8 +5,6 @@
 
 #include "core/distribution/divergence.hpp"
 #include "core/distribution/transforms.hpp"
-#include "core/random/random_source.hpp"
-#include "core/rules/grown_tree.hpp"
 #include "kernels/verify/fused_distribution.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 
@@ -20,10 +18,6 @@ constexpr std::int64_t judged_rows = 4;
 
 Row row_of(const std::vector<double>& probability) {
   return {probability.data(), static_cast<std::int32_t>(probability.size())};
-}
-
-Token likeliest_of(const std::vector<double>& row) {
-  return static_cast<Token>(std::max_element(row.begin(), row.end()) - row.begin());
 }
 
 }  // namespace
@@ -120,7 +114,8 @@ MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const M
     constexpr double share = 1.0 / static_cast<double>(judged_rows);
     const double common = overlap(row_of(rows.target), row_of(rows.draft));
     distributions.overlap += share * common;
-    const auto likeliest = static_cast<std::size_t>(likeliest_of(rows.draft));
+    const auto likeliest =
+        static_cast<std::size_t>(std::max_element(rows.draft.begin(), rows.draft.end()) - rows.draft.begin());
     distributions.draft_distance += share * (1 - (workload.chosen ? rows.target[likeliest] : common));
     if (!plain) continue;
     distributions.fused_distance += share * fused_distance(rows);
@@ -128,60 +123,6 @@ MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const M
                                                                       rule.sigmoid_alpha, rule.sigmoid_beta);
   }
   return distributions;
-}
-
-namespace {
-
-/// Adds the weights with which each child is tried, and is accepted.
-template <class Siblings, class Pick>
-void add_acceptance(Siblings siblings, std::vector<double>& tried, std::vector<double>& accepted,
-                    const Pick& pick) {
-  double left = 1;
-  for (std::size_t rank = 0; rank < tried.size(); ++rank) {
-    const Token token = pick(siblings, rank);
-    const double probability = siblings.acceptance_probability(token);
-    tried[rank] += left;
-    accepted[rank] += left * probability;
-    left *= 1 - probability;
-    siblings.refuse(token);
-  }
-}
-
-}  // namespace
-
-std::vector<double> sibling_acceptance(const KernelWorkloadInfo& workload, std::int32_t vocab, double alpha,
-                                       std::size_t siblings) {
-  if (!workload.branches) return {alpha};
-  constexpr std::int64_t sampled_rows = 256;
-  const std::int32_t ids = std::min(vocab, most_acceptance_ids);
-  MadeLogits how{.spread = workload.spread};
-  how.noise = noise_for_overlap(how, ids, alpha, workload.filters);
-  std::vector<double> tried(std::max<std::size_t>(1, siblings), 0);
-  std::vector<double> accepted(tried.size(), 0);
-  const std::int64_t first = tuned_rows(how);
-  for (std::int64_t row = first; row < first + sampled_rows; ++row) {
-    const MadeRows rows = made_rows(how, row, ids, Dtype::f32, workload.filters);
-    const OwnedRow<double> target(rows.target);
-    if (workload.chosen) {
-      std::vector<double> draft = rows.draft;
-      add_acceptance(ChosenSiblings<double>{target}, tried, accepted, [&](const auto&, std::size_t) {
-        const Token token = likeliest_of(draft);
-        draft[static_cast<std::size_t>(token)] = -1;
-        return token;
-      });
-      continue;
-    }
-    SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(row), 0);
-    add_acceptance(
-        DrawnSiblings<double>{{target, OwnedRow<double>(rows.draft)}}, tried, accepted,
-        [&](const auto& drawn, std::size_t rank) {
-          return random.categorical({Use::draft, static_cast<std::uint16_t>(rank)}, drawn.draft.view());
-        });
-  }
-  for (std::size_t rank = 0; rank < tried.size(); ++rank) {
-    accepted[rank] = tried[rank] > 0 ? accepted[rank] / tried[rank] : 0;
-  }
-  return accepted;
 }
 
 std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions) {

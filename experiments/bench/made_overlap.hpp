@@ -31,15 +31,6 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
 /// rounding; 0 where filters leave less. alpha in (0, 1).
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters = {});
 
-/// Ids of the rows that `sibling_acceptance` looks at, at most.
-inline constexpr std::int32_t most_acceptance_ids = 4096;
-
-/// The probabilities with which a node's children of a workload are accepted, each where those before it
-/// were refused: of chains alpha, of trees means over rows of `vocab` ids or fewer, whose tokens core's rules
-/// verify (core/rules/tree.hpp, grown_tree.hpp).
-std::vector<double> sibling_acceptance(const KernelWorkloadInfo& workload, std::int32_t vocab, double alpha,
-                                       std::size_t siblings);
-
 /// Distributions of the first token, as means over rows that the noise was not chosen by.
 struct MadeDistributions {
   double overlap = 0;  ///< the acceptance rate that results

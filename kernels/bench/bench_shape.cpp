@@ -102,18 +102,17 @@ TreeBatch shape_batch(const BenchShape& shape) {
   return tree;
 }
 
-BenchOutcome expected_outcome(const DraftTree& tree, const std::vector<double>& acceptance) {
+BenchOutcome expected_outcome(const DraftTree& tree, double acceptance) {
   BenchOutcome expected;
-  const auto at = [&](std::size_t rank) { return acceptance[std::min(rank, acceptance.size() - 1)]; };
   std::vector<double> arriving(static_cast<std::size_t>(tree.size()) + 1, 0);
   arriving[list_index(-1)] = 1;
   for (std::int32_t node = -1; node < tree.size(); ++node) {
     double left = arriving[list_index(node)];
     const std::vector<std::int32_t>& children = tree.children(node);
     (children.empty() ? expected.leaves : expected.tried) += left;
-    for (std::size_t rank = 0; rank < children.size(); ++rank) {
-      const double accepted = left * at(rank);
-      arriving[list_index(children[rank])] = accepted;
+    for (const std::int32_t child : children) {
+      const double accepted = left * acceptance;
+      arriving[list_index(child)] = accepted;
       expected.accepted += accepted;
       left -= accepted;
       expected.refused += left;
@@ -121,6 +120,13 @@ BenchOutcome expected_outcome(const DraftTree& tree, const std::vector<double>& 
     if (!children.empty()) expected.rejecting += left;
   }
   return expected;
+}
+
+void BenchResults::add(std::vector<std::int32_t> accepted_path, Token token) {
+  accepted.push_back(static_cast<std::int32_t>(accepted_path.size()));
+  next.push_back(token);
+  accepted_path.resize(static_cast<std::size_t>(nodes), -1);
+  path.insert(path.end(), accepted_path.begin(), accepted_path.end());
 }
 
 std::vector<std::int32_t> BenchResults::path_of(std::int32_t request) const {

@@ -43,9 +43,9 @@ struct BenchOutcome : TreeOutcome {
   double accepted = 0;  ///< drafted tokens accepted
 };
 
-/// Where the i-th child tried at any node is accepted with probability `acceptance[i]`, the last one's
-/// behind them.
-BenchOutcome expected_outcome(const DraftTree& tree, const std::vector<double>& acceptance);
+/// Where each drafted token that comes to its turn is accepted with probability `acceptance`, whatever became
+/// of those before it.
+BenchOutcome expected_outcome(const DraftTree& tree, double acceptance);
 
 /// What verification left, in the host's memory.
 struct BenchResults {
@@ -54,6 +54,8 @@ struct BenchResults {
   std::vector<Token> next;             ///< [requests]
   std::vector<std::int32_t> path;      ///< [requests, nodes] of trees; empty of chains
 
+  /// Those of one more request of trees.
+  void add(std::vector<std::int32_t> accepted_path, Token token);
   /// The accepted nodes of a request; none where their number cannot be.
   std::vector<std::int32_t> path_of(std::int32_t request) const;
 };

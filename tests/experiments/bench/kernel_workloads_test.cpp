@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/bench/expected_walks.hpp"
 #include "experiments/bench/kernel_dry_run.hpp"
 #include "experiments/bench/kernel_report.hpp"
 #include "experiments/bench/kernel_suite.hpp"
@@ -42,7 +43,7 @@ KernelReport invented_workloads() {
     task.methods = methods_for(point.workload, parse_methods("--baselines", "fused,tree"));
     BenchMeasurement measured;
     for (const BenchMethod& method : task.methods) {
-      measured.times.push_back({method.name, {1e-5}, expected_outcome(draft_plan(point).tree, {0.7}), {}});
+      measured.times.push_back({method.name, {1e-5}, expected_outcome(draft_plan(point).tree, 0.7), {}});
     }
     measured.times.push_back({ceiling::skip, {1e-6}, {}, {}});
     measured.times.push_back({ceiling::copy, {2e-5}, {}, {}});
@@ -98,57 +99,59 @@ TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes th
   CHECK(read(KernelWorkload::min_p) - read(KernelWorkload::chains) ==
         doctest::Approx(27 * row).epsilon(0.001));
   // A row pair that shared memory holds: 2 rows where children are tried, 1 for a leaf.
-  const BenchOutcome& walk = large.at(KernelWorkload::trees)->expected;
+  const BenchOutcome& walk = large.at(KernelWorkload::trees)->methods.front().expected;
   CHECK(read(KernelWorkload::trees) == doctest::Approx((2 * walk.tried + walk.leaves) * row));
-  const BenchOutcome& chosen = large.at(KernelWorkload::chosen_trees)->expected;
+  const BenchOutcome& chosen = large.at(KernelWorkload::chosen_trees)->methods.front().expected;
   CHECK(read(KernelWorkload::chosen_trees) == doctest::Approx((chosen.accepted + 1) * row));
   CHECK(chosen.accepted > 1);
   for (const EmulatedRow& emulated : report.emulated) CHECK(emulated.different == 0);
   CHECK(report.emulated.size() == kernel_workloads().size());
 }
 
-TEST_CASE("what is expected of trees is what the rules in double come to") {
-  // Means over 2,500 requests and over the 256 rows that are expected of: standard errors of accepted tokens
-  // and refusals are below 0.06, of shares below 0.016. At 4.5 of them a false alarm of the ten comparisons
-  // has a chance below 1e-4.
+TEST_CASE("what is expected of trees is what the reference comes to, on inputs that kernels made") {
+  // Means over 2,500 requests and over as many that are expected by: standard errors of the differences are
+  // below 0.06 of tokens and refusals, 0.016 of shares. At 4.5 of them a false alarm has a chance below 1e-4.
   constexpr std::int32_t vocab = 100;
   constexpr std::int32_t requests = 2500;
   for (const KernelWorkload workload : {KernelWorkload::trees, KernelWorkload::chosen_trees}) {
     const KernelWorkloadInfo& info = info_of(workload);
-    CAPTURE(std::string(info.name));
-    const BenchShape shape{requests, 9, vocab, Dtype::f32, workload};
+    const KernelPoint point{{requests, 9, vocab, Dtype::f32, workload}, 0.5};
     MadeLogits how{.seed = test_seed(4), .spread = info.spread};
-    how.noise = noise_for_overlap({.spread = info.spread}, vocab, 0.5);
+    how.noise = noise_for_overlap({.spread = info.spread}, vocab, point.alpha);
     HostMemory memory;
     std::vector<RandomAddress> addresses;
     for (std::uint32_t i = 0; i < requests; ++i) addresses.push_back({test_seed(8), i, 0});
-    const BenchBatch batch = place_batch(memory, shape, addresses);
-    make_inputs_emulated(shape, how, batch);
-    const DraftTree tree = draft_plan(shape).tree;
-    BenchResults results{shape.gamma, {}, {}, {}};
-    for (const BenchVerdict& verdict : bench_methods().back().reference(batch.tree)) {
-      results.accepted.push_back(static_cast<std::int32_t>(verdict.path.size()));
-      results.next.push_back(verdict.next);
-      results.path.insert(results.path.end(), verdict.path.begin(), verdict.path.end());
-      results.path.resize(results.accepted.size() * static_cast<std::size_t>(shape.gamma), -1);
+    const BenchBatch batch = place_batch(memory, point, addresses);
+    make_inputs_emulated(point, how, batch);
+    const DraftTree tree = draft_plan(point).tree;
+    for (const BenchMethod& method : methods_for(workload, bench_methods())) {
+      if (unsupported_reason(method, batch.tree)) continue;
+      CAPTURE(std::string(info.name));
+      CAPTURE(std::string(method.name));
+      BenchResults results{point.gamma, {}, {}, {}};
+      for (const BenchVerdict& verdict : method.reference(batch.tree))
+        results.add(verdict.path, verdict.next);
+      const BenchOutcome found = outcome_of(tree, results);
+      const auto agrees = [&](const BenchOutcome& expected) {
+        const auto near = [](double a, double b, double error) { return std::abs(a - b) < 4.5 * error; };
+        return near(found.accepted, expected.accepted, 0.06) && near(found.tried, expected.tried, 0.06) &&
+               near(found.refused, expected.refused, 0.06) && near(found.leaves, expected.leaves, 0.016) &&
+               near(found.rejecting, expected.rejecting, 0.016);
+      };
+      const BenchOutcome expected = expected_outcome(method, point, vocab, requests);
+      CAPTURE(found.accepted);
+      CAPTURE(expected.accepted);
+      CAPTURE(found.rejecting);
+      CAPTURE(expected.rejecting);
+      CHECK(agrees(expected));
+      // Planted faults: another alpha, another tree.
+      KernelPoint other = point;
+      other.alpha = 0.8;
+      CHECK_FALSE(agrees(expected_outcome(method, other, vocab, requests)));
+      other = point;
+      other.gamma = 6;
+      CHECK_FALSE(agrees(expected_outcome(method, other, vocab, requests)));
     }
-    const BenchOutcome found = outcome_of(tree, results);
-    const std::vector<double> acceptance = sibling_acceptance(info, vocab, 0.5, 8);
-    const auto agrees = [&](const BenchOutcome& expected) {
-      const auto near = [](double a, double b, double error) { return std::abs(a - b) < 4.5 * error; };
-      return near(found.accepted, expected.accepted, 0.06) && near(found.tried, expected.tried, 0.06) &&
-             near(found.refused, expected.refused, 0.06) && near(found.leaves, expected.leaves, 0.016) &&
-             near(found.rejecting, expected.rejecting, 0.016);
-    };
-    const BenchOutcome expected = expected_outcome(tree, acceptance);
-    CAPTURE(found.accepted);
-    CAPTURE(expected.accepted);
-    CAPTURE(found.rejecting);
-    CAPTURE(expected.rejecting);
-    CHECK(agrees(expected));
-    // Planted faults: one child alone is tried; later ones are accepted half as often.
-    CHECK_FALSE(agrees(expected_outcome(tree, {acceptance.front(), 0})));
-    CHECK_FALSE(agrees(expected_outcome(tree, {acceptance.front(), acceptance[1] / 2})));
   }
 }
 
