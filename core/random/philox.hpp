@@ -10,6 +10,13 @@
 #if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
 #define R123_CUDA_DEVICE __host__ __device__
 #endif
+// Philox uses no vector instructions; with these, Random123 would add 50,000 lines of them to every file.
+#ifndef R123_USE_SSE
+#define R123_USE_SSE 0
+#endif
+#ifndef R123_USE_X86INTRIN_H
+#define R123_USE_X86INTRIN_H 0
+#endif
 #include <Random123/philox.h>
 
 namespace speclab {

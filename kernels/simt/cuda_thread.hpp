@@ -30,6 +30,21 @@ SPECLAB_DEVICE T shuffle(T value, int lane) {
 }
 SPECLAB_DEVICE inline std::uint32_t ballot(bool condition) { return __ballot_sync(whole_warp, condition); }
 
+template <class T, class Combine>
+SPECLAB_DEVICE T warp_reduce(T value, const Combine& combine) {
+  for (int mask = warp_size / 2; mask > 0; mask /= 2) value = combine(value, shuffle_xor(value, mask));
+  return value;
+}
+template <class T>
+SPECLAB_DEVICE T warp_inclusive_sum(T value) {
+  const int lane = thread_index() % warp_size;
+  for (int by = 1; by < warp_size; by *= 2) {
+    const T below = shuffle_up(value, by);
+    if (lane >= by) value = below + value;
+  }
+  return value;
+}
+
 /// -1 of no bits.
 SPECLAB_DEVICE inline int lowest_bit(std::uint32_t bits) { return __ffs(static_cast<int>(bits)) - 1; }
 SPECLAB_DEVICE inline int highest_bit(std::uint32_t bits) { return 31 - __clz(static_cast<int>(bits)); }

@@ -37,8 +37,10 @@ struct Thread {
   int side = 0;  ///< of the warp's slots, in the next exchange
 };
 
-/// The thread that is running.
-Thread& self();
+/// The thread that is running, and the bytes that its launch has loaded.
+extern constinit thread_local Thread* running;
+extern constinit thread_local std::uint64_t* loaded_bytes;
+inline Thread& self() { return *running; }
 std::int64_t block_index();
 int cluster_rank();
 int cluster_size();
@@ -50,21 +52,27 @@ void* shared_storage(const void* key, std::size_t bytes);
 unsigned char* dynamic_storage();
 /// The same place in the storage of another block of the cluster. The blocks must have asked for it before.
 void* in_block(void* pointer, int rank);
-void count_load(std::size_t bytes);
 
-/// Every lane's value, for each of them to pick from.
-template <class T, class Choose>
-T exchange(T value, const Choose& choose) {
+/// Every lane's value, in what is the running thread's until its warp's next exchange but one.
+template <class T>
+struct Lanes {
+  const std::uint64_t* slots;
+
+  T operator[](int lane) const {
+    T value;
+    std::memcpy(&value, &slots[lane], sizeof(T));
+    return value;
+  }
+};
+template <class T>
+Lanes<T> exchange(T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
   Thread& me = self();
-  Warp& warp = *me.warp;
-  const int side = me.side;
+  std::uint64_t* const slots = me.warp->slots[me.side];
   me.side ^= 1;
-  std::memcpy(&warp.slots[side][me.index % warp_size], &value, sizeof(T));
+  std::memcpy(&slots[me.index % warp_size], &value, sizeof(T));
   wait_at_warp();
-  T other;
-  std::memcpy(&other, &warp.slots[side][choose(me.index % warp_size)], sizeof(T));
-  return other;
+  return {slots};
 }
 
 template <class S>
@@ -77,22 +85,52 @@ inline std::int64_t block_index() { return emulated::block_index(); }
 
 inline void sync() { emulated::wait_at_block(); }
 
+inline int lane_index() { return thread_index() % warp_size; }
+
 template <class T>
 T shuffle_xor(T value, int mask) {
-  return emulated::exchange(value, [mask](int lane) { return lane ^ mask; });
+  return emulated::exchange(value)[lane_index() ^ mask];
 }
 template <class T>
 T shuffle_up(T value, int by) {
-  return emulated::exchange(value, [by](int lane) { return lane < by ? lane : lane - by; });
+  const int lane = lane_index();
+  return emulated::exchange(value)[lane < by ? lane : lane - by];
 }
 template <class T>
 T shuffle(T value, int lane) {
-  return emulated::exchange(value, [lane](int) { return lane; });
+  return emulated::exchange(value)[lane];
 }
 inline std::uint32_t ballot(bool condition) {
-  std::uint32_t bits = condition ? 1U << static_cast<unsigned>(thread_index() % warp_size) : 0U;
-  for (int mask = 1; mask < warp_size; mask *= 2) bits |= shuffle_xor(bits, mask);
+  const auto conditions = emulated::exchange(condition);
+  std::uint32_t bits = 0;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    bits |= static_cast<std::uint32_t>(conditions[lane]) << static_cast<unsigned>(lane);
+  }
   return bits;
+}
+// A thread does the work of all lanes whose values it needs, in the order of the shuffles that a GPU makes:
+// one exchange in the place of five.
+template <class T, class Combine>
+T warp_reduce(T value, const Combine& combine) {
+  const auto lanes = emulated::exchange(value);
+  const int mine = lane_index();
+  T of[warp_size];
+  for (int lane = 0; lane < warp_size; ++lane) of[lane] = lanes[lane ^ mine];
+  for (int mask = warp_size / 2; mask > 0; mask /= 2) {
+    for (int lane = 0; lane < mask; ++lane) of[lane] = combine(of[lane], of[lane + mask]);
+  }
+  return of[0];
+}
+template <class T>
+T warp_inclusive_sum(T value) {
+  const auto lanes = emulated::exchange(value);
+  const int mine = lane_index();
+  T below[warp_size];
+  for (int by = 0; by <= mine; ++by) below[by] = lanes[mine - by];
+  for (int by = 1; by <= mine; by *= 2) {
+    for (int at = 0; at + by <= mine; at += 2 * by) below[at] = below[at + by] + below[at];
+  }
+  return below[0];
 }
 
 /// -1 of no bits.
@@ -108,7 +146,7 @@ inline unsigned char* dynamic_shared() { return emulated::dynamic_storage(); }
 template <class T>
 T load(const T* address) {
   assert(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0);
-  emulated::count_load(sizeof(T));
+  *emulated::loaded_bytes += sizeof(T);
   return *address;
 }
 template <class T>

@@ -22,6 +22,9 @@ namespace speclab::simt {
 
 namespace emulated {
 
+constinit thread_local Thread* running = nullptr;
+constinit thread_local std::uint64_t* loaded_bytes = nullptr;
+
 namespace {
 
 using boost::context::fiber;
@@ -50,14 +53,39 @@ struct StackOfFiber {
   }
 };
 
-/// Makes a fiber's stack and says where it is. AddressSanitizer remembers what lay at an address before; a
-/// new stack starts clean.
+/// Stacks of launches before, which those after use again: a launch has up to 2,048, and to map one takes
+/// longer than many a kernel.
+class KeptStacks {
+ public:
+  KeptStacks() = default;
+  KeptStacks(const KeptStacks&) = delete;
+  KeptStacks& operator=(const KeptStacks&) = delete;
+  ~KeptStacks() {
+    for (boost::context::stack_context& stack : kept_) pages_.deallocate(stack);
+  }
+
+  boost::context::stack_context take() {
+    if (kept_.empty()) return pages_.allocate();
+    const boost::context::stack_context stack = kept_.back();
+    kept_.pop_back();
+    return stack;
+  }
+  void put_back(const boost::context::stack_context& stack) { kept_.push_back(stack); }
+
+ private:
+  boost::context::protected_fixedsize_stack pages_{stack_bytes};
+  std::vector<boost::context::stack_context> kept_;
+};
+thread_local KeptStacks kept_stacks;
+
+/// Finds a fiber's stack and says where it is. AddressSanitizer remembers what lay at an address before; a
+/// stack starts clean.
 class StackMaker {
  public:
   explicit StackMaker(StackOfFiber& made) : made_(&made) {}
 
   boost::context::stack_context allocate() {
-    const boost::context::stack_context stack = pages_.allocate();
+    const boost::context::stack_context stack = kept_stacks.take();
     made_->bottom = static_cast<unsigned char*>(stack.sp) - stack_bytes;
     made_->size = stack_bytes;
 #if defined(__SANITIZE_ADDRESS__)
@@ -65,11 +93,10 @@ class StackMaker {
 #endif
     return stack;
   }
-  void deallocate(boost::context::stack_context& stack) { pages_.deallocate(stack); }
+  void deallocate(boost::context::stack_context& stack) { kept_stacks.put_back(stack); }
 
  private:
   StackOfFiber* made_;
-  boost::context::protected_fixedsize_stack pages_{stack_bytes};
 };
 
 struct Aligned {
@@ -117,12 +144,17 @@ struct Worker {
 /// Thrown where a thread waits when its launch has failed.
 struct Closing {};
 
-/// The blocks of one cluster and their threads.
+class Cluster;
+thread_local Cluster* cluster = nullptr;
+
+/// The blocks of one cluster and their threads: what is emulated while it lives.
 class Cluster {
  public:
-  Cluster(const Launch& launch, std::uint64_t& loaded_bytes, const std::function<void()>& body)
-      : launch_(launch),
-        loaded_bytes_(loaded_bytes),
+  Cluster(const Launch& launch, std::uint64_t& loads, const std::function<void()>& body)
+      : outer_(std::exchange(cluster, this)),
+        outer_running_(running),
+        outer_loads_(std::exchange(loaded_bytes, &loads)),
+        launch_(launch),
         body_(body),
         blocks_(static_cast<std::size_t>(launch.cluster)) {
     const int warps = (launch.threads + warp_size - 1) / warp_size;
@@ -152,6 +184,9 @@ class Cluster {
     for (auto& worker : workers_) {
       if (worker->started) resume(*worker);
     }
+    cluster = outer_;
+    running = outer_running_;
+    loaded_bytes = outer_loads_;
   }
 
   /// The cluster's blocks, from this one on. Warps take turns, each as far as it gets on its own, so that it
@@ -190,9 +225,7 @@ class Cluster {
 
   const Launch& launch() const { return launch_; }
   Barrier& barrier() { return barrier_; }
-  Worker& running() { return *running_; }
   Block& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
-  void count_load(std::size_t bytes) { loaded_bytes_ += bytes; }
 
  private:
   /// One turn for each thread of a warp that need not wait; false when there was none.
@@ -244,13 +277,16 @@ class Cluster {
 
   void resume(Worker& worker) {
     running_ = &worker;
+    running = &worker.thread;
     main_stack_.leave_for(worker.stack);
     worker.fiber_of = std::move(worker.fiber_of).resume();
     main_stack_.arrive(worker.stack);
   }
 
+  Cluster* outer_;  ///< a thread of which launched this one, or null
+  Thread* outer_running_;
+  std::uint64_t* outer_loads_;
   const Launch& launch_;
-  std::uint64_t& loaded_bytes_;
   const std::function<void()>& body_;
   std::vector<Block> blocks_;
   Barrier barrier_;
@@ -263,11 +299,8 @@ class Cluster {
   std::exception_ptr failure_;
 };
 
-thread_local Cluster* cluster = nullptr;
-
 }  // namespace
 
-Thread& self() { return cluster->running().thread; }
 std::int64_t block_index() { return self().block->index; }
 int cluster_rank() { return self().block->rank; }
 int cluster_size() { return cluster->launch().cluster; }
@@ -312,8 +345,6 @@ void* in_block(void* pointer, int rank) {
                        ": a block reaches for shared memory that the other has not got");
 }
 
-void count_load(std::size_t bytes) { cluster->count_load(bytes); }
-
 }  // namespace emulated
 
 void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
@@ -324,7 +355,6 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
     throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
   }
   emulated::Cluster cluster(launch, loaded_bytes, body);
-  emulated::Cluster* const outer = std::exchange(emulated::cluster, &cluster);
 
   std::minstd_rand random(1);
   const auto ordered = [order, &random](std::size_t first, std::size_t count) {
@@ -342,15 +372,9 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
     turns.insert(turns.end(), lanes.begin(), lanes.end());
   }
   const auto clusters = ordered(0, static_cast<std::size_t>(launch.blocks / launch.cluster));
-  try {
-    for (const std::size_t at : clusters) {
-      cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
-    }
-  } catch (...) {
-    emulated::cluster = outer;
-    throw;
+  for (const std::size_t at : clusters) {
+    cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
   }
-  emulated::cluster = outer;
 }
 
 }  // namespace speclab::simt

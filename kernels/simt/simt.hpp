@@ -4,6 +4,9 @@
 //     shuffle_xor(value, mask)  shuffle_up(value, by)  shuffle(value, lane)  ballot(condition)     within a
 //                                          warp; values of 4 or 8 bytes; shuffle_up gives a lane below `by`
 //                                          its own value
+//     warp_reduce(value, combine)          over the 32 lanes in the order of a butterfly, lane ^ 16, 8, 4, 2, 1;
+//                                          `combine` must be commutative, so that all lanes have the same bits
+//     warp_inclusive_sum(value)            over the lanes below this one and itself, by doubling distances
 //     lowest_bit(bits)  highest_bit(bits)  of what ballot gives
 //     shared<S>()                          one S of the block, not initialised
 //     dynamic_shared()                     Launch::dynamic_shared bytes of the block, aligned to 16

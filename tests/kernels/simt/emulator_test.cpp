@@ -108,6 +108,33 @@ struct Collect {
   }
 };
 
+/// Collectives beside the shuffles that they stand for, of numbers whose sum depends on the order.
+struct Compare {
+  using Args = CollectArgs;
+  static constexpr const char* name = "compare";
+  static constexpr int threads = 64;
+  static constexpr int min_blocks = 1;
+
+  void operator()(const Args& args) const {
+    const int thread = simt::thread_index();
+    const int lane = thread % simt::warp_size;
+    const double value = 1.0 / (1 + thread);
+    double reduced = value;
+    for (int mask = 16; mask > 0; mask /= 2) reduced = 3 * reduced + simt::shuffle_xor(reduced, mask);
+    double summed = value;
+    for (int by = 1; by < simt::warp_size; by *= 2) {
+      const double below = simt::shuffle_up(summed, by);
+      if (lane >= by) summed = below + summed;
+    }
+    std::uint32_t bits = thread % 5 == 0 ? 1U << static_cast<unsigned>(lane) : 0;
+    for (int mask = 16; mask > 0; mask /= 2) bits |= simt::shuffle_xor(bits, mask);
+    const auto same = [&](int at, bool holds) { args.scans[thread] += holds ? 1 << at : 0; };
+    same(0, simt::warp_reduce(value, [](double a, double b) { return 3 * a + b; }) == reduced);
+    same(1, simt::warp_inclusive_sum(value) == summed);
+    same(2, simt::ballot(thread % 5 == 0) == bits);
+  }
+};
+
 struct ClusterArgs {
   int* out;
 };
@@ -193,6 +220,15 @@ TEST_CASE("collectives give every thread what arithmetic says") {
       CHECK(scans[thread] == scan);
     }
     CHECK(counter == 3 * 64 * 2);
+  }
+}
+
+TEST_CASE("collectives have the bits of the shuffles that a GPU makes") {
+  for (const simt::Order order : {simt::Order::forward, simt::Order::backward, simt::Order::shuffled}) {
+    std::vector<int> same(64);
+    simt::EmulatedExecutor(order).run<Compare>(simt::launch_of<Compare>(1),
+                                               {nullptr, nullptr, same.data(), nullptr});
+    CHECK(same == std::vector<int>(64, 7));
   }
 }
 
