@@ -1,4 +1,4 @@
-// Launches recorded once and replayed. Included by .cu files only.
+// Launches recorded once and replayed.
 #pragma once
 
 #include <utility>

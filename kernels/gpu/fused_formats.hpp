@@ -1,5 +1,5 @@
-// Fused verification on a GPU, where the kernels of each format of rows are compiled in a file of their own.
-// Included by .cu files only.
+// Fused verification on a GPU, where the kernels for rows of different formats are compiled in several files:
+// together they take the compiler a minute. Included by .cu files only.
 #pragma once
 
 #include "kernels/gpu/cuda_executor.hpp"

@@ -3,6 +3,8 @@
 
 namespace speclab {
 
+template void FusedKernels::launch<float>(simt::CudaExecutor&, const FusedLayout&);
+
 template <>
 void launch_on_gpu<FusedKernels>(const VerifyBatch& batch, void* workspace, CUstream_st* stream) {
   FusedKernels::run(simt::CudaExecutor(stream), batch, workspace);

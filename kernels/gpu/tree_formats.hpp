@@ -1,5 +1,5 @@
-// Tree verification on a GPU, where the kernel of each format of rows is compiled in a file of its own.
-// Included by .cu files only.
+// Tree verification on a GPU, where the kernel for rows of any format is compiled in a file of its own: it
+// takes the compiler as long as the others. Included by .cu files only.
 #pragma once
 
 #include "kernels/gpu/cuda_executor.hpp"

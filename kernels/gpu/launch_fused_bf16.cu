@@ -1,7 +1,0 @@
-#include "kernels/gpu/fused_formats.hpp"
-
-namespace speclab {
-
-template void FusedKernels::launch<Bf16>(simt::CudaExecutor&, const FusedLayout&);
-
-}  // namespace speclab

@@ -1,7 +1,0 @@
-#include "kernels/gpu/fused_formats.hpp"
-
-namespace speclab {
-
-template void FusedKernels::launch<float>(simt::CudaExecutor&, const FusedLayout&);
-
-}  // namespace speclab
