@@ -14,10 +14,10 @@ struct Rates {
   int entropy = 0;
 };
 
-/// Of 300 recordings of 32 sequences of 200 tokens.
-Rates rates(double noise, double temperature, std::size_t vocab = 100) {
+/// Of `recordings` of 32 sequences of 200 tokens, thirty of each pair.
+Rates rates(double noise, double temperature, std::uint64_t recordings, std::size_t vocab = 100) {
   Rates found;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < recordings; ++seed) {
     const std::uint64_t pair = seed / 30;
     const ChainRows target = random_chain(vocab, 2.5, 1000 + pair);
     const ChainRows draft = noisy(at_temperature(target, 1.4), noise, 2000 + pair);
@@ -39,7 +39,7 @@ TEST_CASE("texts drawn from their columns fit, whatever the draft") {
   // with probability 1e-4 (Poisson, mean .45).
   int errors = 0;
   for (const double noise : {0.2, 0.5, 1.0, 2.0, 3.0}) {
-    const Rates found = rates(noise, 1);
+    const Rates found = rates(noise, 1, 300);
     MESSAGE("noise ", noise, ": errors ", found.large, " ", found.small, " ", found.entropy);
     errors += found.large + found.small + found.entropy;
   }
@@ -49,12 +49,12 @@ TEST_CASE("texts drawn from their columns fit, whatever the draft") {
 TEST_CASE("texts of other temperatures are found") {
   for (const double noise : {0.5, 1.0, 2.0}) {
     for (const double temperature : {0.7, 0.9, 1.1, 1.3}) {
-      const Rates found = rates(noise, temperature);
+      const Rates found = rates(noise, temperature, 90);
       MESSAGE("noise ", noise, ", temperature ", temperature, ": found ", found.large, " ", found.small, " ",
-              found.entropy, " of 300");
-      CHECK(found.entropy == 300);
-      if (temperature > 1.2) CHECK(found.large >= 295);
-      if (temperature < 0.8 && noise < 1.5) CHECK(found.small >= 295);
+              found.entropy, " of 90");
+      CHECK(found.entropy == 90);
+      if (temperature > 1.2) CHECK(found.large >= 88);
+      if (temperature < 0.8 && noise < 1.5) CHECK(found.small >= 88);
     }
   }
 }

@@ -147,10 +147,10 @@ TEST_CASE("DSI with as many servers as it asks for") {
         CAPTURE(c);
         CAPTURE(lookahead);
         const double formula = *dsi_speedup(alpha, c, as_int(lookahead));
-        CHECK(follows(Dsi{0, lookahead, c}, alpha, formula));
+        CHECK(follows(Dsi{0, lookahead, c}, alpha, formula, 10'000));
         const int enough = dsi_servers(c, as_int(lookahead));
         CHECK(*dsi_speedup(alpha, c, as_int(lookahead), enough) == doctest::Approx(formula));
-        CHECK(follows(Dsi{static_cast<std::uint64_t>(enough), lookahead, c}, alpha, formula));
+        CHECK(follows(Dsi{static_cast<std::uint64_t>(enough), lookahead, c}, alpha, formula, 10'000));
       }
       CHECK(*dsi_speedup(alpha, c, 1) == doctest::Approx(*speedup_bound_drafting_paid(alpha, c)));
     }
@@ -175,7 +175,7 @@ TEST_CASE("DSI with too few servers") {
           CAPTURE(servers);
           CAPTURE(lookahead);
           const double formula = *dsi_speedup(alpha, c, as_int(lookahead), servers);
-          CHECK(follows(Dsi{static_cast<std::uint64_t>(servers), lookahead, c}, alpha, formula));
+          CHECK(follows(Dsi{static_cast<std::uint64_t>(servers), lookahead, c}, alpha, formula, 10'000));
           CHECK(formula <= *dsi_speedup(alpha, c, as_int(lookahead), servers + 1) * (1 + 1e-12));
         }
       }

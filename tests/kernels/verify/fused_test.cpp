@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "tests/bounds.hpp"
 #include "tests/kernels/verify/fused_runs.hpp"
@@ -245,11 +247,12 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
 
 TEST_CASE("long drafts are decided in groups of positions") {
   for (const KernelRule method : {KernelRule::token, KernelRule::lenient}) {
-    for (const std::int32_t gamma : {7, 8, 9, 65, 256}) {
+    const bool token = method == KernelRule::token;
+    for (const std::int32_t gamma : token ? std::vector{7, 8, 9, 65, 256} : std::vector{8, 65}) {
       // Near enough to the target that some requests accept everything.
       LogitBatch logits({.requests = 8, .gamma = gamma, .vocab = 20, .spread = 1, .distance = 1.0 / gamma},
                         43);
-      logits.batch.rule = {method, method == KernelRule::lenient ? 0.9 : 1};
+      logits.batch.rule = {method, token ? 1 : 0.9};
       CHECK(compare(logits).different == 0);
       const auto most = *std::max_element(logits.accepted.begin(), logits.accepted.end());
       CHECK(most > gamma / 2);
