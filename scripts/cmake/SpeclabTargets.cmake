@@ -26,7 +26,7 @@ if(SPECLAB_SANITIZE)
   target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
 endif()
 
-# Compiles the files of a folder together, up to twelve at a time, which takes half the processor time: what they share is
+# Compiles the files of a folder together, up to eighteen at a time, which takes half the processor time: what they share is
 # read and instantiated once. Names in anonymous namespaces must differ within a folder. Files with options of their own
 # stay alone. Each further argument names folders of few files, "beam exact", which are compiled together as if one.
 function(speclab_compile_together target)
@@ -40,7 +40,7 @@ function(speclab_compile_together target)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME name)
-    set(most 12)
+    set(most 18)
     foreach(one IN LISTS ARGN)
       string(REPLACE " " ";" folders ${one})
       if(name IN_LIST folders)

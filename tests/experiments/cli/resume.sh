@@ -106,7 +106,7 @@ done
 # Two runs into one folder.
 "$speclab" sweep sweep.json --out shared -q --set simulation.trials=4000 2>/dev/null &
 first_run=$!
-sleep 0.3
+until [[ -e shared/journal.jsonl ]]; do sleep 0.01; done
 expect 2 sweep sweep.json --out shared -q
 says err "another run is writing into shared"
 kill "$first_run"
