@@ -1,5 +1,5 @@
-#include "kernels/gpu/cuda_check.hpp"
 #include "kernels/gpu/device.hpp"
+#include "kernels/gpu/cuda_check.hpp"
 
 namespace speclab {
 
