@@ -29,7 +29,7 @@ struct KernelWorkloadInfo {
   bool chosen = false;        ///< the draft's likeliest tokens in the place of draws; no draft rows are given
   Filters filters{};          ///< of every row of the target
   /// MadeLogits::spread. At 3, rows are flat: of 128,256 ids about 12,000 have 0.9 of the probability. At 16
-  /// about 30 do, as after text, which trees and cut-offs are made for.
+  /// about 20 do, as after text, which trees and cut-offs are made for.
   float spread = MadeLogits{}.spread;
 };
 
