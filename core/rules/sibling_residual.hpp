@@ -1,13 +1,16 @@
-// Recursive rejection among siblings in three numbers, for kernels, which cannot keep a row for each refusal.
-// core/rules/tree.hpp has the definition, with rows.
+// Recursive rejection and traversal verification among siblings in four numbers, for kernels, which cannot
+// keep a row for each refusal. core/rules/tree.hpp and traversal.hpp have the definitions, with rows.
 //
-// The siblings come from a draft q, the target is p. After r refusals the definition has p_r and q_r. With
-//     g_i = M_(i-1) / Q_(i-1),  G_r = g_1 + ... + g_r,  M_r = sum (p - G_r q)+,  Q_r = 1 - q(refused tokens)
-// where M_0 = Q_0 = 1, and Q_r = 1 for ever if siblings are independent, it is
-//     p_r = (p - G_r q)+ / M_r  for every token, and  q_r = q / Q_r  for those that were not refused:
-// ((a - b)+ - c)+ = (a - b - c)+, and a token is refused only where p_(r-1) < q_(r-1), so that nothing is
-// left of it, whatever is subtracted later. A residual that would be 0 everywhere leaves p_r as it was, and
-// then G and M stay, too.
+// The siblings come from a draft q, the target is p, and their parent is reached with a_0: of recursive
+// rejection a = 1 always. After r refusals the definition has p_r, q_r and a_r. With
+//     G_(r+1) = G_r + L_r / Q_r,   T = sum (p - G_(r+1) q)+,   L_(r+1) = T + L_r (1 - a_r),
+//     a_(r+1) = T / L_(r+1),       Q_r = 1 - q(refused tokens)
+// where G_0 = 0, L_0 = 1 / a_0, Q_0 = 1, and Q_r = 1 for ever if siblings are independent, it is
+//     a_r p_r = (p - G_r q)+ / L_r  for every token, and  q_r = q / Q_r  for those that were not refused:
+// ((a - b)+ - c)+ = (a - b - c)+, and a token is refused only where a_r p_r < q_r, so that nothing is left of
+// it, whatever is subtracted later (one whose reach was 1 is accepted surely, for refusals below keep 1).
+// With a = 1 it is L = sum (p - G q)+. A residual that would be 0 everywhere leaves p_r as it was: where a_r
+// was 1, G, L and a stay, too; else a_(r+1) = 0, and p_r matters no more.
 #pragma once
 
 #include "core/host_device.hpp"
@@ -17,10 +20,16 @@ namespace speclab {
 template <class Real>
 struct SiblingResidual {
   Real taken{0};       ///< G_r
-  Real left{1};        ///< M_r
+  Real left{1};        ///< L_r
   Real draft_left{1};  ///< Q_r
+  Real reach{1};       ///< a_r
 
-  /// min(1, p_r / q_r) of a token with p / q = `ratio` that was not refused, q > 0. 0 for NaN.
+  /// Before any refusal at a node that is reached with `reach`, above 0.
+  SPECLAB_HD static SiblingResidual reached(const Real& reach) {
+    return {Real(0), Real(Real(1) / reach), Real(1), reach};
+  }
+
+  /// min(1, a_r p_r / q_r) of a token with p / q = `ratio` that was not refused, q > 0. 0 for NaN.
   SPECLAB_HD Real acceptance_probability(const Real& ratio) const {
     const Real over = ratio - taken;
     if (!(over > Real(0)) || !(draft_left > Real(0))) return Real(0);
@@ -34,12 +43,15 @@ struct SiblingResidual {
   }
 
   /// A token was refused, and sum (p - taken_next() q)+ is `total`. `draft_probability` is what q loses: that
-  /// of the token, or 0 if siblings are independent or q had lost it before. False when the residual is 0.
+  /// of the token, or 0 if siblings are independent or q had lost it before. False when the residual is 0 at
+  /// a reach of 1.
   SPECLAB_HD bool refuse(const Real& total, const Real& draft_probability) {
-    const bool remains = total > Real(0);
+    const Real left_next = total + left * (Real(1) - reach);
+    const bool remains = left_next > Real(0);
     if (remains) {
       taken = taken_next();
-      left = total;
+      left = left_next;
+      reach = total / left;
     }
     draft_left = draft_left - draft_probability;
     return remains;

@@ -11,6 +11,60 @@
 
 namespace speclab {
 
+/// A node, and what its refused children left of it. A leaf has no row of the draft.
+template <class Real>
+struct TraversedSiblings : DrawnSiblings<Real> {
+  Real reach;  ///< p of the node
+
+  /// p of a child.
+  Real acceptance_probability(Token token) const {
+    return acceptance_ratio(Real(reach * this->target[token]), this->draft[token], Real(1));
+  }
+  /// Returns Z.
+  Real refuse(Token token) {
+    const Real total = subtract_draft(this->target.probabilities, this->draft.view(), reach);
+    const Real below = total + Real(1) - reach;
+    reach = below > Real(0) ? Real(total / below) : Real(1);
+    this->lose(token);
+    return total;
+  }
+};
+
+/// Walks from the leaves to the root. `siblings_of(node, reach)` gives the state of a node when it is
+/// reached, as TraversedSiblings is. What is behind a node of reach 0 is refused with it, unseen.
+template <class View, class Random, class SiblingsOf>
+TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) {
+  using Real = typename View::Real;
+  struct Visited {
+    std::int32_t node;
+    std::size_t refused;  ///< children
+    decltype(siblings_of(-1, Real(1))) siblings;
+  };
+  std::vector<Visited> path;
+  path.push_back({-1, 0, siblings_of(-1, Real(1))});
+  while (true) {
+    Visited& last = path.back();
+    const auto& children = view.children(last.node);
+    if (last.refused < children.size() && last.siblings.reach > Real(0)) {
+      const std::int32_t child = children[last.refused];
+      const Real reach = last.siblings.acceptance_probability(view.token(child));
+      path.push_back({child, 0, siblings_of(child, reach)});
+      continue;
+    }
+    if (last.node < 0 || random.bernoulli(node_draw(Use::accept, last.node), last.siblings.reach)) {
+      const bool was_refused = !children.empty();
+      const auto depth = static_cast<std::int32_t>(path.size()) - 1;
+      const Draw draw = node_draw(was_refused ? Use::replace : Use::bonus, last.node);
+      return {last.node, depth + (was_refused ? 1 : 0),
+              categorical_or(random, draw, last.siblings.left(), view.target(last.node))};
+    }
+    const Token token = view.token(last.node);
+    path.pop_back();
+    path.back().siblings.refuse(token);
+    ++path.back().refused;
+  }
+}
+
 /// The leftmost leaf v is accepted with p_v, where p = 1 at the context and p_child = min(1, p_v p(x)/q(x)).
 /// A refused leaf is deleted, and its parent u takes over what it left: with Z = sum (p_u p - q)+,
 ///     p_u <- Z / (Z + 1 - p_u),   p <- norm((p_u p - q)+),   q <- q without x, renormalised.
@@ -22,49 +76,11 @@ struct TraversalRule : StaticTree {
   template <class View, class Random>
   TreeVerdict verify_tree(View& view, Random& random) const {
     using Real = typename View::Real;
-    const std::size_t count = list_index(view.size());
-    std::vector<Real> reach(count, Real(1));     // p of each node
-    std::vector<std::size_t> refused(count, 0);  // children deleted so far
-    std::vector<OwnedRow<Real>> targets(count, OwnedRow<Real>({}));
-    std::vector<OwnedRow<Real>> drafts(count, OwnedRow<Real>({}));
-    const auto load = [&](std::int32_t node) {
-      targets[list_index(node)] = copy_of(view.target(node));
-      if (!view.children(node).empty()) drafts[list_index(node)] = copy_of(view.draft(node));
-    };
-
-    std::int32_t node = -1;
-    load(node);
-    while (true) {
-      const auto children = view.children(node);
-      if (refused[list_index(node)] < children.size()) {
-        const std::int32_t child = children[refused[list_index(node)]];
-        const Token token = view.token(child);
-        reach[list_index(child)] =
-            acceptance_ratio(Real(reach[list_index(node)] * targets[list_index(node)][token]),
-                             drafts[list_index(node)][token], Real(1));
-        load(child);
-        node = child;
-        continue;
-      }
-      if (node < 0 || random.bernoulli(node_draw(Use::accept, node), reach[list_index(node)])) {
-        const bool was_refused = !children.empty();
-        const std::int32_t depth = node < 0 ? 0 : view.depth(node);
-        const Draw draw = node_draw(was_refused ? Use::replace : Use::bonus, node);
-        return {node, depth + (was_refused ? 1 : 0),
-                categorical_or(random, draw, targets[list_index(node)].view(), view.target(node))};
-      }
-      const std::int32_t parent = view.parent(node);
-      const Token token = view.token(node);
-      Real& p = reach[list_index(parent)];
-      const Real left =
-          subtract_draft(targets[list_index(parent)].probabilities, drafts[list_index(parent)].view(), p);
-      const Real below = left + Real(1) - p;
-      p = below > Real(0) ? Real(left / below) : Real(1);
-      drafts[list_index(parent)].probabilities[static_cast<std::size_t>(token)] = Real(0);
-      normalise(drafts[list_index(parent)].probabilities);
-      ++refused[list_index(parent)];
-      node = parent;
-    }
+    return traverse(view, random, [&view](std::int32_t node, const Real& reach) {
+      const bool leaf = view.children(node).empty();
+      return TraversedSiblings<Real>{
+          {{copy_of(view.target(node)), leaf ? OwnedRow<Real>({}) : copy_of(view.draft(node))}}, reach};
+    });
   }
 };
 

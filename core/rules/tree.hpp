@@ -74,9 +74,14 @@ template <class Real>
 struct DrawnSiblings : IndependentSiblings<Real> {
   Real refuse(Token token) {
     const Real total = IndependentSiblings<Real>::refuse(token);
+    lose(token);
+    return total;
+  }
+
+ protected:
+  void lose(Token token) {
     this->draft.probabilities[static_cast<std::size_t>(token)] = Real(0);
     normalise(this->draft.probabilities);
-    return total;
   }
 };
 

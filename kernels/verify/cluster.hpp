@@ -29,12 +29,10 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
   static constexpr const char* name = "lazy cluster";
 
   struct Shared {
-    /// Of the draft and the target, of two positions in turn, so that one barrier a position is enough.
-    PartialSum parts[2][2][most_tiles];
+    ClusterSums sums;
     TileWeightSum weight_sums[most_tiles];
     PositionDecision decided;
     fused::Decision decision;
-    PartialSumScratch partial_sum_scratch[2];
     fused::FinishScratch<T> finish;
   };
 
@@ -48,40 +46,22 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     if (refuses_length(batch, request, rank == 0 && thread == 0)) return;
     const std::int32_t length = batch.length(request);
     auto& shared = simt::shared<Shared>();
-    auto* place = args.keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
     const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
-    const auto tell = [&](auto& slot, const auto& value) {
-      if (thread < blocks) *simt::cluster_shared(&slot, thread) = value;
-    };
-    const auto retained = [&](const LogitRow<T>& row, bool of_target) {
-      constexpr int side = TileShape<T>::steps * tile_threads;
-      simt::Vector16* const of_side = place == nullptr || of_target ? place : place + side;
-      return RetainedRow<LogitRow<T>>{row, of_side, blocks};
-    };
     // Nobody writes to a block that has not started.
     simt::cluster_sync();
 
     std::int32_t accepted = length;
     for (std::int32_t i = 0; i < length; ++i) {
       const int turn = i % 2;
-      const auto sum_tile = [&](bool of_target, std::int32_t tile) {
-        const LogitRow<T> row = logit_row<T>(batch, of_target, request, i);
-        const HeldTile<T> mine = whole_tile(row, tile);
-        retained(row, of_target).keep(tile, mine);
-        tell(shared.parts[of_target][turn][tile],
-             tile_part(mine, row.scale, shared.partial_sum_scratch[of_target]));
+      const auto row_at = [&](bool of_target) {
+        return retained_row(logit_row<T>(batch, of_target, request, i), of_target, args.keeps, false);
       };
-      for (std::int32_t tile = rank; tile < args.tiles; tile += blocks) {
-        if (!target_known) sum_tile(true, tile);
-        if (!draft_known) sum_tile(false, tile);
-        simt::sync();
-      }
-      simt::cluster_sync();
+      sum_row_pair(args.tiles, turn, {!draft_known, !target_known}, row_at, shared.sums);
       if (thread < simt::warp_size) {
         const PositionDecision decided =
             decide_position<T>(batch, request, i, [&](bool of_target, std::int32_t) {
-              const PartialSum* const parts = shared.parts[of_target][turn];
+              const PartialSum* const parts = shared.sums.parts[turn][of_target];
               return sum_of_row(batch, request, of_target, i, args.tiles,
                                 [parts](std::int32_t t) { return parts[t]; });
             });
@@ -112,16 +92,17 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     const bool bonus = decision.accepted == length;
     // A row whose sum was given has not been read, and so is not stored.
     const bool stored = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
-    if (!stored) place = nullptr;
+    const bool keeps = args.keeps && stored;
     const auto pair = row_pair<T>(batch, request, decision.distribution);
-    const RowPair<RetainedRow<LogitRow<T>>> rows{retained(pair.target, true), retained(pair.draft, false),
+    const RowPair<RetainedRow<LogitRow<T>>> rows{retained_row(pair.target, true, keeps, true),
+                                                 retained_row(pair.draft, false, keeps, true),
                                                  pair.draft_sum_given};
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
       int turn = 0;
       for (std::int32_t tile = rank; tile < args.tiles; tile += blocks, turn ^= 1) {
-        tell(shared.weight_sums[tile],
-             tile_weight_sum(rows, decision.distribution, tile, shared.finish.weights[turn]));
+        tell_cluster(shared.weight_sums[tile],
+                     tile_weight_sum(rows, decision.distribution, tile, shared.finish.weights[turn]));
       }
       simt::cluster_sync();
     };

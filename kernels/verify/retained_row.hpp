@@ -1,7 +1,8 @@
-// A row that stays in shared memory once it was read, so that a cluster weighs it without reading it again.
+// A row that stays in shared memory once it was read, so that a cluster weighs it without reading it again,
+// and how the blocks of a cluster sum a row pair.
 #pragma once
 
-#include "kernels/verify/tile.hpp"
+#include "kernels/verify/weights.hpp"
 
 namespace speclab {
 
@@ -11,20 +12,20 @@ template <class Row>
 struct RetainedRow : Row {
   using Held = HeldTile<typename Row::Logit>;
 
-  simt::Vector16* place = nullptr;  ///< null: nothing is stored, and the row is read again
+  simt::Vector16* place = nullptr;  ///< of the copy; null: there is none, and the row is read again
   int blocks = 1;                   ///< of the cluster: tile t is number t / blocks of its block
+  bool kept = false;                ///< whether the copy is there; else it is made as tiles are read
 
   SPECLAB_DEVICE Held begin(std::int32_t tile) const {
-    if (place == nullptr) return Row::begin(tile);
+    if (!kept) return Row::begin(tile);
     Held mine;
     SPECLAB_UNROLL
     for (int s = 0; s < Shape::steps; ++s) mine.vectors[s] = *at(tile, s);
     return mine;
   }
   SPECLAB_DEVICE void complete(std::int32_t tile, Held& mine) const {
-    if (place == nullptr) Row::complete(tile, mine);
-  }
-  SPECLAB_DEVICE void keep(std::int32_t tile, const Held& mine) const {
+    if (kept) return;
+    Row::complete(tile, mine);
     if (place == nullptr) return;
     SPECLAB_UNROLL
     for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
@@ -38,5 +39,46 @@ struct RetainedRow : Row {
     return place + (tile / blocks * 2 * Shape::steps + step) * tile_threads + simt::thread_index();
   }
 };
+
+/// The row, with a block's copy in dynamic shared memory; `keeps`: whether there is room for one.
+template <class Row>
+SPECLAB_DEVICE RetainedRow<Row> retained_row(const Row& row, bool of_target, bool keeps, bool kept) {
+  constexpr int side = TileShape<typename Row::Logit>::steps * tile_threads;
+  auto* const place = keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
+  return {row, place == nullptr || of_target ? place : place + side, simt::cluster_size(), keeps && kept};
+}
+
+/// Leaves a value that the first threads of a block have in `slot` of every block of the cluster.
+template <class Value>
+SPECLAB_DEVICE void tell_cluster(Value& slot, const Value& value) {
+  if (simt::thread_index() < simt::cluster_size()) {
+    *simt::cluster_shared(&slot, simt::thread_index()) = value;
+  }
+}
+
+/// What the blocks of a cluster know of two row pairs in turn, so that one barrier a pair is enough; of each
+/// the draft's tiles, then the target's.
+struct ClusterSums {
+  PartialSum parts[2][2][most_tiles];
+  PartialSumScratch scratch[2];
+};
+
+/// Sums those rows of a pair that are `wanted`, the draft's and the target's; `row_at(of_target)` gives one.
+/// All blocks of a cluster, each with its tiles; ends with `cluster_sync`.
+template <class RowAt>
+SPECLAB_DEVICE void sum_row_pair(std::int32_t tiles, int turn, const bool (&wanted)[2], const RowAt& row_at,
+                                 ClusterSums& sums) {
+  const auto sum_tile = [&](bool of_target, std::int32_t tile) {
+    const auto row = row_at(of_target);
+    tell_cluster(sums.parts[turn][of_target][tile],
+                 tile_part(whole_tile(row, tile), row.scale, sums.scratch[of_target]));
+  };
+  for (std::int32_t tile = simt::cluster_rank(); tile < tiles; tile += simt::cluster_size()) {
+    if (wanted[true]) sum_tile(true, tile);
+    if (wanted[false]) sum_tile(false, tile);
+    simt::sync();
+  }
+  simt::cluster_sync();
+}
 
 }  // namespace speclab

@@ -14,6 +14,11 @@ enum class Siblings : std::int32_t {
   independent = 1           ///< each from the draft's row as it is
 };
 
+enum class TreeMethod : std::int32_t {
+  recursive_rejection = 0,  ///< from the root to the leaves; core/rules/tree.hpp
+  traversal = 1             ///< from the leaves to the root; core/rules/traversal.hpp
+};
+
 /// A batch of requests, each with a tree of up to batch.gamma drafted tokens, its nodes. Node -1 is the
 /// context that drafting started from; position i + 1 is what follows node i. Of `batch`:
 /// - gamma: nodes, 0 to most_drafted; lengths or cumulative counts say how many of them a request has.
@@ -28,7 +33,7 @@ enum class Siblings : std::int32_t {
 ///   token. Addresses: the draw of node i has slot i + 1, as in core's round with a tree.
 /// - accepted: the length of the accepted path. tokens, counts: its tokens and the next one, padded to one
 ///   more than nodes. flags: of all children that were refused on the way.
-/// The rule is the token's. bonus, top_k, top_p, min_p and the logarithms are not for trees, and null.
+/// batch.rule is the token's. bonus, top_k, top_p, min_p and the logarithms are not for trees, and null.
 struct TreeBatch {
   VerifyBatch batch;
   /// [requests, nodes], or one tree for all with a request stride of 0: the node before each, in -1..node-1.
@@ -39,6 +44,7 @@ struct TreeBatch {
   /// [requests, nodes] or null: the number, below draft_rows, of the draft's row after node i - 1, at i.
   /// Null: i. Entries of leaves are not read.
   View<const std::int32_t> draft_row;
+  TreeMethod method = TreeMethod::recursive_rejection;
   std::int32_t* path = nullptr;  ///< out, or null: [requests, nodes] the accepted nodes, and -1 behind them
 
   SPECLAB_HD std::int32_t draft_row_count() const { return draft_rows == 0 ? batch.gamma : draft_rows; }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/verify/cluster_layout.hpp"
+#include "kernels/verify/traversal.hpp"
 #include "kernels/verify/tree.hpp"
 #include "kernels/verify/verify_tree.hpp"
 
@@ -12,32 +13,34 @@ namespace speclab {
 
 struct TreeKernels {
   struct Layout {
-    simt::Launch walk;
+    simt::Launch launch;
     bool keeps = false;
   };
 
   /// As `cluster_layout`, for rows of any kind.
   static Layout layout(const TreeBatch& tree) {
-    Layout layout;
-    const std::int32_t tiles = tiles_of(tree.batch.vocab);
-    const std::int32_t blocks = cluster_blocks(tiles);
-    layout.walk = simt::launch_of<tree::Walk<float>>(std::int64_t{tree.batch.requests} * blocks);
-    layout.walk.cluster = blocks;
-    const std::int64_t width = tree.batch.mixed_rows() ? 4 : dtype_bytes(tree.batch.target.dtype);
-    const std::size_t bytes = kept_bytes(tiles, blocks, width);
-    layout.keeps = bytes + sizeof(tree::Walk<float>::Shared) <= simt::dynamic_shared_limit;
-    if (layout.keeps) layout.walk.dynamic_shared = bytes;
-    return layout;
+    return tree.method == TreeMethod::traversal ? layout_of<tree::Traverse<float>>(tree)
+                                                : layout_of<tree::Walk<float>>(tree);
   }
 
   /// Why a batch cannot be run: a sentence's end. Nothing when it can.
   static std::optional<std::string> unsupported_reason(const TreeBatch& tree) {
     const VerifyBatch& batch = tree.batch;
-    if (batch.rule.method != KernelRule::token) return "trees know the rule token alone";
+    if (batch.rule.method != KernelRule::token)
+      return "trees have a method of their own: leave that of the batch token";
     if (batch.has_filters()) return "trees take cut-offs, and find none: leave top_k, top_p and min_p null";
     if (batch.bonus != nullptr) return "the last token of a path is drawn here: leave bonus null";
     if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) {
       return "no logarithms are left: log_probabilities and log_sum_exps have to be null";
+    }
+    if (tree.method == TreeMethod::traversal && batch.gamma > 0) {
+      if (batch.certain_drafts()) {
+        return "traversal verification takes drawn children, and draft.data is null, which is for chosen "
+               "ones";
+      }
+      if (tree.siblings != Siblings::without_replacement) {
+        return "traversal verification takes children drawn without replacement, not independent ones";
+      }
     }
     return std::nullopt;
   }
@@ -53,12 +56,16 @@ struct TreeKernels {
              static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
     };
     const bool keeps = layout(tree).keeps;
-    // Passes over a row pair (of chosen children one, over the target), which read what was not kept.
+    // Passes over a row pair (of chosen children one, over the target) read what is not kept, which a node's
+    // first one keeps. A sum keeps it, too, but not that of a draft by ids of its own.
     const double passes = chosen ? outcome.rejecting : outcome.refused;
-    const double of_target =
-        outcome.leaves + (target_known ? 0 : outcome.tried) + (keeps && !target_known ? 0 : passes);
-    const bool draft_kept = keeps && !draft_known && batch.draft_place == nullptr;
-    const double of_draft = chosen ? 0 : (draft_known ? 0 : outcome.tried) + (draft_kept ? 0 : passes);
+    const double first = chosen ? outcome.rejecting : outcome.refusing;
+    const auto read = [&](bool known, bool sum_keeps) {
+      return (known ? 0 : outcome.tried) +
+             (keeps ? (sum_keeps && !known ? 0 : first) + outcome.returned : passes);
+    };
+    const double of_target = outcome.leaves + read(target_known, true);
+    const double of_draft = chosen ? 0 : read(draft_known, batch.draft_place == nullptr);
     return {batch.requests * (of_target * row(true) + of_draft * (chosen ? 0 : row(false))), 0};
   }
 
@@ -66,20 +73,42 @@ struct TreeKernels {
   template <class Executor>
   static void run(Executor&& executor, const TreeBatch& tree) {
     if (tree.batch.requests == 0) return;
-    if (tree.batch.mixed_rows()) return launch<AnyLogit>(executor, tree);
-    with_logit_type(tree.batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, tree); });
+    const auto launch_for = [&](auto logit) {
+      using T = decltype(logit);
+      if (tree.method == TreeMethod::traversal) return launch<tree::Traverse<T>>(executor, tree);
+      return launch<tree::Walk<T>>(executor, tree);
+    };
+    if (tree.batch.mixed_rows()) return launch_for(AnyLogit{});
+    with_logit_type(tree.batch.target.dtype, launch_for);
   }
 
-  /// For rows of one format; not inline, as on a GPU each format is compiled in a file of its own.
-  template <class T, class Executor>
+  /// Of one method, for rows of one format; not inline, as on a GPU formats are compiled in files of their
+  /// own.
+  template <class Kernel, class Executor>
   static void launch(Executor& executor, const TreeBatch& tree);
+
+ private:
+  /// The kernel of another format has the same launch.
+  template <class Kernel>
+  static Layout layout_of(const TreeBatch& tree) {
+    Layout layout;
+    const std::int32_t tiles = tiles_of(tree.batch.vocab);
+    const std::int32_t blocks = cluster_blocks(tiles);
+    layout.launch = simt::launch_of<Kernel>(std::int64_t{tree.batch.requests} * blocks);
+    layout.launch.cluster = blocks;
+    const std::int64_t width = tree.batch.mixed_rows() ? 4 : dtype_bytes(tree.batch.target.dtype);
+    const std::size_t bytes = kept_bytes(tiles, blocks, width);
+    layout.keeps = bytes + sizeof(typename Kernel::Shared) <= simt::dynamic_shared_limit;
+    if (layout.keeps) layout.launch.dynamic_shared = bytes;
+    return layout;
+  }
 };
 
-template <class T, class Executor>
+template <class Kernel, class Executor>
 void TreeKernels::launch(Executor& executor, const TreeBatch& tree) {
   const Layout layout_here = layout(tree);
   const tree::Args args{tree, tiles_of(tree.batch.vocab), layout_here.keeps};
-  executor.template run<tree::Walk<T>>(layout_here.walk, args);
+  executor.template run<Kernel>(layout_here.launch, args);
 }
 
 }  // namespace speclab

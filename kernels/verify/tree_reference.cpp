@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/rules/grown_tree.hpp"
+#include "core/rules/traversal.hpp"
 #include "kernels/verify/margin_random_source.hpp"
 #include "kernels/verify/reference.hpp"
 
@@ -57,21 +58,41 @@ template <class Siblings, class Random>
 struct MeasuredSiblings : Siblings {
   Random& random;
   std::uint32_t& flags;
+  double unit = 1;  ///< of this node's draws and of those behind it
+  int refusals = 0;
 
+  double acceptance_probability(Token token) const {
+    random.unit = unit;
+    return Siblings::acceptance_probability(token);
+  }
   void refuse(Token token) {
     note_impossible(token);
-    if constexpr (std::is_same_v<Siblings, DrawnSiblings<double>>) {
-      const double others = 1 - this->draft[token];
-      if (!std::isnan(others)) random.unit *= std::clamp(others, 0.0, 1.0);
-    }
-    const double left = Siblings::refuse(token);
+    if constexpr (!independent && drawn) shrink(1 - this->draft[token]);
     // Where nothing is left, rounding decides.
-    if (!std::isnan(left)) random.unit *= std::clamp(left, 0.0, 1.0);
+    if constexpr (traversed) {
+      // What the reach of the node, and a_r p_r of all ids, are divided by.
+      const double unreached = 1 - this->reach;
+      shrink(Siblings::refuse(token) + unreached);
+    } else {
+      shrink(Siblings::refuse(token));
+    }
+    ++refusals;
+    random.unit = unit;
+  }
+  auto left() const {
+    // A row of which nothing was taken is known as any; behind refusals errors are those of a_r p_r.
+    if constexpr (traversed) random.unit = refusals == 0 ? 1 : unit * this->reach;
+    return Siblings::left();
   }
 
  private:
   static constexpr bool drawn = !std::is_same_v<Siblings, ChosenSiblings<double>>;
+  static constexpr bool independent = std::is_same_v<Siblings, IndependentSiblings<double>>;
+  static constexpr bool traversed = std::is_same_v<Siblings, TraversedSiblings<double>>;
 
+  void shrink(double left) {
+    if (!std::isnan(left)) unit *= std::clamp(left, 0.0, 1.0);
+  }
   /// In an invalid row nothing is tried.
   void note_impossible(Token token) {
     if (std::isnan(this->target[0])) return;
@@ -97,6 +118,17 @@ TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& rando
   const auto drawn = [&](std::int32_t node) {
     return IndependentSiblings<double>{copy_of(view.target(node)), copy_of(view.draft(node))};
   };
+  if (tree.method == TreeMethod::traversal) {
+    return traverse(view, random, [&](std::int32_t node, double reach) {
+      const OwnedRow<double> none({});
+      const bool leaf = view.children(node).empty();
+      return MeasuredSiblings<TraversedSiblings<double>, Random>{
+          {{{copy_of(view.target(node)), leaf ? none : copy_of(view.draft(node))}}, reach},
+          random,
+          flags,
+          random.unit};
+    });
+  }
   if (tree.batch.certain_drafts()) {
     return walk.template operator()<ChosenSiblings<double>>(
         [&](std::int32_t node) { return ChosenSiblings<double>{copy_of(view.target(node))}; });

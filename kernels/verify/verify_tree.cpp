@@ -16,6 +16,9 @@ Error tree_field_error(const TreeBatch& tree) {
   if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
     return *error + " (without_replacement, independent)";
   }
+  if (Error error = range_error("the tree's method", static_cast<std::int64_t>(tree.method), 0, 1)) {
+    return *error + " (recursive_rejection, traversal)";
+  }
   if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma)) {
     return *error + " (0: as many as nodes)";
   }
@@ -26,7 +29,7 @@ Error tree_field_error(const TreeBatch& tree) {
 
 simt::Launch tree_launch(const TreeBatch& tree) {
   refuse_unsupported(tree);
-  return TreeKernels::layout(tree).walk;
+  return TreeKernels::layout(tree).launch;
 }
 
 Traffic tree_traffic(const TreeBatch& tree, const TreeOutcome& outcome) {
@@ -39,7 +42,7 @@ Error tree_error(const TreeBatch& tree) {
   if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
   if (Error error = field_error(batch)) return error;
   if (Error error = tree_field_error(tree)) return error;
-  if (Error error = launch_error(batch, TreeKernels::layout(tree).walk)) return error;
+  if (Error error = launch_error(batch, TreeKernels::layout(tree).launch)) return error;
   if (batch.requests == 0) return std::nullopt;
   const std::int32_t draft_rows = tree.draft_row_count();
   if (Error error = array_error(batch, draft_rows)) return error;

@@ -16,6 +16,8 @@ namespace speclab {
 struct TreeOutcome {
   double tried = 0;      ///< nodes (the context among them) whose children were tried
   double refused = 0;    ///< children refused
+  double refusing = 0;   ///< nodes whose first refused child is not one of `returned`
+  double returned = 0;   ///< children refused by traversal after their own children were tried
   double leaves = 0;     ///< share of the requests whose path ends at a leaf
   double rejecting = 0;  ///< share of the requests whose path ends where all children were refused
 };

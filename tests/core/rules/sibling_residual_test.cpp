@@ -1,4 +1,5 @@
-// Recursive rejection in three numbers beside its definition by rows, in exact fractions.
+// Recursive rejection and traversal verification in four numbers beside their definitions by rows, in exact
+// fractions.
 #include "core/rules/sibling_residual.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
+#include "core/rules/traversal.hpp"
 #include "core/rules/tree.hpp"
 
 using namespace speclab;
@@ -51,10 +53,9 @@ Siblings siblings_of(const std::vector<Fraction>& p, const std::vector<Fraction>
 /// Refuses siblings as long as that is possible; whether both forms agree on what is left, and on what any
 /// token would be accepted with.
 template <class Siblings>
-int agreeing_refusals(const std::vector<Fraction>& p, const std::vector<Fraction>& q, bool replaced,
-                      Philox& stream) {
-  Siblings rows = siblings_of<Siblings>(p, q);
-  SiblingResidual<Fraction> numbers;
+int agreeing_refusals(Siblings rows, SiblingResidual<Fraction> numbers, bool replaced, Philox& stream) {
+  const std::vector<Fraction> p = rows.target.probabilities;
+  const std::vector<Fraction> q = rows.draft.probabilities;
   std::vector<bool> refused(p.size());
   int refusals = 0;
   for (int trial = 0; trial < 6; ++trial) {
@@ -62,7 +63,8 @@ int agreeing_refusals(const std::vector<Fraction>& p, const std::vector<Fraction
     for (Token id = 0; id < size; ++id) {
       const auto at = static_cast<std::size_t>(id);
       const Fraction over = p[at] - numbers.taken * q[at];
-      CHECK(rows.target[id] == (over > 0 ? Fraction(over / numbers.left) : Fraction(0)));
+      const Fraction left = over > 0 ? Fraction(over / numbers.left) : Fraction(0);
+      CHECK(rows.target[id] * numbers.reach == left);
       if (q[at] > 0 && (replaced || !refused[at])) {
         CHECK(rows.acceptance_probability(id) == numbers.acceptance_probability(Fraction(p[at] / q[at])));
       }
@@ -78,7 +80,16 @@ int agreeing_refusals(const std::vector<Fraction>& p, const std::vector<Fraction
     }
     const bool lost = replaced || refused[at];
     const Fraction left = rows.refuse(token);
-    CHECK((left > 0) == numbers.refuse(total, lost ? Fraction(0) : q[at]));
+    const Fraction reach = numbers.reach;
+    CHECK((left > 0 || reach < 1) == numbers.refuse(total, lost ? Fraction(0) : q[at]));
+    if constexpr (requires { rows.reach; }) {
+      CHECK(numbers.reach == rows.reach);
+      if (reach == 1) CHECK(numbers.reach == 1);
+      // Nothing is accepted any more.
+      if (numbers.reach == 0) return refusals + 1;
+    } else {
+      CHECK(numbers.reach == 1);
+    }
     refused[at] = true;
     ++refusals;
   }
@@ -117,10 +128,31 @@ TEST_CASE("what is left after refusals is (p - G q)+, exactly, with and without 
   for (int pair = 0; pair < 300; ++pair) {
     const auto p = fraction_row(stream, 5);
     const auto q = pair % 10 == 0 ? p : fraction_row(stream, 5);
-    refusals += agreeing_refusals<DrawnSiblings<Fraction>>(p, q, false, stream);
-    refusals += agreeing_refusals<IndependentSiblings<Fraction>>(p, q, true, stream);
+    const auto drawn = siblings_of<DrawnSiblings<Fraction>>(p, q);
+    refusals += agreeing_refusals(drawn, SiblingResidual<Fraction>{}, false, stream);
+    refusals += agreeing_refusals(siblings_of<IndependentSiblings<Fraction>>(p, q),
+                                  SiblingResidual<Fraction>{}, true, stream);
   }
   CHECK(refusals > 1000);
+}
+
+TEST_CASE("what traversal leaves of a node, and how far it is reached, are as exact") {
+  Philox stream(53, Site{0, 0, Draw{Use::world, 0}});
+  int refusals = 0;
+  int kept = 0;
+  for (int pair = 0; pair < 600; ++pair) {
+    const auto p = fraction_row(stream, 5);
+    const auto q = pair % 10 == 0 ? p : fraction_row(stream, 5);
+    // In a quarter of the nodes 1.
+    const Fraction reach(static_cast<int>(stream() % 12) + 1, 12);
+    const Fraction reached = pair % 4 == 0 ? Fraction(1) : reach;
+    const TraversedSiblings<Fraction> rows{siblings_of<DrawnSiblings<Fraction>>(p, q), reached};
+    const int here = agreeing_refusals(rows, SiblingResidual<Fraction>::reached(reached), false, stream);
+    refusals += here;
+    kept += here > 1 ? 1 : 0;
+  }
+  CHECK(refusals > 600);
+  CHECK(kept > 100);
 }
 
 TEST_CASE("siblings drawn either way leave the target's distribution, and the other way they do not") {

@@ -454,7 +454,7 @@ TEST_CASE("trees through the C interface: mistakes are told") {
   refused("siblings is 2");
   tree.siblings = 0;
   batch.method = speclab_block;
-  refused("the rule token alone");
+  refused("leave that of the batch token");
   batch.method = speclab_token;
   batch.struct_size = 215;
   refused("sizeof(speclab_verify_batch)");

@@ -1,7 +1,9 @@
 // Verification of random draft trees in the emulator, beside the reference: the batches of fuzz_verification
 // (formats, layouts, options, invalid rows, ids out of range), with trees of random shapes in the place of
-// chains, their siblings drawn with or without replacement, or chosen. Batches with options that trees do not
-// have are passed over. usage: fuzz_trees BATCHES [FIRST]; the batch of a number is the same everywhere.
+// chains, their siblings drawn with or without replacement, or chosen; those drawn without replacement are
+// verified by traversal in half of the batches, the others by recursive rejection. Batches with options that
+// trees do not have are passed over. usage: fuzz_trees BATCHES [FIRST]; the batch of a number is the same
+// everywhere.
 //
 // A fault is a path or a token that is not the reference's although its uniforms are further than 1e-5 from
 // another outcome (in the reference's units), a flag that says something else than happened, a result outside
@@ -30,6 +32,7 @@ struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t within_band = 0;
   std::uint64_t accepted = 0;
+  std::uint64_t traversed = 0;  ///< batches
 };
 
 /// Trees over a batch of fuzz_verification.
@@ -44,6 +47,8 @@ class FuzzTrees {
     tree.batch.top_p = {};
     tree.batch.min_p = {};
     tree.siblings = chance(0.3) ? Siblings::independent : Siblings::without_replacement;
+    const bool without_replacement = tree.siblings == Siblings::without_replacement && !fuzz.how.certain;
+    if (without_replacement && chance(0.5)) tree.method = TreeMethod::traversal;
     for (const bool of_target : {true, false}) make_sums(fuzz, of_target);
     if (tree.batch.draft_place != nullptr) make_places();
     make_parents();
@@ -216,6 +221,7 @@ std::string fault_of(FuzzBatch& fuzz, std::uint64_t number, Totals& totals) {
     if (!fault.empty()) return "request " + std::to_string(request) + ": " + fault;
   }
   ++totals.batches;
+  totals.traversed += trees.tree.method == TreeMethod::traversal ? 1 : 0;
   totals.requests += static_cast<std::uint64_t>(trees.tree.batch.requests);
   return "";
 }
@@ -230,9 +236,9 @@ int main(int count, char** arguments) {
   });
   const auto print = [](std::uint64_t number) { return static_cast<unsigned long long>(number); };
   std::printf(
-      "%llu batches, %llu requests, %llu tokens accepted, %llu requests within the "
+      "%llu batches (%llu by traversal), %llu requests, %llu tokens accepted, %llu requests within the "
       "band, %llu faults\n",
-      print(totals.batches), print(totals.requests), print(totals.accepted), print(totals.within_band),
-      print(faults));
+      print(totals.batches), print(totals.traversed), print(totals.requests), print(totals.accepted),
+      print(totals.within_band), print(faults));
   return faults == 0 ? 0 : 1;
 }

@@ -14,8 +14,8 @@
 
 namespace speclab {
 
-/// How the tokens of a tree are found.
-enum class Drafting { without_replacement, independent, chosen };
+/// How the tokens of a tree are found; traversed: without replacement, to be verified by traversal.
+enum class Drafting { without_replacement, independent, chosen, traversed };
 
 /// A batch whose trees have one shape, with room for its results. A node's token comes from the draft's row
 /// after its parent.
@@ -33,6 +33,7 @@ class TreeLogits : public LogitBatch {
     whole.batch = batch;
     whole.parents = {parents.data(), nullptr, 0, 1};
     whole.siblings = how_ == Drafting::independent ? Siblings::independent : Siblings::without_replacement;
+    if (how_ == Drafting::traversed) whole.method = TreeMethod::traversal;
     whole.path = path.data();
     return whole;
   }

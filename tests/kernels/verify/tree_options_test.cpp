@@ -1,6 +1,8 @@
 // Options and bytes of tree verification, and what is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,33 +26,71 @@ bool as_reference(TreeLogits& logits) {
   return logits.different_from(expected, options_band) == 0;
 }
 
-/// What a run met of the tree, request by request.
-TreeOutcome outcome_of(TreeLogits& logits) {
-  const DraftTree shape(logits.parents);
-  const double each = 1.0 / logits.batch.requests;
-  TreeOutcome outcome;
-  for (std::size_t i = 0; i < logits.accepted.size(); ++i) {
-    std::vector<std::int32_t> path = logits.path_of(i);
-    path.insert(path.begin(), -1);
-    for (std::size_t depth = 0; depth < path.size(); ++depth) {
-      const auto& children = shape.children(path[depth]);
-      const bool last = depth + 1 == path.size();
-      outcome.tried += children.empty() ? 0 : each;
-      outcome.leaves += children.empty() ? each : 0;
-      outcome.rejecting += last && !children.empty() ? each : 0;
-      for (const std::int32_t child : children) {
-        if (!last && child == path[depth + 1]) break;
-        outcome.refused += each;
-      }
+/// What a run met of the tree, request by request. Every node has a reach above 0.
+class OutcomeOfPaths {
+ public:
+  explicit OutcomeOfPaths(TreeLogits& logits)
+      : shape_(logits.parents),
+        traversed_(logits.tree().method == TreeMethod::traversal),
+        each_(1.0 / logits.batch.requests) {
+    for (std::size_t i = 0; i < logits.accepted.size(); ++i) {
+      path_ = logits.path_of(i);
+      path_.insert(path_.begin(), -1);
+      CHECK(ends_below(-1));
     }
   }
-  return outcome;
+
+  TreeOutcome outcome;
+
+ private:
+  /// Whether the path ends at this node or behind it.
+  bool ends_below(std::int32_t node) {
+    const auto& children = shape_.children(node);
+    const bool last = node == path_.back();
+    if (children.empty()) {
+      outcome.leaves += last ? each_ : 0;
+      return last;
+    }
+    outcome.tried += each_;
+    for (const std::int32_t child : children) {
+      const bool on_path = std::find(path_.begin(), path_.end(), child) != path_.end();
+      if ((on_path || traversed_) && ends_below(child)) return true;
+      const bool returned = traversed_ && !shape_.children(child).empty();
+      outcome.refused += each_;
+      outcome.returned += returned ? each_ : 0;
+      outcome.refusing += child == children[0] && !returned ? each_ : 0;
+    }
+    outcome.rejecting += last ? each_ : 0;
+    return last;
+  }
+
+  DraftTree shape_;
+  bool traversed_;
+  double each_;
+  std::vector<std::int32_t> path_;
+};
+
+/// Natural logarithms of the sums of rows; of 2-byte rows those before they were rounded.
+std::vector<float> sums_of(TreeLogits& logits, bool of_target) {
+  std::vector<float> sums;
+  for (std::int32_t request = 0; request < logits.batch.requests; ++request) {
+    for (std::int32_t position = 0; position < logits.batch.positions_of(of_target); ++position) {
+      double sum = 0;
+      for (Token id = 0; id < logits.batch.vocab; ++id) {
+        sum += std::exp(static_cast<double>(of_target ? logits.target_logit(request, position, id)
+                                                      : logits.draft_logit(request, position, id)));
+      }
+      sums.push_back(static_cast<float>(std::log(sum)));
+    }
+  }
+  return sums;
 }
 
 }  // namespace
 
 TEST_CASE("trees: temperatures, cut-offs, known sums and ties") {
-  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+  for (const Drafting how :
+       {Drafting::without_replacement, Drafting::independent, Drafting::chosen, Drafting::traversed}) {
     for (const Ties ties : {Ties::shared, Ties::lowest}) {
       CAPTURE(static_cast<int>(how));
       CAPTURE(static_cast<int>(ties));
@@ -78,26 +118,18 @@ TEST_CASE("trees: temperatures, cut-offs, known sums and ties") {
 
 TEST_CASE("trees: known sums, masks, probabilities, two formats and a draft with ids of its own") {
   constexpr std::int32_t vocab = 260;
-  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen}) {
+  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen, Drafting::traversed}) {
     CAPTURE(static_cast<int>(how));
     TreeLogits logits({.requests = 24, .vocab = vocab, .distance = 0.8}, option_tree, how, 22);
-    std::vector<float> target_sums;
-    std::vector<float> draft_sums;
+    const std::vector<float> target_sums = sums_of(logits, true);
+    const std::vector<float> draft_sums = sums_of(logits, false);
     std::vector<float> target_probabilities;
     for (std::int32_t request = 0; request < 24; ++request) {
       for (std::int32_t position = 0; position <= 8; ++position) {
-        double target_sum = 0;
-        double draft_sum = 0;
+        const float sum = target_sums[static_cast<std::size_t>(request * 9 + position)];
         for (Token id = 0; id < vocab; ++id) {
-          target_sum += std::exp(static_cast<double>(logits.target_logit(request, position, id)));
-          if (position < 8)
-            draft_sum += std::exp(static_cast<double>(logits.draft_logit(request, position, id)));
-        }
-        target_sums.push_back(static_cast<float>(std::log(target_sum)));
-        if (position < 8) draft_sums.push_back(static_cast<float>(std::log(draft_sum)));
-        for (Token id = 0; id < vocab; ++id) {
-          target_probabilities.push_back(static_cast<float>(
-              std::exp(static_cast<double>(logits.target_logit(request, position, id))) / target_sum));
+          const double log = static_cast<double>(logits.target_logit(request, position, id) - sum);
+          target_probabilities.push_back(static_cast<float>(std::exp(log)));
         }
       }
     }
@@ -145,30 +177,46 @@ TEST_CASE("trees: known sums, masks, probabilities, two formats and a draft with
   }
 }
 
-TEST_CASE("trees load what tree_traffic says: rows of the path, once where they are kept") {
-  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen}) {
+TEST_CASE("trees load what tree_traffic says: each row pair once while it is kept") {
+  for (const Drafting how : {Drafting::without_replacement, Drafting::chosen, Drafting::traversed}) {
     for (const auto& [ids, dtype, keeps] :
          {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
       const std::int32_t vocab = ids;  // clang captures no binding
       CAPTURE(static_cast<int>(how));
       CAPTURE(vocab);
-      TreeLogits logits({.requests = 3, .vocab = vocab, .dtype = dtype, .distance = 0.7}, option_tree, how,
-                        23);
+      // Rows near to one another leave every node a reach above 0.
+      const double distance = how == Drafting::traversed ? 0.3 : 0.7;
+      TreeLogits logits({.requests = 3, .vocab = vocab, .dtype = dtype, .distance = distance}, option_tree,
+                        how, 23);
       CHECK(TreeKernels::layout(logits.tree()).keeps == keeps);
-      const auto loaded = static_cast<double>(logits.run());
-      const TreeOutcome outcome = outcome_of(logits);
-      CHECK(outcome.refused > 0);
-      const double counted = tree_traffic(logits.tree(), outcome).read;
-      // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row
-      // that is not kept.
-      const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
-      CHECK(loaded >= counted);
-      CHECK(loaded <= counted + 3 * (tile + 64 * 4 * 32 * 8));
+      const double row = static_cast<double>(vocab) * static_cast<double>(dtype_bytes(dtype));
+      const auto counted_of_run = [&] {
+        const auto loaded = static_cast<double>(logits.run());
+        const TreeOutcome outcome = OutcomeOfPaths(logits).outcome;
+        CHECK(outcome.refused > 0);
+        if (how == Drafting::traversed) CHECK(outcome.returned > 0);
+        const double counted = tree_traffic(logits.tree(), outcome).read;
+        // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row
+        // that is not kept.
+        const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
+        CHECK(loaded >= counted);
+        CHECK(loaded <= counted + 3 * (tile + 64 * 4 * 32 * 8));
+        return counted;
+      };
+      const double counted = counted_of_run();
       // The rows of all nodes once are more than that, and what fused verification of a chain of as many
       // tokens reads.
-      const double row = static_cast<double>(vocab) * static_cast<double>(dtype_bytes(dtype));
-      if (keeps) CHECK(counted < 3 * 9 * row);
+      if (keeps && how != Drafting::traversed) CHECK(counted < 3 * 9 * row);
       CHECK(counted < traffic_of(Implementation::fused, logits.batch, {0, 1}).read);
+      if (!keeps) continue;
+      const auto target_sums = sums_of(logits, true);
+      logits.batch.target_options.log_sum_exp = target_sums.data();
+      std::vector<float> draft_sums;
+      if (how != Drafting::chosen) {
+        draft_sums = sums_of(logits, false);
+        logits.batch.draft_options.log_sum_exp = draft_sums.data();
+      }
+      CHECK(counted_of_run() <= counted);
     }
   }
 }
@@ -208,10 +256,23 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
   static const float half = 0.5F;
   static const Token bonus[2]{};
   static float logs[18];
-  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "rule token");
+  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "method of their own");
   unsupported([](TreeBatch& t) { t.batch.top_p = {&half, nullptr, 0, 0}; }, "top_p");
   unsupported([](TreeBatch& t) { t.batch.bonus = bonus; }, "bonus");
   unsupported([](TreeBatch& t) { t.batch.log_probabilities = logs; }, "logarithms");
+  unsupported(
+      [](TreeBatch& t) {
+        t.method = TreeMethod::traversal;
+        t.siblings = Siblings::independent;
+      },
+      "without replacement, not independent");
+  unsupported(
+      [](TreeBatch& t) {
+        t.method = TreeMethod::traversal;
+        t.batch.draft = {};
+      },
+      "drawn children");
+  CHECK(mentions(error([](TreeBatch& t) { t.method = static_cast<TreeMethod>(2); }), "method is 2: 0 to 1"));
   CHECK(tree_launch(logits.tree()).blocks == 2);
   TreeBatch none = logits.tree();
   none.batch = {};

@@ -23,7 +23,9 @@ std::vector<std::int32_t> chain(std::int32_t nodes) {
   return parents;
 }
 
-constexpr Drafting draftings[] = {Drafting::without_replacement, Drafting::independent, Drafting::chosen};
+constexpr Drafting draftings[] = {Drafting::without_replacement, Drafting::independent, Drafting::chosen,
+                                  Drafting::traversed};
+constexpr Drafting methods[] = {Drafting::without_replacement, Drafting::traversed};
 
 /// A row that has all its probability on one id.
 void make_certain(TreeLogits& logits, bool of_target, std::int32_t request, std::int32_t position,
@@ -115,67 +117,72 @@ TEST_CASE("a tree without branches: decisions, flags and next tokens of chains, 
 
 TEST_CASE("a tree of no nodes samples the target") {
   LogitBatch logits({.requests = 5, .gamma = 0, .vocab = 200}, 8);
-  TreeBatch tree;
-  tree.batch = logits.batch;
-  run_tree_emulated(tree);
-  const auto next = logits.next;
-  run_emulated(Implementation::cluster, logits.batch);
-  CHECK(logits.next == next);
-  CHECK(logits.accepted == std::vector<std::int32_t>(5, 0));
+  for (const TreeMethod method : {TreeMethod::recursive_rejection, TreeMethod::traversal}) {
+    TreeBatch tree;
+    tree.batch = logits.batch;
+    tree.method = method;
+    run_tree_emulated(tree);
+    const auto next = logits.next;
+    run_emulated(Implementation::cluster, logits.batch);
+    CHECK(logits.next == next);
+    CHECK(logits.accepted == std::vector<std::int32_t>(5, 0));
+  }
 }
 
 TEST_CASE("trees of requests of their own, in slots, and of fewer nodes") {
   constexpr std::int32_t requests = 6;
-  TreeLogits logits({.requests = requests, .vocab = 40, .distance = 0.8}, wide_tree,
-                    Drafting::without_replacement, 9);
-  const auto nodes = static_cast<std::int32_t>(wide_tree.size());
-  const auto whole = verify_tree_reference(logits.tree());
-  logits.run();
-  const auto path = logits.path;
-  const auto next = logits.next;
+  for (const Drafting how : methods) {
+    TreeLogits logits({.requests = requests, .vocab = 40, .distance = 0.8}, wide_tree, how, 9);
+    const auto nodes = static_cast<std::int32_t>(wide_tree.size());
+    const auto whole = verify_tree_reference(logits.tree());
+    logits.run();
+    const auto path = logits.path;
+    const auto next = logits.next;
 
-  // The same shape, written out, and the draft's rows of inner nodes alone, in another order.
-  std::vector<std::int32_t> written;
-  std::vector<std::int32_t> index;
-  for (std::int32_t request = 0; request < requests; ++request) {
-    written.insert(written.end(), wide_tree.begin(), wide_tree.end());
-    index.push_back(requests - 1 - request);
-  }
-  TreeBatch tree = logits.tree();
-  tree.parents = {written.data(), index.data(), nodes, 1};
-  const std::vector<std::int32_t> row_at{6, 5, 4, -1, 3, -1, 2, -1, 1, -1, -1};  // after -1, 0, 1, 3, 5, 7
-  constexpr std::int32_t rows = 7;
-  std::vector<float> inner(static_cast<std::size_t>(requests * rows * 40));
-  for (std::int32_t request = 0; request < requests; ++request) {
-    for (std::int32_t position = 0; position < nodes; ++position) {
-      const std::int32_t row = row_at[static_cast<std::size_t>(position)];
-      for (Token id = 0; row >= 0 && id < 40; ++id) {
-        inner[static_cast<std::size_t>((request * rows + row) * 40 + id)] =
-            logits.draft_logit(request, position, id);
+    // The same shape, written out, and the draft's rows of inner nodes alone, in another order.
+    std::vector<std::int32_t> written;
+    std::vector<std::int32_t> index;
+    for (std::int32_t request = 0; request < requests; ++request) {
+      written.insert(written.end(), wide_tree.begin(), wide_tree.end());
+      index.push_back(requests - 1 - request);
+    }
+    TreeBatch tree = logits.tree();
+    tree.parents = {written.data(), index.data(), nodes, 1};
+    const std::vector<std::int32_t> row_at{6, 5, 4, -1, 3, -1, 2, -1, 1, -1, -1};  // after -1, 0, 1, 3, 5, 7
+    constexpr std::int32_t rows = 7;
+    std::vector<float> inner(static_cast<std::size_t>(requests * rows * 40));
+    for (std::int32_t request = 0; request < requests; ++request) {
+      for (std::int32_t position = 0; position < nodes; ++position) {
+        const std::int32_t row = row_at[static_cast<std::size_t>(position)];
+        for (Token id = 0; row >= 0 && id < 40; ++id) {
+          inner[static_cast<std::size_t>((request * rows + row) * 40 + id)] =
+              logits.draft_logit(request, position, id);
+        }
       }
     }
-  }
-  tree.draft_row = {row_at.data(), nullptr, 0, 1};
-  tree.draft_rows = rows;
-  tree.batch.draft = {inner.data(), Dtype::f32, rows * 40, 40};
-  CHECK(tree_error(tree) == std::nullopt);
-  run_tree_emulated(tree);
-  CHECK(logits.path == path);
-  CHECK(logits.next == next);
-  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(verify_tree_reference(tree)[i].path == whole[i].path);
+    tree.draft_row = {row_at.data(), nullptr, 0, 1};
+    tree.draft_rows = rows;
+    tree.batch.draft = {inner.data(), Dtype::f32, rows * 40, 40};
+    CHECK(tree_error(tree) == std::nullopt);
+    run_tree_emulated(tree);
+    CHECK(logits.path == path);
+    CHECK(logits.next == next);
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      CHECK(verify_tree_reference(tree)[i].path == whole[i].path);
 
-  // Of fewer nodes the others are not there.
-  std::vector<std::int32_t> lengths{0, 1, 5, nodes, nodes + 1, -1};
-  logits.batch.lengths = lengths.data();
-  const auto fewer = verify_tree_reference(logits.tree());
-  logits.run();
-  CHECK(logits.different_from(fewer, tree_band) == 0);
-  for (std::size_t i = 0; i < 6; ++i) {
-    CHECK((logits.flags[i] == flag_length_out_of_range) == (i > 3));
-    CHECK((logits.next[i] == invalid_token) == (i > 3));
+    // Of fewer nodes the others are not there.
+    std::vector<std::int32_t> lengths{0, 1, 5, nodes, nodes + 1, -1};
+    logits.batch.lengths = lengths.data();
+    const auto fewer = verify_tree_reference(logits.tree());
+    logits.run();
+    CHECK(logits.different_from(fewer, tree_band) == 0);
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK((logits.flags[i] == flag_length_out_of_range) == (i > 3));
+      CHECK((logits.next[i] == invalid_token) == (i > 3));
+    }
+    CHECK(logits.accepted[0] == 0);
+    CHECK(logits.accepted[1] <= 1);
   }
-  CHECK(logits.accepted[0] == 0);
-  CHECK(logits.accepted[1] <= 1);
 }
 
 TEST_CASE("trees that are none are refused, each for itself") {
@@ -234,8 +241,9 @@ TEST_CASE("siblings that are one token, ids out of range, and a draft that has r
     }
   }
   // Two ids have the draft's probability, half each, or one has all of it: the third child is impossible.
-  for (const bool one : {false, true}) {
-    TreeLogits logits({.requests = 40, .vocab = 6, .spread = 1}, star, Drafting::without_replacement, 12);
+  for (const auto& [how, one] :
+       {std::pair{methods[0], false}, {methods[0], true}, {methods[1], false}, {methods[1], true}}) {
+    TreeLogits logits({.requests = 40, .vocab = 6, .spread = 1}, star, how, 12);
     for (std::int32_t request = 0; request < 40; ++request) {
       make_certain(logits, false, request, 0, 2);
       if (!one) logits.draft_logit(request, 0, 4) = 0;
@@ -258,38 +266,40 @@ TEST_CASE("siblings that are one token, ids out of range, and a draft that has r
 
 TEST_CASE(
     "trees: a target that is the draft accepts the first child, and samples itself where none was possible") {
-  TreeLogits logits({.requests = 6, .vocab = 30, .distance = 0}, {-1, -1, 0}, Drafting::without_replacement,
-                    13);
-  for (std::int32_t request = 3; request < 6; ++request) {
-    logits.drafted_at(request, 0) = 30;
-    logits.drafted_at(request, 1) = -1;
-  }
-  logits.run();
-  for (std::size_t i = 0; i < 3; ++i) CHECK(logits.path_of(i) == std::vector<std::int32_t>{0, 2});
-  for (std::size_t i = 3; i < 6; ++i) {
-    CHECK(logits.accepted[i] == 0);
-    CHECK((logits.flags[i] & flag_zero_residual) != 0);
-    const auto row = probabilities(logits.batch, true, static_cast<std::int32_t>(i), 0);
-    const double u = tree_uniform_of(logits.tree(), static_cast<std::int64_t>(i), {Use::replace, 0});
-    CHECK(logits.next[i] == inverse_cdf(Row{row.data(), 30}, u));
+  for (const Drafting how : methods) {
+    TreeLogits logits({.requests = 6, .vocab = 30, .distance = 0}, {-1, -1, 0}, how, 13);
+    for (std::int32_t request = 3; request < 6; ++request) {
+      logits.drafted_at(request, 0) = 30;
+      logits.drafted_at(request, 1) = -1;
+    }
+    logits.run();
+    for (std::size_t i = 0; i < 3; ++i) CHECK(logits.path_of(i) == std::vector<std::int32_t>{0, 2});
+    for (std::size_t i = 3; i < 6; ++i) {
+      CHECK(logits.accepted[i] == 0);
+      CHECK((logits.flags[i] & flag_zero_residual) != 0);
+      const auto row = probabilities(logits.batch, true, static_cast<std::int32_t>(i), 0);
+      const double u = tree_uniform_of(logits.tree(), static_cast<std::int64_t>(i), {Use::replace, 0});
+      CHECK(logits.next[i] == inverse_cdf(Row{row.data(), 30}, u));
+    }
   }
 }
 
 TEST_CASE("trees: rows of the path alone matter, and an invalid one among them leaves no next token") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  TreeLogits logits({.requests = 4, .vocab = 9000, .distance = 0}, {-1, -1, 0, 0, 1},
-                    Drafting::without_replacement, 14);
-  for (std::int32_t request = 0; request < 4; ++request)
-    logits.target_logit(request, 2, 77) = nan;  // after node 1
-  logits.draft_logit(1, 1, 8500) = nan;
-  logits.target_logit(2, 0, 3) = nan;
-  logits.target_logit(3, 3, 8999) = std::numeric_limits<float>::infinity();
-  logits.store();
-  logits.run();
-  CHECK(logits.accepted == std::vector<std::int32_t>{2, 1, 0, 2});
-  for (std::size_t i = 0; i < 4; ++i) {
-    CHECK((logits.next[i] == invalid_token) == (i > 0));
-    CHECK(logits.flags[i] == (i > 0 ? flag_invalid_row : 0U));
+  for (const Drafting how : methods) {
+    TreeLogits logits({.requests = 4, .vocab = 9000, .distance = 0}, {-1, -1, 0, 0, 1}, how, 14);
+    for (std::int32_t request = 0; request < 4; ++request)
+      logits.target_logit(request, 2, 77) = nan;  // after node 1
+    logits.draft_logit(1, 1, 8500) = nan;
+    logits.target_logit(2, 0, 3) = nan;
+    logits.target_logit(3, 3, 8999) = std::numeric_limits<float>::infinity();
+    logits.store();
+    logits.run();
+    CHECK(logits.accepted == std::vector<std::int32_t>{2, 1, 0, 2});
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK((logits.next[i] == invalid_token) == (i > 0));
+      CHECK(logits.flags[i] == (i > 0 ? flag_invalid_row : 0U));
+    }
+    CHECK(logits.different_from(verify_tree_reference(logits.tree()), tree_band) == 0);
   }
-  CHECK(logits.different_from(verify_tree_reference(logits.tree()), tree_band) == 0);
 }

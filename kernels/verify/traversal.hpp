@@ -1,0 +1,146 @@
+// Traversal verification of draft trees (core/rules/traversal.hpp) in one launch: a cluster of blocks for
+// each request (sm_90), as in tree.hpp.
+//
+// The walk goes from the leaves to the root, so that what is known of the nodes on the path lies on a stack:
+// the sums of a node's two rows, and four numbers that stand for what its refused children left
+// (core/rules/sibling_residual.hpp). A node's row pair is read when its first child is tried, for p(x) and
+// q(x) of its children. A refusal is a pass over the pair, which lies in shared memory unless the refused
+// child had children itself, whose pair took its place. A leaf's row is read if the path ends there, and what
+// is behind a child of reach 0 is not read. On a chain this is block verification.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/verify/tree_block.hpp"
+
+namespace speclab::tree {
+
+/// Whether the draft has lost a child's token: a sibling before it had the same. By all lanes of a warp.
+SPECLAB_DEVICE inline bool drawn_before(const TreeBatch& tree, const std::int32_t* parents,
+                                        std::int64_t request, std::int32_t child, Token token) {
+  std::uint32_t found = 0;
+  for (std::int32_t first = 0; first < child && found == 0; first += simt::warp_size) {
+    const std::int32_t here = first + simt::thread_index() % simt::warp_size;
+    found = simt::ballot(here < child && parents[here] == parents[child] &&
+                         simt::load(tree.batch.drafted.at(request, here, tree.batch.gamma)) == token);
+  }
+  return found != 0;
+}
+
+/// A reach below this counts as 0: its inverse would be beyond single precision's logarithms.
+inline constexpr double least_reach = 0x1p-100;
+
+template <class T>
+struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
+  static constexpr const char* name = "tree traversal";
+
+  struct Shared {
+    BlockShared<T> block;
+    /// From the context, level by level; the one below the walk has the reach of the child tried last.
+    TriedNode levels[most_drafted + 1];
+    std::uint32_t flags;
+    bool zero_residual;  ///< the last refusal left nothing
+  };
+
+  SPECLAB_DEVICE void operator()(const Args& args) const {
+    const TreeBatch& tree = args.tree;
+    auto& shared = simt::shared<Shared>();
+    std::int32_t* const path = shared.block.path;
+    Block<T> block(args, shared.block);
+    const int thread = simt::thread_index();
+    if (!block.begins()) return;
+    if (thread == 0) {
+      shared.flags = 0;
+      shared.zero_residual = false;
+      shared.levels[0].siblings = {};
+    }
+    // Nobody writes to a block that has not started.
+    simt::cluster_sync();
+
+    std::int32_t depth = 0;
+    std::int32_t node = -1;                       ///< where the walk is, path[depth - 1]
+    bool arrived = true;                          ///< and none of its children was tried
+    std::int32_t child = block.child_of(-1, -1);  ///< to be tried next, or -1
+    NextDistribution distribution;
+    while (true) {
+      bool accepted = false;
+      if (child >= 0 && shared.levels[depth].siblings.reach > 0) {
+        TriedNode& here = shared.levels[depth];
+        if (arrived) {
+          arrived = false;
+          block.sum_rows(node + 1);
+          if (thread < simt::warp_size) {
+            const LogSum target = block.sum(true, node + 1);
+            const LogSum draft = block.sum(false, node + 1);
+            if (thread == 0) {
+              here.target = target;
+              here.draft = draft;
+            }
+          }
+          simt::sync();
+          if (here.target.invalid() || here.draft.invalid()) return block.write_invalid(depth, shared.flags);
+        }
+        if (thread < simt::warp_size) {
+          const Token token = simt::load(tree.batch.drafted.at(block.request, child, tree.batch.gamma));
+          const bool lost = drawn_before(tree, shared.block.parents, block.request, child, token);
+          if (thread == 0) {
+            path[depth] = child;
+            const double reach =
+                drawn_child_probability<T>(tree, block.request, node + 1, token, lost, here, shared.flags);
+            shared.levels[depth + 1].siblings = SiblingResidual<double>::reached(reach);
+            if (!(reach >= least_reach)) shared.levels[depth + 1].siblings.reach = 0;
+          }
+        }
+        simt::sync();
+        if (shared.levels[depth + 1].siblings.reach > 0) {
+          ++depth;
+          node = child;
+          child = block.child_of(node, node);
+          arrived = true;
+          continue;
+        }
+      } else {
+        const Draw draw{Use::accept, static_cast<std::uint16_t>(node + 1)};
+        accepted =
+            node < 0 || tree_uniform_of(tree, block.request, draw) < shared.levels[depth].siblings.reach;
+        if (!accepted) {
+          child = node;
+          --depth;
+          node = depth == 0 ? -1 : path[depth - 1];
+          arrived = false;
+        }
+      }
+
+      // The token after this node is to be drawn, or a child of it was refused.
+      TriedNode& here = shared.levels[depth];
+      const bool known = !arrived && here.target.top != no_token;
+      if (accepted && known) return block.write(depth, here.target.top, shared.flags);
+      if (!known) {
+        const double taken = accepted ? here.siblings.taken : here.siblings.taken_next();
+        distribution = {};
+        distribution.position = node + 1;
+        if (!arrived && taken > 0) distribution = block.residual(node + 1, here, taken);
+        // The last refusal's pass is over what the token is drawn from, unless it left nothing.
+        if (!accepted || arrived || shared.zero_residual)
+          block.weigh(block.rows_of(distribution), distribution);
+      }
+      if (accepted) break;
+      if (thread < simt::warp_size) {
+        const double total =
+            known ? block.left_of_top(node + 1, here) : block.total_weight() * distribution.residual_unit();
+        if (thread == 0) {
+          shared.zero_residual = !here.siblings.refuse(total, here.refused_probability);
+          if (shared.zero_residual) shared.flags |= flag_zero_residual;
+          // A NaN in a row whose sum was given.
+          if (!(total - total == 0)) here.target.log_sum = invalid_log;
+        }
+      }
+      simt::sync();
+      if (here.target.invalid()) return block.write_invalid(depth, shared.flags);
+      child = block.child_of(node, child);
+    }
+    block.draw(block.rows_of(distribution), distribution, arrived, depth, shared.flags);
+  }
+};
+
+}  // namespace speclab::tree

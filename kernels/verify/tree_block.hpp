@@ -1,0 +1,252 @@
+// What a block of a cluster does for a request with a tree, whatever the rule: the shape, sums of row pairs,
+// passes over them, and the draw of the next token.
+//
+// The row pair that was read last stays in shared memory where it fits. What is left of the target after
+// refusals is (p - G q)+ (core/rules/sibling_residual.hpp), the residual of chains with a number before q: no
+// row is rewritten, and a refusal costs one pass over the pair, which gives the total that the next child is
+// compared with, or the sums that the next token is drawn by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/rules/sibling_residual.hpp"
+#include "kernels/verify/fused.hpp"
+#include "kernels/verify/retained_row.hpp"
+#include "kernels/verify/tree_batch.hpp"
+
+namespace speclab::tree {
+
+struct Args {
+  TreeBatch tree;
+  std::int32_t tiles;
+  bool keeps;  ///< whether shared memory holds a block's tiles of a row pair
+};
+
+/// A node whose children are tried, and what became of those tried so far. The same in all blocks.
+struct TriedNode {
+  LogSum target;
+  LogSum draft;
+  SiblingResidual<double> siblings;
+  double refused_probability;  ///< what the draft loses when the child tried last is refused
+};
+
+/// The first child of `node` behind the node `after`, or -1. By all lanes of a warp.
+SPECLAB_DEVICE inline std::int32_t next_child(const std::int32_t* parents, std::int32_t nodes,
+                                              std::int32_t node, std::int32_t after) {
+  for (std::int32_t first = after + 1; first < nodes; first += simt::warp_size) {
+    const std::int32_t here = first + simt::thread_index() % simt::warp_size;
+    const std::uint32_t children = simt::ballot(here < nodes && parents[here] == node);
+    if (children != 0) return first + simt::lowest_bit(children);
+  }
+  return -1;
+}
+
+/// What a drawn child is accepted with, or reached with in traversal verification; notes what its refusal
+/// takes from the draft, and in `flags` why it is impossible. `lost`: the draft has lost its token. By one
+/// thread.
+template <class T>
+SPECLAB_DEVICE double drawn_child_probability(const TreeBatch& tree, std::int64_t request,
+                                              std::int32_t position, Token token, bool lost, TriedNode& node,
+                                              std::uint32_t& flags) {
+  const VerifyBatch& batch = tree.batch;
+  node.refused_probability = 0;
+  if (token < 0 || token >= batch.vocab) {
+    flags |= flag_token_out_of_range;
+    return 0;
+  }
+  const double log_target = log_probability_of<T>(batch, true, request, position, token, node.target);
+  const std::int32_t draft_position = tree.draft_position(request, position);
+  const double log_draft = log_probability_of<T>(batch, false, request, draft_position, token, node.draft);
+  if (lost || log_draft == log_of_zero) {
+    flags |= flag_zero_draft_probability;
+    return 0;
+  }
+  if (tree.siblings == Siblings::without_replacement) node.refused_probability = exp2(log_draft);
+  return node.siblings.acceptance_probability(exp2(log_target - log_draft));
+}
+
+/// Shared memory of a block.
+template <class T>
+struct BlockShared {
+  ClusterSums sums;
+  TileWeightSum weight_sums[2][most_tiles];  ///< of two passes in turn
+  simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
+  std::int32_t parents[most_drafted];
+  std::int32_t path[most_drafted];  ///< from the context to where the walk is
+  fused::FinishScratch<T> finish;
+};
+
+/// Every thread has one, with the same values.
+template <class T>
+class Block {
+ public:
+  using Kept = RetainedRow<RowOf<T>>;
+
+  SPECLAB_DEVICE Block(const Args& args, BlockShared<T>& shared)
+      : request(static_cast<std::uint32_t>(simt::block_index()) /
+                static_cast<std::uint32_t>(simt::cluster_size())),
+        nodes(args.tree.batch.length(request)),
+        target_known(args.tree.batch.sum_known(true)),
+        draft_known(args.tree.batch.sum_known(false) || args.tree.batch.certain_drafts()),
+        args_(args),
+        shared_(shared) {}
+
+  /// Loads the shape. False, and the result is written, where the request has none.
+  SPECLAB_DEVICE bool begins() {
+    const TreeBatch& tree = args_.tree;
+    if (nodes < 0 || nodes > tree.batch.gamma) {
+      write(0, invalid_token, flag_length_out_of_range);
+      return false;
+    }
+    std::int32_t invalid_nodes = 0;
+    for (std::int32_t i = simt::thread_index(); i < nodes; i += tile_threads) {
+      shared_.parents[i] = tree.parent(request, i);
+      if (!tree.node_valid(request, i)) invalid_nodes = 1;
+    }
+    const auto either = [](std::int32_t a, std::int32_t b) { return a | b; };
+    if (simt::block_reduce(invalid_nodes, shared_.invalid_nodes, either) != 0) {
+      write(0, invalid_token, flag_invalid_tree);
+      return false;
+    }
+    return true;
+  }
+
+  SPECLAB_DEVICE std::int32_t child_of(std::int32_t node, std::int32_t after) const {
+    return next_child(shared_.parents, nodes, node, after);
+  }
+
+  /// Sums the row pair of a position, unless both sums are known; `sum` then has them, by one warp.
+  SPECLAB_DEVICE void sum_rows(std::int32_t position) {
+    if (!target_known || !draft_known) {
+      const TreeBatch& tree = args_.tree;
+      node_turn_ ^= 1;
+      // A row by ids of its own is not weighed as it is.
+      const bool keeps[2] = {args_.keeps && tree.batch.draft_place == nullptr, args_.keeps};
+      const auto row_at = [&](bool of_target) {
+        const std::int32_t at = of_target ? position : tree.draft_position(request, position);
+        return retained_row(logit_row<T>(tree.batch, of_target, request, at), of_target, keeps[of_target],
+                            false);
+      };
+      sum_row_pair(args_.tiles, node_turn_, {!draft_known, !target_known}, row_at, shared_.sums);
+      if (!target_known) kept_[true] = position;
+      if (!draft_known) kept_[false] = keeps[false] ? position : -1;
+    }
+    simt::sync();
+  }
+  SPECLAB_DEVICE LogSum sum(bool of_target, std::int32_t position) const {
+    const PartialSum* const parts = shared_.sums.parts[node_turn_][of_target];
+    const std::int32_t at = of_target ? position : args_.tree.draft_position(request, position);
+    return sum_of_row(args_.tree.batch, request, of_target, at, args_.tiles,
+                      [parts](std::int32_t t) { return parts[t]; });
+  }
+
+  /// What is left of the target when `taken` of the draft is subtracted.
+  SPECLAB_DEVICE NextDistribution residual(std::int32_t position, const TriedNode& node, double taken) const {
+    const PositionDecision decided{node.target, node.draft, 0, 0, false, 0};
+    NextDistribution residual =
+        fused::distribution_of_rejection(args_.tree.batch, request, position, decided);
+    residual.log_scale = static_cast<float>(log2(taken));
+    return residual;
+  }
+
+  /// The rows of a distribution, each from shared memory if it was the last one read.
+  SPECLAB_DEVICE RowPair<Kept> rows_of(NextDistribution of) const {
+    const TreeBatch& tree = args_.tree;
+    const std::int32_t position = of.position;
+    const auto target = target_ids_row<T>(tree.batch, true, request, position);
+    if (of.weighing == Weighing::residual) of.position = tree.draft_position(request, position);
+    const auto pair = row_pair<T>(tree.batch, request, of);
+    return {retained_row(target, true, args_.keeps, kept_[true] == position),
+            retained_row(pair.draft, false, args_.keeps, kept_[false] == position), pair.draft_sum_given};
+  }
+
+  /// A pass over a distribution's rows. All blocks; ends with `cluster_sync`.
+  template <class Row>
+  SPECLAB_DEVICE void weigh(const RowPair<Row>& rows, const NextDistribution& of) {
+    pass_turn_ ^= 1;
+    int turn = 0;
+    for (std::int32_t tile = simt::cluster_rank(); tile < args_.tiles;
+         tile += simt::cluster_size(), turn ^= 1) {
+      tell_cluster(shared_.weight_sums[pass_turn_][tile],
+                   tile_weight_sum(rows, of, tile, shared_.finish.weights[turn]));
+    }
+    kept_[true] = of.position;
+    if (of.weighing == Weighing::residual && !of.certain) kept_[false] = of.position;
+    simt::cluster_sync();
+  }
+  /// The sum of the last pass, in its units; by one warp.
+  SPECLAB_DEVICE double total_weight() const {
+    double own = 0;
+    for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
+      own += weight_sum(t).sum;
+    }
+    return simt::warp_sum(own);
+  }
+
+  /// The total that a refusal leaves of a target that has all probability on one id. By one thread.
+  SPECLAB_DEVICE double left_of_top(std::int32_t position, const TriedNode& node) const {
+    const TreeBatch& tree = args_.tree;
+    const double log_draft = log_probability_of<T>(
+        tree.batch, false, request, tree.draft_position(request, position), node.target.top, node.draft);
+    const double left = 1 - node.siblings.taken_next() * exp2(log_draft);
+    return left > 0 ? left : 0;
+  }
+
+  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: nothing was refused
+  /// there. All blocks.
+  template <class Row>
+  SPECLAB_DEVICE void draw(const RowPair<Row>& rows, const NextDistribution& of, bool leaf,
+                           std::int32_t accepted, std::uint32_t flags) {
+    const VerifyBatch& batch = args_.tree.batch;
+    const int thread = simt::thread_index();
+    const auto sum_at = [this](std::int32_t t) { return weight_sum(t); };
+    if (leaf && row_scale(batch, true, request, of.position).lowest()) {
+      if (simt::cluster_rank() != 0 || thread >= simt::warp_size) return;
+      const LogSum sum = merge_tops(args_.tiles, [&](std::int32_t t) {
+        const TileWeightSum tile = sum_at(t);
+        return PartialSum{tile.reference, static_cast<float>(tile.sum)};
+      });
+      if (sum.top == no_token) return write_invalid(accepted, flags);
+      return write(accepted, sum.top, flags);
+    }
+    const TileChoice& choice = shared_.finish.choice;
+    if (thread < simt::warp_size) {
+      choose_tile(batch, request, args_.tiles, of, leaf, sum_at, shared_.finish.choice);
+    }
+    simt::sync();
+    if (choice.invalid || choice.zero_residual) return write_invalid(accepted, flags);
+    if (choice.tile % simt::cluster_size() != simt::cluster_rank()) return;
+    const auto weights = tile_weights(rows, of, choice.tile, choice.reference);
+    draw_in_tile<T>(weights, choice.tile, choice.goal, shared_.finish.draw, [&](Token next) {
+      write_tree_result(args_.tree, request, shared_.path, accepted, next, flags);
+    });
+  }
+
+  /// Writes a result that every block knows.
+  SPECLAB_DEVICE void write(std::int32_t accepted, Token next, std::uint32_t flags) const {
+    if (simt::cluster_rank() != 0 || simt::thread_index() != 0) return;
+    write_tree_result(args_.tree, request, shared_.path, accepted, next, flags);
+  }
+  SPECLAB_DEVICE void write_invalid(std::int32_t accepted, std::uint32_t flags) const {
+    write(accepted, invalid_token, flags | flag_invalid_row);
+  }
+
+  const std::int64_t request;
+  const std::int32_t nodes;
+  const bool target_known;
+  const bool draft_known;
+
+ private:
+  SPECLAB_DEVICE TileWeightSum weight_sum(std::int32_t tile) const {
+    return shared_.weight_sums[pass_turn_][tile];
+  }
+
+  const Args& args_;
+  BlockShared<T>& shared_;
+  std::int32_t kept_[2] = {-1, -1};  ///< of draft and target: the position whose row was read last
+  int node_turn_ = 0;
+  int pass_turn_ = 0;
+};
+
+}  // namespace speclab::tree
