@@ -65,6 +65,10 @@ enum {
  * it, or each from the row as it is. */
 enum { speclab_without_replacement = 0, speclab_independent = 1 };
 
+/* How trees are verified, exactly: from the root to the leaves, or from the leaves to the root (Weng et al.
+ * 2025, "Traversal verification"), which accepts more tokens on average and reads more rows. */
+enum { speclab_recursive_rejection = 0, speclab_traversal = 1 };
+
 /* Names are C's. NOLINTBEGIN(readability-identifier-naming) */
 
 /* Logits [requests, positions, vocab]: strides in elements, the last dimension is dense. */
@@ -169,9 +173,8 @@ typedef struct speclab_verify_batch {
   speclab_view min_p;
 } speclab_verify_batch;
 
-/* A batch of draft trees, verified by recursive rejection, which is exact. Fill with zeros first, then set
- * struct_size and what is needed. Node -1 is the context, and position i + 1 is what follows node i. Of
- * `batch`:
+/* A batch of draft trees. Fill with zeros first, then set struct_size and what is needed. Node -1 is the
+ * context, and position i + 1 is what follows node i. Of `batch`:
  * - gamma: nodes of a request at most, 0 to 256; lengths or cumulative counts say how many each has
  * - target: row i + 1 is the target's after node i, row 0 after the context
  * - draft: row i + 1, or as draft_row says, is what the children of node i were drawn from; rows of leaves
@@ -179,7 +182,7 @@ typedef struct speclab_verify_batch {
  * - drafted: the token of each node
  * - uniforms: a coin for each node, then one for the next token
  * - accepted, tokens, counts: of the accepted path
- * - method: speclab_token; the implementation is not looked at
+ * - method: speclab_token, for trees have tree_method; the implementation is not looked at
  * - bonus, log_probabilities, log_sum_exps, top_k, top_p, min_p: null */
 typedef struct speclab_tree_batch {
   size_t struct_size; /* sizeof(speclab_tree_batch); never more than 4096 */
@@ -192,6 +195,9 @@ typedef struct speclab_tree_batch {
   speclab_view draft_row; /* int32 [requests, gamma], or data null: which of them follows node i - 1, at i; of
                              leaves it is not read */
   int32_t* path;          /* out, or null: [requests, gamma] the accepted nodes, and -1 behind them */
+  int32_t tree_method;    /* speclab_recursive_rejection, ...; speclab_traversal takes children drawn without
+                             replacement alone */
+  int32_t reserved;       /* 0 */
 } speclab_tree_batch;
 
 /* NOLINTEND(readability-identifier-naming) */

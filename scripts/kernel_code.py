@@ -66,6 +66,10 @@ CEILINGS = {
     "tree::Walk<F16>": Ceiling(128, 16, 64, 18, 745),
     "tree::Walk<float>": Ceiling(200, 16, 64, 18, 765),
     "tree::Walk<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
+    "tree::Traverse<Bf16>": Ceiling(128, 16, 64, 18, 730),
+    "tree::Traverse<F16>": Ceiling(128, 16, 64, 18, 745),
+    "tree::Traverse<float>": Ceiling(200, 16, 64, 18, 765),
+    "tree::Traverse<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
 }
 
 

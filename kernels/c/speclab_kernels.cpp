@@ -33,7 +33,8 @@ static_assert(int{speclab_damaged_row} == flag_invalid_row &&
               int{speclab_length_out_of_range} == flag_length_out_of_range &&
               int{speclab_zero_residual} == flag_zero_residual &&
               int{speclab_invalid_tree} == flag_invalid_tree);
-static_assert(speclab_independent == static_cast<int>(Siblings::independent));
+static_assert(speclab_independent == static_cast<int>(Siblings::independent) &&
+              speclab_traversal == static_cast<int>(TreeMethod::traversal));
 
 /// A structure's name, and its size when it was first published. It only ever grows, and at its end.
 template <class Structure>
@@ -51,7 +52,7 @@ struct Published<speclab_tree_batch> {
   static constexpr std::size_t size = 96;
 };
 static_assert(Published<speclab_verify_batch>::size <= sizeof(speclab_verify_batch) &&
-              Published<speclab_tree_batch>::size == sizeof(speclab_tree_batch));
+              Published<speclab_tree_batch>::size <= sizeof(speclab_tree_batch));
 
 thread_local std::string last_error;
 thread_local std::string device_name;
@@ -126,10 +127,14 @@ View<const T> view_or(const speclab_view& view, const T* array) {
   return view.data == nullptr ? View<const T>(array) : view_of<T>(view);
 }
 
-VerifyBatch batch_of(const speclab_verify_batch& from) {
-  if (from.reserved != 0) {
-    throw std::invalid_argument("reserved is " + std::to_string(from.reserved) + ": it must be 0");
+void refuse_reserved(std::int32_t reserved) {
+  if (reserved != 0) {
+    throw std::invalid_argument("reserved is " + std::to_string(reserved) + ": it must be 0");
   }
+}
+
+VerifyBatch batch_of(const speclab_verify_batch& from) {
+  refuse_reserved(from.reserved);
   VerifyBatch batch;
   batch.requests = from.requests;
   batch.gamma = from.gamma;
@@ -175,6 +180,7 @@ VerifyBatch batch_of(const speclab_verify_batch& from) {
 }
 
 TreeBatch tree_of(const speclab_tree_batch& from) {
+  refuse_reserved(from.reserved);
   TreeBatch tree;
   tree.batch = batch_of(known_part(from.batch));
   tree.parents = view_of<std::int32_t>(from.parents);
@@ -182,6 +188,7 @@ TreeBatch tree_of(const speclab_tree_batch& from) {
   tree.draft_rows = from.draft_rows;
   tree.draft_row = view_of<std::int32_t>(from.draft_row);
   tree.path = from.path;
+  tree.method = static_cast<TreeMethod>(from.tree_method);
   return tree;
 }
 

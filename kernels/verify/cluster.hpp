@@ -94,9 +94,9 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     const bool stored = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
     const bool keeps = args.keeps && stored;
     const auto pair = row_pair<T>(batch, request, decision.distribution);
-    const RowPair<RetainedRow<LogitRow<T>>> rows{retained_row(pair.target, true, keeps, true),
-                                                 retained_row(pair.draft, false, keeps, true),
-                                                 pair.draft_sum_given};
+    const RowPair<RetainedRow<LogitRow<T>, false>> rows{retained_row<false>(pair.target, true, keeps, true),
+                                                        retained_row<false>(pair.draft, false, keeps, true),
+                                                        pair.draft_sum_given};
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
       int turn = 0;

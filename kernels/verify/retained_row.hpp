@@ -7,33 +7,39 @@
 namespace speclab {
 
 /// A row, and a block's copy of its tiles as they are when complete. Each thread reads back what it wrote
-/// itself.
-template <class Row>
+/// itself. `copies`: whether tiles that are not kept are copied as they are read.
+template <class Row, bool copies = true>
 struct RetainedRow : Row {
   using Held = HeldTile<typename Row::Logit>;
 
   simt::Vector16* place = nullptr;  ///< of the copy; null: there is none, and the row is read again
   int blocks = 1;                   ///< of the cluster: tile t is number t / blocks of its block
-  bool kept = false;                ///< whether the copy is there; else it is made as tiles are read
+  bool kept = false;                ///< whether the copy is there; always, where none is made
 
   SPECLAB_DEVICE Held begin(std::int32_t tile) const {
-    if (!kept) return Row::begin(tile);
+    if (!has_copy()) return Row::begin(tile);
     Held mine;
     SPECLAB_UNROLL
     for (int s = 0; s < Shape::steps; ++s) mine.vectors[s] = *at(tile, s);
     return mine;
   }
   SPECLAB_DEVICE void complete(std::int32_t tile, Held& mine) const {
-    if (kept) return;
+    if (has_copy()) return;
     Row::complete(tile, mine);
-    if (place == nullptr) return;
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
+    if constexpr (copies) {
+      if (place == nullptr) return;
+      SPECLAB_UNROLL
+      for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
+    }
   }
 
  private:
   using Shape = TileShape<typename Row::Logit>;
 
+  SPECLAB_DEVICE bool has_copy() const {
+    if constexpr (copies) return kept;
+    return place != nullptr;
+  }
   /// Target and draft take turns.
   SPECLAB_DEVICE simt::Vector16* at(std::int32_t tile, int step) const {
     return place + (tile / blocks * 2 * Shape::steps + step) * tile_threads + simt::thread_index();
@@ -41,8 +47,8 @@ struct RetainedRow : Row {
 };
 
 /// The row, with a block's copy in dynamic shared memory; `keeps`: whether there is room for one.
-template <class Row>
-SPECLAB_DEVICE RetainedRow<Row> retained_row(const Row& row, bool of_target, bool keeps, bool kept) {
+template <bool copies = true, class Row>
+SPECLAB_DEVICE RetainedRow<Row, copies> retained_row(const Row& row, bool of_target, bool keeps, bool kept) {
   constexpr int side = TileShape<typename Row::Logit>::steps * tile_threads;
   auto* const place = keeps ? reinterpret_cast<simt::Vector16*>(simt::dynamic_shared()) : nullptr;
   return {row, place == nullptr || of_target ? place : place + side, simt::cluster_size(), keeps && kept};

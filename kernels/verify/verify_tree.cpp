@@ -16,7 +16,7 @@ Error tree_field_error(const TreeBatch& tree) {
   if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
     return *error + " (without_replacement, independent)";
   }
-  if (Error error = range_error("the tree's method", static_cast<std::int64_t>(tree.method), 0, 1)) {
+  if (Error error = range_error("tree_method", static_cast<std::int64_t>(tree.method), 0, 1)) {
     return *error + " (recursive_rejection, traversal)";
   }
   if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma)) {

@@ -11,6 +11,7 @@ from pathlib import Path
 DTYPES = {"torch.float32": 0, "torch.bfloat16": 1, "torch.float16": 2}
 TIES = {"shared": 0, "lowest": 1}
 SIBLINGS = {"without_replacement": 0, "independent": 1}
+TREE_METHODS = {"recursive_rejection": 0, "traversal": 1}
 METHODS = {"token": 0, "lenient": 1, "block": 2}
 RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
 
@@ -56,7 +57,7 @@ class Batch(ctypes.Structure):
 class TreeBatch(ctypes.Structure):
     """speclab_tree_batch."""
     _fields_ = [("struct_size", c_size_t), ("batch", POINTER(Batch)), ("parents", View), ("siblings", c_int32), ("draft_rows", c_int32),
-                ("draft_row", View), ("path", c_void_p)]
+                ("draft_row", View), ("path", c_void_p), ("tree_method", c_int32), ("reserved", c_int32)]
 
     def __init__(self, batch, **fields):
         super().__init__(struct_size=ctypes.sizeof(TreeBatch), batch=ctypes.pointer(batch), **fields)

@@ -64,19 +64,10 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
             target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
             draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float, residual: str,
             ties: str, logs: bool, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    requests, gamma = drafted.shape
-    of_target, of_draft = (requests, gamma + 1), (requests, gamma)
-    words = -(-target.shape[2] // 32)
-    views = {name: view(name, tensor, shape, dtype) for name, tensor, shape, dtype in (
-        ("seeds", seeds, (requests,), "torch.int64"), ("positions", positions, (requests,), "torch.int64"),
-        ("mask", mask, (*of_target, words), "torch.int32"), ("top_k", top_k, of_target, "torch.int32"),
-        ("top_p", top_p, of_target, "torch.float32"), ("min_p", min_p, of_target, "torch.float32"),
-        ("target_temperature", target_temperature, of_target, "torch.float32"),
-        ("target_cutoff", target_cutoff, of_target, "torch.float32"),
-        ("target_log_sum_exp", target_log_sum_exp, of_target, "torch.float32"),
-        ("draft_temperature", draft_temperature, of_draft, "torch.float32"),
-        ("draft_cutoff", draft_cutoff, of_draft, "torch.float32"),
-        ("draft_log_sum_exp", draft_log_sum_exp, of_draft, "torch.float32"))}
+    views = option_views(
+        target, drafted.shape[1], seeds=seeds, positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p,
+        target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
+        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
     outputs = tokens, counts, accepted, following, flags, *of_tokens = _outputs(target, drafted, logs)
     if logs:
         views["log_probabilities"], views["log_sum_exps"] = (tensor.data_ptr() for tensor in of_tokens)
@@ -90,13 +81,21 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
 def run(batch, device, emulate=False):
     """Verifies a Batch on the device where its arrays are."""
     kernels = library()
+
+    def launch(stream):
+        workspace = _workspace(kernels.workspace_bytes(batch), device, stream)
+        kernels.launch(batch, workspace.data_ptr(), workspace.numel(), stream)
+
+    run_on(device, lambda: kernels.on_cpu(batch, emulate), launch)
+
+
+def run_on(device, on_cpu, launch):
+    """on_cpu(), or launch(stream) with the current stream of a CUDA device."""
     if device.type == "cpu":
-        kernels.on_cpu(batch, emulate)
+        on_cpu()
     elif device.type == "cuda":
         with torch.cuda.device(device):
-            stream = torch.cuda.current_stream().cuda_stream
-            workspace = _workspace(kernels.workspace_bytes(batch), device, stream)
-            kernels.launch(batch, workspace.data_ptr(), workspace.numel(), stream)
+            launch(torch.cuda.current_stream().cuda_stream)
     else:
         raise SpeclabError(f"target is on {device}: a CUDA device or the CPU is needed")
 
@@ -124,6 +123,28 @@ _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
             "target_temperature": (lambda value: value >= 0, "a number, 0 or more,"),
             "draft_temperature": (lambda value: value >= 0, "a number, 0 or more,")}
+
+
+def _form_of(name, target, draft_rows):
+    """Shape and dtype of an option of rows, of seeds or of positions, for a target [B, n, V] and so many rows of a draft."""
+    requests, positions, vocab = target.shape
+    if name in ("seeds", "positions"):
+        return (requests,), torch.int64
+    if name == "mask":
+        return (requests, positions, -(-vocab // 32)), torch.int32
+    return (requests, draft_rows if name.startswith("draft_") else positions), torch.int32 if name == "top_k" else torch.float32
+
+
+def option_views(target, draft_rows, **tensors):
+    """A Batch's fields of options, each in its form or None."""
+    forms = {name: _form_of(name, target, draft_rows) for name in tensors}
+    return {name: view(name, tensor, forms[name][0], str(forms[name][1])) for name, tensor in tensors.items()}
+
+
+def spread_options(target, draft_rows, **values):
+    """The same options in their forms, from what a caller may say."""
+    return {name: mask_of(value, *target.shape) if name == "mask" else spread_over(name, value, *_form_of(name, target, draft_rows), target.device)
+            for name, value in values.items()}
 
 
 def spread_over(name, value, shape, dtype, device):
@@ -200,17 +221,11 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
     if uniforms is None and addresses is None and seeds is None and positions is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
 
-    each, of_target, of_draft = (requests,), (requests, rows), (requests, rows - 1)
-
-    def spread(name, value, shape=of_target, dtype=torch.float32):
-        return spread_over(name, value, shape, dtype, target.device)
-
+    options = spread_options(
+        target, rows - 1, seeds=seeds, positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p,
+        target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
+        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
     *found, log_probabilities, log_sum_exps = _verify(
-        target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses, spread("seeds", seeds, each, torch.int64),
-        spread("positions", positions, each, torch.int64), None if lengths is None else lengths.to(torch.int32),
-        mask_of(mask, requests, rows, vocab), spread("top_k", top_k, dtype=torch.int32), spread("top_p", top_p),
-        spread("min_p", min_p), spread("target_temperature", target_temperature), spread("target_cutoff", target_cutoff),
-        spread("target_log_sum_exp", target_log_sum_exp), spread("draft_temperature", draft_temperature, of_draft),
-        spread("draft_cutoff", draft_cutoff, of_draft), spread("draft_log_sum_exp", draft_log_sum_exp, of_draft), method,
-        float(lenience), residual, ties, bool(logs), implementation)
+        target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses, lengths=None if lengths is None else lengths.to(torch.int32),
+        method=method, lenience=float(lenience), residual=residual, ties=ties, logs=bool(logs), implementation=implementation, **options)
     return Verified(*found, *((log_probabilities, log_sum_exps) if logs else ()))

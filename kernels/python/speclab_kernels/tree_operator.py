@@ -6,8 +6,8 @@ from typing import NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor
 
-from .c_library import SIBLINGS, TIES, SpeclabError, TreeBatch, batch_of, library, view
-from .torch_operator import mask_of, need_known, need_one_device, spread_over
+from .c_library import SIBLINGS, TIES, TREE_METHODS, SpeclabError, TreeBatch, batch_of, library, view
+from .torch_operator import need_known, need_one_device, option_views, run_on, spread_options, spread_over
 
 
 class VerifiedTree(NamedTuple):
@@ -31,32 +31,22 @@ def _verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, paren
                  uniforms: Optional[Tensor], addresses: Optional[Tensor], seeds: Optional[Tensor], positions: Optional[Tensor],
                  lengths: Optional[Tensor], mask: Optional[Tensor], target_temperature: Optional[Tensor],
                  target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
-                 draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], siblings: str, ties: str,
-                 emulate: bool) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+                 draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, siblings: str,
+                 ties: str, emulate: bool) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     requests, nodes = drafted.shape
     rows = 0 if draft is None else draft.shape[1]
-    of_target, of_draft, words = (requests, nodes + 1), (requests, rows), -(-target.shape[2] // 32)
-    views = {name: view(name, tensor, shape, dtype) for name, tensor, shape, dtype in (
-        ("seeds", seeds, (requests,), "torch.int64"), ("positions", positions, (requests,), "torch.int64"),
-        ("mask", mask, (*of_target, words), "torch.int32"),
-        ("target_temperature", target_temperature, of_target, "torch.float32"),
-        ("target_cutoff", target_cutoff, of_target, "torch.float32"),
-        ("target_log_sum_exp", target_log_sum_exp, of_target, "torch.float32"),
-        ("draft_temperature", draft_temperature, of_draft, "torch.float32"),
-        ("draft_cutoff", draft_cutoff, of_draft, "torch.float32"),
-        ("draft_log_sum_exp", draft_log_sum_exp, of_draft, "torch.float32"))}
+    views = option_views(
+        target, rows, seeds=seeds, positions=positions, mask=mask, target_temperature=target_temperature, target_cutoff=target_cutoff,
+        target_log_sum_exp=target_log_sum_exp, draft_temperature=draft_temperature, draft_cutoff=draft_cutoff,
+        draft_log_sum_exp=draft_log_sum_exp)
     outputs = tokens, counts, path, accepted, following, flags = _outputs(target, drafted)
     batch = batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses, lengths=lengths,
                      tokens=tokens, counts=counts, ties=TIES[ties], draft_rows=rows, **views)
     tree = TreeBatch(batch, parents=view("parents", parents, (requests, nodes), "torch.int32"), siblings=SIBLINGS[siblings],
-                     draft_rows=rows, draft_row=view("draft_row", draft_row, (requests, nodes), "torch.int32"), path=path.data_ptr())
-    if target.device.type == "cpu":
-        library().tree_on_cpu(tree, emulate)
-    elif target.device.type == "cuda":
-        with torch.cuda.device(target.device):
-            library().launch_tree(tree, torch.cuda.current_stream().cuda_stream)
-    else:
-        raise SpeclabError(f"target is on {target.device}: a CUDA device or the CPU is needed")
+                     draft_rows=rows, draft_row=view("draft_row", draft_row, (requests, nodes), "torch.int32"), path=path.data_ptr(),
+                     tree_method=TREE_METHODS[method])
+    kernels = library()
+    run_on(target.device, lambda: kernels.tree_on_cpu(tree, emulate), lambda stream: kernels.launch_tree(tree, stream))
     return outputs
 
 
@@ -66,11 +56,11 @@ def _(target, draft, drafted, *others):
 
 
 def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parents: Tensor, uniforms: Optional[Tensor] = None, *,
-                siblings="without_replacement", draft_row: Optional[Tensor] = None, addresses: Optional[Tensor] = None, seeds=None,
+                method="recursive_rejection", siblings="without_replacement", draft_row: Optional[Tensor] = None, addresses: Optional[Tensor] = None, seeds=None,
                 positions=None, lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None, target_temperature=None,
                 target_cutoff=None, target_log_sum_exp=None, draft_temperature=None, draft_cutoff=None, draft_log_sum_exp=None,
                 ties="shared", emulate=False) -> VerifiedTree:
-    """Verifies trees of N drafted tokens, their nodes, by recursive rejection, which is exact. Node -1 is the context.
+    """Verifies trees of N drafted tokens, their nodes, exactly. Node -1 is the context.
 
     target      [B, N + 1, V] logits in float32, bfloat16 or float16, the last dimension dense: row 0 after the context, row i + 1 after
                 node i
@@ -81,6 +71,8 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
                 their numbers
     uniforms    [B, N + 1] float64 in [0, 1): for each node, then for the next token; or addresses, or seeds and positions, as
                 `verify` has them. Without any uniforms come from torch's generator
+    method      "recursive_rejection", from the root to the leaves, or "traversal", from the leaves to the root (Weng et al. 2025), which
+                accepts more tokens on average, reads more rows, and takes children drawn without replacement alone
     siblings    how the children of a node were drawn: "without_replacement", each from the row without the siblings before it, or
                 "independent"
     draft_row   [N] or [B, N]: which row of the draft follows node i - 1, at i; entries of leaves are not read
@@ -99,25 +91,20 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
         raise SpeclabError(f"draft is {tuple(draft.shape)}: [B, R, V] with R from 1 to N = {rows - 1} is needed")
     need_one_device(target, draft=draft, drafted=drafted, parents=parents, draft_row=draft_row, uniforms=uniforms, addresses=addresses,
                     lengths=lengths, mask=mask)
-    need_known(siblings=(siblings, SIBLINGS), ties=(ties, TIES))
+    need_known(method=(method, TREE_METHODS), siblings=(siblings, SIBLINGS), ties=(ties, TIES))
     if uniforms is None and addresses is None and seeds is None and positions is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
 
-    each, of_nodes, of_target = (requests,), (requests, rows - 1), (requests, rows)
-    of_draft = (requests, 0 if draft is None else draft.shape[1])
-
-    def spread(name, value, shape=of_target, dtype=torch.float32):
-        return spread_over(name, value, shape, dtype, target.device)
-
     def by_node(name, value):
         # [N] is one row for all requests.
-        return spread(name, value[None] if value is not None and value.dim() == 1 else value, of_nodes, torch.int32)
+        one = value[None] if value is not None and value.dim() == 1 else value
+        return spread_over(name, one, (requests, rows - 1), torch.int32, target.device)
 
+    options = spread_options(
+        target, 0 if draft is None else draft.shape[1], seeds=seeds, positions=positions, mask=mask, target_temperature=target_temperature,
+        target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp, draft_temperature=draft_temperature,
+        draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
     return VerifiedTree(*_verify_tree(
         target, draft, drafted.to(torch.int32).contiguous(), by_node("parents", parents), by_node("draft_row", draft_row), uniforms,
-        addresses, spread("seeds", seeds, each, torch.int64), spread("positions", positions, each, torch.int64),
-        None if lengths is None else lengths.to(torch.int32), mask_of(mask, requests, rows, vocab),
-        spread("target_temperature", target_temperature), spread("target_cutoff", target_cutoff),
-        spread("target_log_sum_exp", target_log_sum_exp), spread("draft_temperature", draft_temperature, of_draft),
-        spread("draft_cutoff", draft_cutoff, of_draft), spread("draft_log_sum_exp", draft_log_sum_exp, of_draft), siblings, ties,
-        bool(emulate)))
+        addresses, lengths=None if lengths is None else lengths.to(torch.int32), method=method, siblings=siblings, ties=ties,
+        emulate=bool(emulate), **options))

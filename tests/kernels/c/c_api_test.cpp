@@ -387,7 +387,8 @@ TEST_CASE("a structure of another version is understood or refused") {
 
 TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU and on the CPU") {
   const std::vector<std::int32_t> parents{-1, -1, 0, 0, 1};
-  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+  for (const Drafting how :
+       {Drafting::without_replacement, Drafting::independent, Drafting::chosen, Drafting::traversed}) {
     TreeLogits logits({.requests = 12, .vocab = 60, .distance = 0.8}, parents, how, 71);
     logits.drafted_at(2, 0) = 60;
     std::vector<Token> tokens(12 * 6);
@@ -410,6 +411,7 @@ TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU a
     tree.parents = {parents.data(), nullptr, 0, 1};
     tree.siblings = how == Drafting::independent ? speclab_independent : speclab_without_replacement;
     tree.path = logits.path.data();
+    tree.tree_method = how == Drafting::traversed ? speclab_traversal : speclab_recursive_rejection;
     for (const int emulate : {-1, 0, 1}) {
       CAPTURE(emulate);
       std::fill(logits.path.begin(), logits.path.end() - 1, -5);
@@ -421,6 +423,15 @@ TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU a
       CHECK(logits.flags == flags);
       CHECK(tokens == expected_tokens);
       CHECK(counts == expected_counts);
+    }
+    // A caller whose header has no methods.
+    if (how == Drafting::without_replacement) {
+      tree.struct_size = 96;
+      tree.tree_method = 77;
+      REQUIRE(speclab_verify_tree_on_cpu(&tree, 0) == speclab_ok);
+      CHECK(logits.path == path);
+      tree.struct_size = sizeof tree;
+      tree.tree_method = speclab_recursive_rejection;
     }
     // Each field of the structure arrives.
     const std::vector<std::int32_t> rows{4, 3, 2, 1, 0};
@@ -452,7 +463,16 @@ TEST_CASE("trees through the C interface: mistakes are told") {
   tree.parents = {logits.parents.data(), nullptr, 0, 1};
   tree.siblings = 2;
   refused("siblings is 2");
+  tree.siblings = speclab_independent;
+  tree.tree_method = speclab_traversal;
+  refused("without replacement, not independent");
   tree.siblings = 0;
+  tree.tree_method = 2;
+  refused("tree_method is 2: 0 to 1");
+  tree.tree_method = 0;
+  tree.reserved = 1;
+  refused("reserved is 1");
+  tree.reserved = 0;
   batch.method = speclab_block;
   refused("leave that of the batch token");
   batch.method = speclab_token;
@@ -462,7 +482,7 @@ TEST_CASE("trees through the C interface: mistakes are told") {
   tree.batch = nullptr;
   refused("batch is null");
   tree.batch = &batch;
-  tree.struct_size = sizeof tree - 8;
+  tree.struct_size = 88;
   refused("sizeof(speclab_tree_batch) is needed, 96 or more");
   CHECK(speclab_verify_tree(nullptr, nullptr) == speclab_invalid_argument);
   CHECK(std::string(speclab_last_error()) == "tree is null: a speclab_tree_batch is needed");

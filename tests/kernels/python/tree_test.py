@@ -49,6 +49,45 @@ def definition(target, draft, drafted, parents, uniforms, replaced):
     return path, int(((sums <= goal) | (p <= 0)).long().argmin()), margin
 
 
+def traversal(target, draft, drafted, parents, uniforms):
+    """The same by traversal (Weng et al. 2025, Algorithm 1), as published, for children drawn without replacement."""
+    margin, units, rows, reach = [1.0], {-1: 1.0}, {-1: (target[0].clone(), draft[0].clone())}, {-1: 1.0}
+
+    def accepted(node):
+        """The last accepted node at or behind this one, or None."""
+        for child in (child for child, parent in enumerate(parents) if parent == node):
+            (p, q), token = rows[node], int(drafted[child])
+            reach[child] = min(1.0, reach[node] * float(p[token] / q[token])) if q[token] > 0 else 0.0
+            units[child] = units[node]
+            rows[child] = target[child + 1].clone(), draft[child + 1].clone() if child + 1 < len(draft) else None
+            found = accepted(child)
+            if found is not None:
+                return found
+            left = (reach[node] * p - q).clamp(min=0)
+            total = float(left.sum())
+            below = total + 1 - reach[node]
+            units[node] *= below * (1 - float(q[token]))
+            reach[node] = total / below
+            q[token] = 0
+            rows[node] = (left / total if total > 0 else p), q / q.sum()
+        if node < 0:
+            return node
+        margin.append(units[node] * abs(float(uniforms[node]) - reach[node]))
+        return node if float(uniforms[node]) < reach[node] else None
+
+    last = accepted(-1)
+    path, node = [], last
+    while node >= 0:
+        path.insert(0, node)
+        node = parents[node]
+    p = rows[last][0]
+    sums = p.cumsum(0)
+    goal = float(uniforms[-1]) * float(sums[-1])
+    inner = sums[(sums > 0) & (sums < sums[-1])]
+    margin.append(units[last] * reach[last] * float((inner - goal).abs().min()) if len(inner) else 1.0)
+    return path, int(((sums <= goal) | (p <= 0)).long().argmin()), min(margin)
+
+
 def batch(requests=40, vocab=12, parents=TREE, siblings="without_replacement", seed=1):
     """Logits, tokens drawn from the draft's rows of their parents, and uniforms."""
     generator = torch.Generator().manual_seed(seed)
@@ -88,6 +127,30 @@ def test_decisions_are_the_definitions(siblings, emulate):
         assert int(result.counts[request]) == len(tokens)
         refused += path[:1] != [0]
     assert near <= 1 and refused > 5
+
+
+@pytest.mark.parametrize("emulate", [False, True])
+def test_traversal_is_the_definitions(emulate):
+    target, draft, drafted, parents, uniforms = batch()
+    result = verify_tree(target, draft, drafted, parents, uniforms, method="traversal", emulate=emulate)
+    near = longer = 0
+    for request in range(40):
+        p, q = target[request].double().softmax(-1), draft[request].double().softmax(-1)
+        path, following, margin = traversal(p, q, drafted[request], TREE, uniforms[request])
+        if margin < (BAND if emulate else 1e-12):
+            near += 1
+            continue
+        assert result.path[request].tolist() == path + [-1] * (7 - len(path))
+        assert (int(result.accepted[request]), int(result.next[request])) == (len(path), following)
+        longer += len(path)
+    assert near <= 2 and longer > 20
+
+
+def test_traversal_of_a_chain_is_block_verification():
+    target, draft, drafted, parents, uniforms = batch(parents=[-1, 0, 1])
+    one = verify_tree(target, draft, drafted, parents, uniforms, method="traversal")
+    other = verify(target, draft, drafted, uniforms, method="block")
+    assert (one.tokens == other.tokens).all() and (one.counts == other.counts).all()
 
 
 def test_a_chain_is_a_chain():
@@ -131,13 +194,15 @@ def test_distribution():
 
 def test_operator_is_one_for_torch():
     target, draft, drafted, parents, uniforms = batch(2)
-    plain = (target, draft, drafted.int(), parents.int().expand(2, 7), None, uniforms, *11 * [None], "without_replacement", "shared", False)
+    plain = (target, draft, drafted.int(), parents.int().expand(2, 7), None, uniforms, *11 * [None], "recursive_rejection", "without_replacement", "shared",
+             False)
     torch.library.opcheck(torch.ops.speclab.verify_tree.default, plain)
 
 
 def test_mistakes_are_told():
     target, draft, drafted, parents, uniforms = batch(2)
-    for pattern, change in (("siblings is 'drawn'", {"siblings": "drawn"}), ("ties is", {"ties": "all"}), ("parents is", {"parents": parents[:3]}),
+    for pattern, change in (("method is 'block'", {"method": "block"}), ("not independent", {"method": "traversal", "siblings": "independent"}),
+                            ("drawn children", {"method": "traversal", "draft": None}), ("siblings is 'drawn'", {"siblings": "drawn"}), ("ties is", {"ties": "all"}), ("parents is", {"parents": parents[:3]}),
                             ("draft is", {"draft": target}), ("drafted", {"drafted": drafted[:, :3]}), ("draft_row is", {"draft_row": parents[:2]}),
                             ("uniforms is", {"uniforms": uniforms[:, :3]}), ("one device", {"lengths": torch.ones(2, device="meta")})):
         with pytest.raises(SpeclabError, match=pattern):

@@ -272,7 +272,8 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
         t.batch.draft = {};
       },
       "drawn children");
-  CHECK(mentions(error([](TreeBatch& t) { t.method = static_cast<TreeMethod>(2); }), "method is 2: 0 to 1"));
+  CHECK(mentions(error([](TreeBatch& t) { t.method = static_cast<TreeMethod>(2); }),
+                 "tree_method is 2: 0 to 1"));
   CHECK(tree_launch(logits.tree()).blocks == 2);
   TreeBatch none = logits.tree();
   none.batch = {};
