@@ -116,6 +116,7 @@ BenchOutcome expected_outcome(const DraftTree& tree, double acceptance) {
       expected.accepted += accepted;
       left -= accepted;
       expected.refused += left;
+      if (child == children.front()) expected.refusing += left;
     }
     if (!children.empty()) expected.rejecting += left;
   }
@@ -155,11 +156,13 @@ BenchOutcome outcome_of(const DraftTree& tree, const BenchResults& results) {
       found.accepted += share;
       found.tried += share;
       found.refused += share * static_cast<double>(child - children.begin());
+      found.refusing += child == children.begin() ? 0 : share;
       node = accepted;
     }
     const std::vector<std::int32_t>& children = tree.children(node);
     (children.empty() ? found.leaves : found.rejecting) += share;
     found.tried += children.empty() ? 0 : share;
+    found.refusing += children.empty() ? 0 : share;
     found.refused += share * static_cast<double>(children.size());
   }
   return found;
