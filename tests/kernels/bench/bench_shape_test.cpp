@@ -73,6 +73,7 @@ TEST_CASE("the outcome that is expected of a chain is that of independent accept
   CHECK(expected.leaves == doctest::Approx(0.343));
   CHECK(expected.tried == doctest::Approx(1 + 0.7 + 0.49));
   CHECK(expected.refused == doctest::Approx(expected.rejecting));
+  CHECK(expected.refusing == doctest::Approx(expected.rejecting));
 }
 
 TEST_CASE("the outcome of a tree is what its paths say, and what walks along it come to") {
@@ -84,6 +85,7 @@ TEST_CASE("the outcome of a tree is what its paths say, and what walks along it 
   CHECK(found.accepted == 1);
   CHECK(found.tried == doctest::Approx((2 + 1 + 1 + 2) / 4.0));
   CHECK(found.refused == doctest::Approx((1 + 2 + 1 + 2) / 4.0));
+  CHECK(found.refusing == doctest::Approx((1 + 1 + 1 + 1) / 4.0));
   CHECK(found.leaves == doctest::Approx(0.5));
   CHECK(found.rejecting == doctest::Approx(0.5));
   const BenchOutcome expected = expected_outcome(tree, 0.6);
@@ -91,6 +93,7 @@ TEST_CASE("the outcome of a tree is what its paths say, and what walks along it 
   CHECK(expected.accepted == doctest::Approx(0.6 + second + 0.6 * (0.6 + second)));
   CHECK(expected.tried == doctest::Approx(1.6));
   CHECK(expected.refused == doctest::Approx((0.4 + 0.4 * 0.4) * 1.6));
+  CHECK(expected.refusing == doctest::Approx(0.4 * 1.6));
   CHECK(expected.rejecting == doctest::Approx(0.16 * 1.6));
   CHECK(expected.leaves == doctest::Approx(1 - 0.16 * 1.6));
   // Numbers that cannot be leave nothing, and break nothing.

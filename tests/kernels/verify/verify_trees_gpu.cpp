@@ -39,7 +39,8 @@ int main() {
     return skipped;
   }
   int wrong = 0;
-  for (const Drafting how : {Drafting::without_replacement, Drafting::independent, Drafting::chosen}) {
+  for (const Drafting how :
+       {Drafting::without_replacement, Drafting::independent, Drafting::chosen, Drafting::traversed}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
       for (const std::int32_t vocab : {7, 1000, 40001}) {
         wrong += tree_faults(branching_tree({3, 2, 1}).parents(), how, dtype, vocab);
