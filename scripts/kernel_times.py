@@ -115,7 +115,14 @@ def predicted_tree(device, by_name, point, method):
                      method["launches"][0], method["bytes_read"], method["expected"], point["workload"].startswith("chosen"))
 
 
-PREDICTED = {"fused": predicted_fused, "tree": predicted_tree}
+def predicted_cluster(device, by_name, point, method):
+    """A chain is a tree without branches, and the launch walks down it in the same way (kernels/verify/cluster.hpp)."""
+    name, _ = FORMATS[point["dtype"]]
+    return tree_time(device, by_name[f"cluster::Lazy<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
+                     method["launches"][0], method["bytes_read"], method["expected"], False)
+
+
+PREDICTED = {"fused": predicted_fused, "cluster": predicted_cluster, "tree": predicted_tree}
 
 
 def predictions_at(kernels, points):
