@@ -239,7 +239,13 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
   CHECK(mentions(error([](TreeBatch& t) { t.batch.accepted = nullptr; }), "accepted is null"));
   CHECK(mentions(error([](TreeBatch& t) { t.batch.target.row_stride = 49; }), "target.row_stride is 49"));
   CHECK(mentions(error([](TreeBatch& t) { t.path = t.batch.accepted; }), "overlaps path"));
-  CHECK(mentions(error([&](TreeBatch& t) { t.path = logits.parents.data(); }), "parents"));
+  // As many as `path` has: behind `logits.parents` lies another array, and either may be named.
+  std::vector<std::int32_t> parents_and_path(logits.path.size());
+  CHECK(mentions(error([&](TreeBatch& t) {
+                   t.parents = {parents_and_path.data(), nullptr, 0, 1};
+                   t.path = parents_and_path.data();
+                 }),
+                 "parents ("));
   CHECK(mentions(error([](TreeBatch& t) {
                    t.batch.requests = 0x7fffffff;
                    t.batch.vocab = 20000;
