@@ -21,6 +21,7 @@ import subprocess
 import sys
 import sysconfig
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -131,6 +132,11 @@ class Line:
     opcode: str
     operands: list
 
+    @cached_property
+    def registers_read(self):
+        first = 0 if self.opcode.startswith(("ST", "RED", "BAR", "BRA", "EXIT")) else 1
+        return {int(number) for operand in self.operands[first:] for number in re.findall(r"\bR(\d+)\b", operand)}
+
 
 def lines_of(text):
     lines = []
@@ -184,15 +190,9 @@ def instructions_an_id(blocks):
     return length / HELD
 
 
-def registers_read(line):
-    first = 0 if line.opcode.startswith(("ST", "RED", "BAR", "BRA", "EXIT")) else 1
-    return {int(number) for operand in line.operands[first:] for number in re.findall(r"\bR(\d+)\b", operand)}
-
-
 def loads_before_use(lines):
     """The most 16-byte loads of global memory that lie on one path before a result of any is read."""
     at = {line.address: i for i, line in enumerate(lines)}
-    read = [registers_read(line) for line in lines]
     most, seen = 0, set()
     paths = [(i, frozenset()) for i, line in enumerate(lines) if is_vector_load(line)]
     while paths:
@@ -201,7 +201,7 @@ def loads_before_use(lines):
             seen.add((i, waiting))
             line = lines[i]
             # A load's own address may be in registers of another: that is a use, too.
-            if any(first <= register < first + 4 for register in read[i] for first in waiting):
+            if waiting and any(first <= register < first + 4 for register in line.registers_read for first in waiting):
                 break
             if is_vector_load(line):
                 first = int(re.match(r"R(\d+)", line.operands[0]).group(1))
@@ -228,14 +228,16 @@ def is_vector_load(line):
 
 
 def kernels_of(file):
-    names = re.findall(r"Function (\S.*?):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", demangled(cuobjdump(file, "-res-usage", "-arch", "sm_90")))
+    names = re.findall(r"Function (\S+):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", cuobjdump(file, "-res-usage", "-arch", "sm_90"))
     resources = {name: tuple(map(int, numbers)) for name, *numbers in names}
+    readable = dict(zip(resources, demangled("\n".join(resources)).splitlines()))
     kernels = []
-    for part in demangled(cuobjdump(file, "-sass", "-arch", "sm_90")).split("Function : ")[1:]:
-        name, body = part.split("\n", 1)
+    for part in cuobjdump(file, "-sass", "-arch", "sm_90").split("Function : ")[1:]:
+        symbol, body = part.split("\n", 1)
+        registers, stack, shared = resources[symbol.strip()]
+        name = readable[symbol.strip()]
         if "speclab" not in name:
             continue
-        registers, stack, shared = resources[name.strip()]
         shared = max(0, shared - RESERVED_SHARED)
         lines = lines_of(body)
         blocks = blocks_at_once(registers, shared)

@@ -3,10 +3,10 @@
 # usage: resume.sh SPECLAB_BINARY SOURCE_DIR
 . "${0%/*}/program.bash" "$@"
 
-# 24 cells of some 40 ms each, on a table in a file.
+# 24 cells of some 20 ms each, on a table in a file.
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 cat >sweep.json <<'JSON'
-{"title": "Cells to lose", "engine": "plain", "simulation": {"trials": 32, "length": 6000},
+{"title": "Cells to lose", "engine": "plain", "simulation": {"trials": 8, "length": 6000},
  "models": {"target": {"kind": "table", "file": "table.csv"},
             "draft": {"kind": "uniform"}},
  "sweep": {"/gamma": {"from": 1, "to": 8, "step": 1}, "/seed": [1, 2, 3]}}
@@ -104,7 +104,7 @@ for line in 2 1; do
 done
 
 # Two runs into one folder.
-"$speclab" sweep sweep.json --out shared -q --set simulation.trials=4000 2>/dev/null &
+"$speclab" sweep sweep.json --out shared -q --set simulation.trials=200 2>/dev/null &
 first_run=$!
 until [[ -e shared/journal.jsonl ]]; do sleep 0.01; done
 expect 2 sweep sweep.json --out shared -q
