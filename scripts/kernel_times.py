@@ -72,8 +72,8 @@ def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2,
 
 
 def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen):
-    """Microseconds of the launch that walks down trees, as kernels/verify/tree.hpp does, for the outcome that is expected: rows are
-    summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused."""
+    """Microseconds of the launch that verifies trees, as kernels/verify/tree.hpp and traversal.hpp do, for the outcome that is expected:
+    rows are summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused."""
     def tile_work(an_id):
         return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
 
@@ -111,7 +111,8 @@ def predicted_fused(device, by_name, point, method):
 
 def predicted_tree(device, by_name, point, method):
     name, _ = FORMATS[point["dtype"]]
-    return tree_time(device, by_name[f"tree::Walk<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
+    kernel = {"tree": "Walk", "traversal": "Traverse"}[method["method"]]
+    return tree_time(device, by_name[f"tree::{kernel}<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
                      method["launches"][0], method["bytes_read"], method["expected"], point["workload"].startswith("chosen"))
 
 
@@ -122,7 +123,7 @@ def predicted_cluster(device, by_name, point, method):
                      method["launches"][0], method["bytes_read"], method["expected"], False)
 
 
-PREDICTED = {"fused": predicted_fused, "cluster": predicted_cluster, "tree": predicted_tree}
+PREDICTED = {"fused": predicted_fused, "cluster": predicted_cluster, "tree": predicted_tree, "traversal": predicted_tree}
 
 
 def predictions_at(kernels, points):

@@ -7,7 +7,9 @@
 
 #include "core/random/random_source.hpp"
 #include "core/rules/grown_tree.hpp"
+#include "core/rules/traversal.hpp"
 #include "experiments/bench/made_overlap.hpp"
+#include "kernels/verify/walk_counter.hpp"
 
 namespace speclab {
 
@@ -72,6 +74,36 @@ class MadeRequest {
   std::vector<Token> tokens_;
 };
 
+/// A node of traversal without rows where they are not looked at: those of leaves, and of nodes out of reach.
+struct CountedSiblings : TraversedSiblings<double> {
+  MadeRequest& made;
+  WalkCounter& counter;
+  std::int32_t node;
+  std::size_t refusals = 0;
+
+  double acceptance_probability(Token token) const {
+    counter.tries(node);
+    return TraversedSiblings::acceptance_probability(token);
+  }
+  void refuse(Token token) {
+    counter.refuses(node, refusals++);
+    TraversedSiblings::refuse(token);
+  }
+  Row left() const { return target.size == 0 ? made.target(node) : TraversedSiblings::left(); }
+};
+
+TreeVerdict traversed(MadeRequest& made, SampledRandomSource& random, WalkCounter& counter) {
+  return traverse(made, random, [&](std::int32_t node, double reach) {
+    OwnedRow<double> target({});
+    OwnedRow<double> draft({});
+    if (reach > 0 && !made.children(node).empty()) {
+      target = copy_of(made.target(node));
+      draft = copy_of(made.draft(node));
+    }
+    return CountedSiblings{{{{std::move(target), std::move(draft)}}, reach}, made, counter, node};
+  });
+}
+
 }  // namespace
 
 BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& point, std::int32_t ids,
@@ -82,16 +114,21 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
   MadeLogits how{.spread = workload.spread};
   how.noise = noise_for_overlap(how, ids, point.alpha, workload.filters);
   BenchResults results{tree.size(), {}, {}, {}};
+  std::vector<BenchVerdict> verdicts;
   for (std::int32_t request = 0; request < requests; ++request) {
     MadeRequest made(workload, how, tree, ids, request);
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
-    const TreeVerdict verdict =
-        workload.chosen ? GrownTreeRule{}.verify_tree(made, random) : TreeRule{}.verify_tree(made, random);
+    WalkCounter counter(tree);
+    const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)
+                                : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
+                                                     : TreeRule{}.verify_tree(made, random);
     std::vector<std::int32_t> path;
     for (std::int32_t node = verdict.node; node >= 0; node = tree.parent(node)) path.push_back(node);
-    results.add({path.rbegin(), path.rend()}, verdict.next);
+    std::reverse(path.begin(), path.end());
+    verdicts.push_back({path, verdict.next, 1, counter.ends(verdict.node)});
+    results.add(std::move(path), verdict.next);
   }
-  return outcome_of(tree, results);
+  return method.path_tells() ? outcome_of(tree, results) : outcome_of(verdicts);
 }
 
 BenchOutcome Expectations::at(const BenchMethod& method, const KernelPoint& point) {

@@ -254,7 +254,8 @@ Page kernel_text(const KernelReport& report, std::size_t most_rows) {
        "hot: the method has just run on the same data; flushed: a buffer of twice the second-level cache was "
        "written before. MB are bytes that the algorithm has to move, as counted, not as measured; % copy is "
        "their rate over that of the faster of two copies of the logits' bytes at the same size and cache "
-       "mode.",
+       "mode. Bytes of traversal are expected ones, of rows that overlap as much: its results do not say "
+       "which nodes it tried.",
        "x columns: how many times as long the other takes. TV: total variation between the distribution of "
        "the "
        "first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});

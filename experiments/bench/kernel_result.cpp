@@ -54,7 +54,7 @@ const Typed<KernelReportKind>& described() {
 }
 
 SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype, workload);
-SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, leaves);
+SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, refusing, returned, leaves);
 SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory_bytes, l2_bytes,
                highest_clock_mhz, highest_memory_clock_mhz, driver_cuda, runtime_cuda);
 SPECLAB_RESULT(LeftOut, "left out", size, method, why);

@@ -13,7 +13,7 @@ namespace {
 std::vector<BenchVerdict> verdicts_of_chains(const std::vector<ReferenceVerdict>& found) {
   std::vector<BenchVerdict> verdicts;
   for (const ReferenceVerdict& verdict : found) {
-    BenchVerdict& added = verdicts.emplace_back(BenchVerdict{{}, verdict.next, verdict.margin});
+    BenchVerdict& added = verdicts.emplace_back(BenchVerdict{{}, verdict.next, verdict.margin, {}});
     for (std::int32_t node = 0; node < verdict.accepted; ++node) added.path.push_back(node);
   }
   return verdicts;
@@ -25,10 +25,13 @@ std::vector<BenchVerdict> chain_reference(const TreeBatch& tree) {
 std::vector<BenchVerdict> sigmoid_reference(const TreeBatch& tree) {
   return verdicts_of_chains(verify_sigmoid_reference(tree.batch));
 }
-std::vector<BenchVerdict> walk_reference(const TreeBatch& tree) {
+template <TreeMethod method>
+std::vector<BenchVerdict> tree_reference(const TreeBatch& batch) {
+  TreeBatch tree = batch;
+  tree.method = method;
   std::vector<BenchVerdict> verdicts;
   for (TreeReferenceVerdict& verdict : verify_tree_reference(tree)) {
-    verdicts.push_back({std::move(verdict.path), verdict.next, verdict.margin});
+    verdicts.push_back({std::move(verdict.path), verdict.next, verdict.margin, verdict.met});
   }
   return verdicts;
 }
@@ -40,10 +43,16 @@ std::span<const BenchMethod> bench_methods() {
     std::vector<BenchMethod> methods;
     for (const ImplementationInfo& info : implementations()) {
       const bool sigmoid = info.implementation == Implementation::wagner_sigmoid;
-      methods.push_back(
-          {info.name, info.capability, sigmoid ? sigmoid_reference : chain_reference, info.implementation});
+      methods.push_back({info.name,
+                         info.capability,
+                         sigmoid ? sigmoid_reference : chain_reference,
+                         info.implementation,
+                         {}});
     }
-    methods.push_back({"tree", 90, walk_reference, {}});
+    constexpr auto recursive = TreeMethod::recursive_rejection;
+    constexpr auto traversal = TreeMethod::traversal;
+    methods.push_back({"tree", 90, tree_reference<recursive>, {}, recursive});
+    methods.push_back({"traversal", 90, tree_reference<traversal>, {}, traversal});
     return methods;
   }();
   return all;
@@ -52,26 +61,44 @@ std::span<const BenchMethod> bench_methods() {
 std::vector<BenchMethod> methods_for(KernelWorkload workload, std::span<const BenchMethod> methods) {
   std::vector<BenchMethod> chosen;
   std::copy_if(methods.begin(), methods.end(), std::back_inserter(chosen),
-               [&](const BenchMethod& method) { return method.branches() == info_of(workload).branches; });
+               [&info = info_of(workload)](const BenchMethod& method) {
+                 return method.branches() == info.branches && (method.path_tells() || !info.chosen);
+               });
   return chosen;
 }
 
 std::optional<std::string> unsupported_reason(const BenchMethod& method, const TreeBatch& tree) {
-  return method.branches() ? TreeKernels::unsupported_reason(tree)
+  return method.branches() ? TreeKernels::unsupported_reason(method.asked_of(tree))
                            : unsupported_reason(*method.of_chains, tree.batch);
 }
 
 KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree) {
-  return method.branches() ? KernelLayout{{tree_launch(tree)}, 0} : layout_of(*method.of_chains, tree.batch);
+  return method.branches() ? KernelLayout{{tree_launch(method.asked_of(tree))}, 0}
+                           : layout_of(*method.of_chains, tree.batch);
 }
 
 Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome) {
-  return method.branches() ? tree_traffic(tree, outcome)
+  return method.branches() ? tree_traffic(method.asked_of(tree), outcome)
                            : traffic_of(*method.of_chains, tree.batch, {outcome.accepted, outcome.rejecting});
 }
 
 std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree) {
-  return method.branches() ? run_tree_emulated(tree) : run_emulated(*method.of_chains, tree.batch);
+  return method.branches() ? run_tree_emulated(method.asked_of(tree))
+                           : run_emulated(*method.of_chains, tree.batch);
+}
+
+BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts) {
+  BenchOutcome mean;
+  const double share = 1.0 / static_cast<double>(verdicts.size());
+  for (const BenchVerdict& verdict : verdicts) {
+    mean.accepted += share * static_cast<double>(verdict.path.size());
+    for (double TreeOutcome::*const field :
+         {&TreeOutcome::tried, &TreeOutcome::refused, &TreeOutcome::refusing, &TreeOutcome::returned,
+          &TreeOutcome::leaves, &TreeOutcome::rejecting}) {
+      mean.*field += share * verdict.met.*field;
+    }
+  }
+  return mean;
 }
 
 DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,

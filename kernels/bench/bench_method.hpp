@@ -19,6 +19,7 @@ struct BenchVerdict {
   std::vector<std::int32_t> path;  ///< the accepted nodes; of chains, 0 to one below their number
   Token next = invalid_token;
   double margin = 1;  ///< as ReferenceVerdict::margin and TreeReferenceVerdict::margin
+  TreeOutcome met;    ///< of trees
 };
 
 struct BenchMethod {
@@ -27,14 +28,22 @@ struct BenchMethod {
   /// Of a batch in the host's memory. Methods with the same function have the same verdicts.
   std::vector<BenchVerdict> (*reference)(const TreeBatch&);
   std::optional<Implementation> of_chains;  ///< none: it verifies trees
+  TreeMethod of_trees = TreeMethod::recursive_rejection;
 
   bool branches() const { return !of_chains; }
+  /// Whether the accepted path says what was tried and refused: traversal tries other nodes before.
+  bool path_tells() const { return of_chains || of_trees == TreeMethod::recursive_rejection; }
+  /// The batch to be verified by this method.
+  TreeBatch asked_of(TreeBatch tree) const {
+    tree.method = of_trees;
+    return tree;
+  }
 };
 
 /// The implementations of chains in their order, then those of trees.
 std::span<const BenchMethod> bench_methods();
 
-/// Those of `methods` that are for a workload's shape of drafts.
+/// Those of `methods` that are for a workload's drafts: traversal is not for chosen ones.
 std::vector<BenchMethod> methods_for(KernelWorkload workload, std::span<const BenchMethod> methods);
 
 /// As those of implementation.hpp and verify_tree.hpp; the batch is one of `shape_batch` for the method's
@@ -43,6 +52,9 @@ std::optional<std::string> unsupported_reason(const BenchMethod& method, const T
 KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree);
 Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome);
 std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree);
+
+/// Means of what a reference met of trees.
+BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts);
 
 /// `expected[i]` is about request i of the results.
 DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,

@@ -31,7 +31,7 @@ struct BenchTask {
 struct BenchTimes {
   std::string name;
   std::vector<double> seconds;  ///< one of each repetition
-  BenchOutcome outcome;         ///< of methods
+  BenchOutcome outcome;         ///< of methods; where paths do not tell it, what is accepted alone
   DecisionAgreement decisions;  ///< of some requests, beside the reference
 };
 

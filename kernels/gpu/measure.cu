@@ -116,7 +116,7 @@ class ReferenceSample {
 };
 
 void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspace, cudaStream_t stream) {
-  if (method.branches()) return run_tree_on_gpu(tree, stream);
+  if (method.branches()) return run_tree_on_gpu(method.asked_of(tree), stream);
   run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
 }
 

@@ -9,6 +9,7 @@
 #include "core/rules/traversal.hpp"
 #include "kernels/verify/margin_random_source.hpp"
 #include "kernels/verify/reference.hpp"
+#include "kernels/verify/walk_counter.hpp"
 
 namespace speclab {
 
@@ -23,6 +24,7 @@ class TreeRequest {
   TreeRequest(const TreeBatch& tree, std::int64_t request, DraftTree shape)
       : tree_(tree), request_(request), shape_(std::move(shape)), rows_(list_index(shape_.size())) {}
 
+  const DraftTree& shape() const { return shape_; }
   std::span<const std::int32_t> children(std::int32_t node) const { return shape_.children(node); }
   std::int32_t parent(std::int32_t node) const { return shape_.parent(node); }
   Token token(std::int32_t node) const {
@@ -53,16 +55,20 @@ class TreeRequest {
   std::vector<RowsOfNode> rows_;
 };
 
-/// Siblings of core, whose refusals tell the random source how much is left, and why they may have been.
+/// Siblings of core, whose refusals tell the random source how much is left, and why they may have been; what
+/// is tried and refused is counted.
 template <class Siblings, class Random>
 struct MeasuredSiblings : Siblings {
   Random& random;
   std::uint32_t& flags;
+  WalkCounter& counter;
+  std::int32_t node;
   double unit = 1;  ///< of this node's draws and of those behind it
-  int refusals = 0;
+  std::size_t refusals = 0;
 
   double acceptance_probability(Token token) const {
     random.unit = unit;
+    counter.tries(node);
     return Siblings::acceptance_probability(token);
   }
   void refuse(Token token) {
@@ -76,7 +82,7 @@ struct MeasuredSiblings : Siblings {
     } else {
       shrink(Siblings::refuse(token));
     }
-    ++refusals;
+    counter.refuses(node, refusals++);
     random.unit = unit;
   }
   auto left() const {
@@ -108,11 +114,12 @@ struct MeasuredSiblings : Siblings {
 };
 
 template <class Random>
-TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& random, std::uint32_t& flags) {
+TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& random, std::uint32_t& flags,
+                         WalkCounter& counter) {
   const auto walk = [&]<class Siblings>(const auto& make) {
     return walk_down(view, random, [&](std::int32_t node) {
       random.unit = 1;
-      return MeasuredSiblings<Siblings, Random>{make(node), random, flags};
+      return MeasuredSiblings<Siblings, Random>{make(node), random, flags, counter, node};
     });
   };
   const auto drawn = [&](std::int32_t node) {
@@ -126,6 +133,8 @@ TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& rando
           {{{copy_of(view.target(node)), leaf ? none : copy_of(view.draft(node))}}, reach},
           random,
           flags,
+          counter,
+          node,
           random.unit};
     });
   }
@@ -161,7 +170,9 @@ std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
     MarginRandomSource random([&](Draw draw) { return tree_uniform_of(tree, request, draw); });
     // A uniform of 1 counts as one below it, which a sum that was rounded can refuse.
     random.one_is_exact = false;
-    const TreeVerdict found = walk_request(tree, view, random, verdict.flags);
+    WalkCounter counter(view.shape());
+    const TreeVerdict found = walk_request(tree, view, random, verdict.flags, counter);
+    verdict.met = counter.ends(found.node);
     for (std::int32_t node = found.node; node >= 0; node = view.parent(node)) verdict.path.push_back(node);
     std::reverse(verdict.path.begin(), verdict.path.end());
     verdict.next = found.next;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/verify/tree_batch.hpp"
+#include "kernels/verify/verify_tree.hpp"
 
 namespace speclab {
 
@@ -18,6 +19,7 @@ struct TreeReferenceVerdict {
   /// multiplied with the totals that residuals were divided by, and with the shares of the draft that refused
   /// siblings left, by 1 over which errors of single precision are magnified.
   double margin = 1;
+  TreeOutcome met;  ///< of this request alone
 };
 
 /// The verdict of every request of a batch in host memory, by `walk_down` of core/rules/tree.hpp; outputs of

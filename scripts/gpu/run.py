@@ -34,7 +34,7 @@ MEASURED = {
                   "1,4,128256;32,4,128256;256,4,128256;32,4,32000;32,4,256000"], 60),
     "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16", "--sizes",
                "1,26,128256;32,26,128256;256,26,128256;32,60,128256;32,26,32000;32,26,256000"], 90),
-    "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree", "--dtype", "f32", "--quick",
+    "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree,traversal", "--dtype", "f32", "--quick",
                 "--repetitions", "100"], 60),
 }
 MEASURED_ALPHA = "0.7"

@@ -61,8 +61,8 @@ def sizes(rows, record):
     for row in rows:
         row = {**USUAL, **row}
         found.setdefault((*(row[key] for key in KEYS), row["cache"]), {})[row["method"]] = row
-    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "predicted", "cluster us", "baseline us",
-              "wagner-sigmoid us", "wrong")]
+    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "predicted", "cluster us", "traversal us",
+              "baseline us", "wagner-sigmoid us", "wrong")]
     for key, methods in sorted(found.items(), key=str):
         ours = next((methods[name] for name in OURS if name in methods), None)
         if ours is None:
@@ -71,7 +71,7 @@ def sizes(rows, record):
         shown.append((*key, ours["method"], f"{ours['median_us']:.1f}", f"{100 * ours['of_copy']:.0f}",
                       "" if of_model is None else f"{of_model:.0f}",
                       *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in
-                        ("cluster", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
+                        ("cluster", "traversal", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
     widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]
     for row in shown:
         print("  " + "  ".join(str(cell).rjust(width) for cell, width in zip(row, widths)))

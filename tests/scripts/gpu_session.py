@@ -55,7 +55,8 @@ def write_result(different):
     # As results have been since there are several workloads.
     trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree", "median_us": 44.04}
     cut = {**ROW, "workload": "cut-offs", "method": "fused", "median_us": 66.06}
-    (scratch / "workloads.json").write_text(json.dumps({"verification": [trees, cut]}))
+    traversal = {**trees, "method": "traversal", "median_us": 55.05}
+    (scratch / "workloads.json").write_text(json.dumps({"verification": [trees, traversal, cut]}))
 
 
 try:
@@ -106,7 +107,7 @@ try:
     summarise = [sys.executable, source / "scripts/gpu/summarise.py", archive, "--results", scratch / "results"]
     said = run(*summarise, expect=1)
     assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
-    assert any("trees" in line and "44.0" in line for line in said.splitlines()), said
+    assert any("trees" in line and "44.0" in line and "55.0" in line for line in said.splitlines()), said
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
@@ -122,6 +123,7 @@ try:
     if predicts:
         known = {(entry["workload"], entry["method"], entry["requests"]): entry for entry in record["predictions"]["predictions"]}
         assert {name for name, _, _ in known} == {"chains", "cut-offs", "min-p", "trees", "chosen-trees"}, known
+        assert ("trees", "traversal", 32) in known and ("chosen-trees", "traversal", 32) not in known, known
         assert all(entry["predicted_us"] > entry["bytes_us"] > 0 for entry in known.values()), known
     # The first entry is as it was before there were several workloads.
     record["predictions"] = {"predictions": [{"requests": 32, "predicted_us": 31.31}, {**trees, "predicted_us": 37.37}]}

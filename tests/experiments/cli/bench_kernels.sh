@@ -12,11 +12,13 @@ assert data == json.load(open('dry/result.json'))" out
 says dry/report.html "a dry run: nothing was measured"
 expect 0 bench kernels --dry-run --quick
 says out "Run in the emulator, against the reference"
-expect 0 bench kernels --dry-run --quick --workload all --baselines fused,tree --json
+expect 0 bench kernels --dry-run --quick --workload all --baselines fused,tree,traversal --json
 python "assert data['problems'] == 0 and len({point['workload'] for point in data['points']}) == 5
 assert all(row['different'] == 0 and row['loaded_bytes'] < 1.3 * row['counted_bytes'] for row in data['emulated'])" out
 expect 2 bench kernels --dry-run --workload trees --baselines fused
 says err "none of them is for --workload trees"
+expect 2 bench kernels --dry-run --workload chosen-trees --baselines traversal
+says err "none of them is for --workload chosen-trees"
 for bad in "--workload forests" "--sizes 1,2" "--sizes 1,2,3 --quick" "--dtype f64" "--alpha 2" "--baselines nobody" "--cache warm" \
   "--dry-run --memory-gib 0" "--repetitions 0" "--from nowhere.json"; do
   # shellcheck disable=SC2086  # several arguments

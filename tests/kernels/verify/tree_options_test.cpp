@@ -194,6 +194,20 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         const auto loaded = static_cast<double>(logits.run());
         const TreeOutcome outcome = OutcomeOfPaths(logits).outcome;
         CHECK(outcome.refused > 0);
+        // Counted along the reference's walk.
+        TreeOutcome met;
+        for (const TreeReferenceVerdict& verdict : verify_tree_reference(logits.tree())) {
+          met.tried += verdict.met.tried / logits.batch.requests;
+          met.refused += verdict.met.refused / logits.batch.requests;
+          met.refusing += verdict.met.refusing / logits.batch.requests;
+          met.returned += verdict.met.returned / logits.batch.requests;
+          met.leaves += verdict.met.leaves / logits.batch.requests;
+        }
+        CHECK(met.tried == doctest::Approx(outcome.tried));
+        CHECK(met.refused == doctest::Approx(outcome.refused));
+        CHECK(met.refusing == doctest::Approx(outcome.refusing));
+        CHECK(met.returned == doctest::Approx(outcome.returned));
+        CHECK(met.leaves == doctest::Approx(outcome.leaves));
         if (how == Drafting::traversed) CHECK(outcome.returned > 0);
         const double counted = tree_traffic(logits.tree(), outcome).read;
         // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row
