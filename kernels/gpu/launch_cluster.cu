@@ -1,6 +1,6 @@
 #include "kernels/gpu/cuda_executor.hpp"
 #include "kernels/gpu/launch_on_gpu.hpp"
-#include "kernels/verify/dispatch.hpp"
+#include "kernels/verify/cluster_layout.hpp"
 
 namespace speclab {
 

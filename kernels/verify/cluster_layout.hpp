@@ -9,7 +9,7 @@
 #include <string>
 
 #include "kernels/verify/cluster.hpp"
-#include "kernels/verify/fused_layout.hpp"
+#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 
