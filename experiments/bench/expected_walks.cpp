@@ -118,7 +118,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
   for (std::int32_t request = 0; request < requests; ++request) {
     MadeRequest made(workload, how, tree, ids, request);
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
-    WalkCounter counter(tree);
+    WalkCounter counter(tree);  // of traversal alone
     const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)
                                 : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
                                                      : TreeRule{}.verify_tree(made, random);
@@ -128,7 +128,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
     verdicts.push_back({path, verdict.next, 1, counter.ends(verdict.node)});
     results.add(std::move(path), verdict.next);
   }
-  return method.path_tells() ? outcome_of(tree, results) : outcome_of(verdicts);
+  return outcome_of(method, tree, results, verdicts);
 }
 
 BenchOutcome Expectations::at(const BenchMethod& method, const KernelPoint& point) {

@@ -99,8 +99,7 @@ EmulatedRow emulated_row(const BenchMethod& method, KernelWorkload workload, Dty
   row.loaded_bytes = run_emulated(method, placed.tree);
   const BenchResults results = fetch_results(memory, placed.tree);
   const std::vector<BenchVerdict> expected = method.reference(placed.tree);
-  const BenchOutcome outcome =
-      method.path_tells() ? outcome_of(draft_plan(shape).tree, results) : outcome_of(expected);
+  const BenchOutcome outcome = outcome_of(method, draft_plan(shape).tree, results, expected);
   row.counted_bytes = traffic_of(method, placed.tree, outcome).read;
   const DecisionAgreement found = agreement_of(method, expected, shape.vocab, results);
   row.agreed = found.requests - found.within_band - found.different;

@@ -92,13 +92,14 @@ BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts) {
   const double share = 1.0 / static_cast<double>(verdicts.size());
   for (const BenchVerdict& verdict : verdicts) {
     mean.accepted += share * static_cast<double>(verdict.path.size());
-    for (double TreeOutcome::*const field :
-         {&TreeOutcome::tried, &TreeOutcome::refused, &TreeOutcome::refusing, &TreeOutcome::returned,
-          &TreeOutcome::leaves, &TreeOutcome::rejecting}) {
-      mean.*field += share * verdict.met.*field;
-    }
+    mean.add(verdict.met, share);
   }
   return mean;
+}
+
+BenchOutcome outcome_of(const BenchMethod& method, const DraftTree& tree, const BenchResults& results,
+                        const std::vector<BenchVerdict>& verdicts) {
+  return method.path_tells() ? outcome_of(tree, results) : outcome_of(verdicts);
 }
 
 DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,

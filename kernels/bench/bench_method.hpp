@@ -56,6 +56,10 @@ std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree);
 /// Means of what a reference met of trees.
 BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts);
 
+/// What the results say of the batch, or, where paths do not tell it, the verdicts on the same requests.
+BenchOutcome outcome_of(const BenchMethod& method, const DraftTree& tree, const BenchResults& results,
+                        const std::vector<BenchVerdict>& verdicts);
+
 /// `expected[i]` is about request i of the results.
 DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,
                                std::int32_t vocab, const BenchResults& results);

@@ -20,6 +20,16 @@ struct TreeOutcome {
   double returned = 0;   ///< children refused by traversal after their own children were tried
   double leaves = 0;     ///< share of the requests whose path ends at a leaf
   double rejecting = 0;  ///< share of the requests whose path ends where all children were refused
+
+  /// Adds a request's own, or that of several, by its share in the mean.
+  void add(const TreeOutcome& other, double share) {
+    tried += share * other.tried;
+    refused += share * other.refused;
+    refusing += share * other.refusing;
+    returned += share * other.returned;
+    leaves += share * other.leaves;
+    rejecting += share * other.rejecting;
+  }
 };
 
 /// The one launch. Throws std::invalid_argument with the reason for a batch that cannot be run.

@@ -131,7 +131,7 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
       BenchResults results{point.gamma, {}, {}, {}};
       const std::vector<BenchVerdict> verdicts = method.reference(batch.tree);
       for (const BenchVerdict& verdict : verdicts) results.add(verdict.path, verdict.next);
-      const BenchOutcome found = method.path_tells() ? outcome_of(tree, results) : outcome_of(verdicts);
+      const BenchOutcome found = outcome_of(method, tree, results, verdicts);
       const auto agrees = [&](const BenchOutcome& expected) {
         const auto near = [](double a, double b, double error) { return std::abs(a - b) < 4.5 * error; };
         return near(found.accepted, expected.accepted, 0.06) && near(found.tried, expected.tried, 0.06) &&

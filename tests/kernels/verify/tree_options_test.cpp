@@ -197,11 +197,7 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         // Counted along the reference's walk.
         TreeOutcome met;
         for (const TreeReferenceVerdict& verdict : verify_tree_reference(logits.tree())) {
-          met.tried += verdict.met.tried / logits.batch.requests;
-          met.refused += verdict.met.refused / logits.batch.requests;
-          met.refusing += verdict.met.refusing / logits.batch.requests;
-          met.returned += verdict.met.returned / logits.batch.requests;
-          met.leaves += verdict.met.leaves / logits.batch.requests;
+          met.add(verdict.met, 1.0 / logits.batch.requests);
         }
         CHECK(met.tried == doctest::Approx(outcome.tried));
         CHECK(met.refused == doctest::Approx(outcome.refused));
