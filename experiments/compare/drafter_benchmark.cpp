@@ -127,6 +127,7 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                        .verify = config.section<CompareSection>("compare").verify,
                        .rule = make_rule(rule, 1).sampled};
   require_one_draft(entry.rule, rule, "compare");
+  require_every_gamma(rule, "compare");
   const DrafterRequest request{.factory = factory,
                                .corpus = task_config.corpus,
                                .corpus_path = task_path + "/corpus",

@@ -95,6 +95,7 @@ class OptimalGammaExperiment final : public Experiment {
       throw ConfigError("/models",
                         "optimal_gamma compares with a formula, which needs models of one exact alpha");
     }
+    require_every_gamma(cell.config.rule, "optimal_gamma");
     auto prepared = std::make_unique<SearchCell>(cell, *setup->exact_alpha);
     const int most = cell.config.section<SearchSection>("search").max_gamma;
     for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
@@ -103,7 +104,7 @@ class OptimalGammaExperiment final : public Experiment {
   /// Cells of one set-up share the jobs of every γ, whatever their own.
   Division division(const Config& cell) const override {
     Config any_gamma = cell;
-    if (!cell.rule.entry().depends_on_gamma) any_gamma.gamma = 1;
+    any_gamma.gamma = 1;
     return division_of_decoding(any_gamma);
   }
   bool runs_on_gpu() const override { return true; }

@@ -73,6 +73,7 @@ ContextChain chain_of(const Setup& setup) {
                       "exact needs a rule of one draft that decides position by position, such as token or "
                       "lenience; this one looks at several positions or drafts at once");
   }
+  require_every_gamma(setup.rule_config, "exact");
   try {
     return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, memory,
                                setup.simulation.prompts);

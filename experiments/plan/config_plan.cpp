@@ -149,6 +149,7 @@ std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> 
     } else {
       const auto setup = jobs.setup(config);
       require_positions(setup->rule.sampled);
+      require_every_gamma(config.rule, "a plan");
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);
         one.acceptance = {{exact, exact, exact}, "the models, exactly"};

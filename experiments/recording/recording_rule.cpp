@@ -34,7 +34,9 @@ std::optional<AnyRule> rate_rule(const std::string& name) {
   const RuleKind* kind = rule_family().find_entry(name);
   if (kind == nullptr || name == "token" || name == "block") return std::nullopt;
   try {
-    AnyRule rule = make_rule(read(kind_of(rule_family()), Json{{"kind", name}}, "--rule"), 1).sampled;
+    const RuleConfig config = read(kind_of(rule_family()), Json{{"kind", name}}, "--rule");
+    require_every_gamma(config, "a recording");
+    AnyRule rule = make_rule(config, 1).sampled;
     if (rule->has_acceptance_rate()) return rule;
   } catch (const ConfigError& error) {
     throw UsageError(fmt::format("--rule {}: {}", name, error.what()));

@@ -22,7 +22,7 @@ namespace {
 /// What the set-up, and nothing but the set-up, depends on.
 std::string setup_key(const Config& config) {
   std::set<std::string> names{"models", "corpus", "sampling", "rule", "simulation", "seed", "engine"};
-  if (config.rule.entry().depends_on_gamma) names.insert({"gamma", "cost"});
+  if (depends_on_gamma(config.rule, config.gamma)) names.insert({"gamma", "cost"});
   if (config.simulation.until) names.insert("cost");  // which decides about the width of some intervals
   const Json json = config_json(config);
   std::string key;

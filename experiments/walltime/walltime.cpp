@@ -144,6 +144,7 @@ class WalltimeExperiment final : public Experiment {
       check_batches(clocked, jobs.factory());
       auto setup = jobs.setup(clocked);
       require_one_draft(setup->rule.sampled, cell.config.rule, name());
+      require_every_gamma(cell.config.rule, name());
       return std::make_unique<ClockedCell>(cell, std::move(setup));
     }
     auto setup = jobs.setup(cell.config);

@@ -7,10 +7,8 @@ add_library(speclab_options INTERFACE)
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SPECLAB_SHADOWS>>>:-Wshadow> -Werror -ffp-contract=off>)
-# GCC's -Og leaves out optimisations that take long to compile and gain little in code that runs once a cell.
-# With it GCC 12 sees overlapping copies and overflows in short std::string assignments where there are none (GCC bug 105651).
-set(SPECLAB_COMPILED_QUICKLY $<$<CONFIG:Release>:-Og>
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
+# No target adds a flag that changes the code which is made: of the copies of an inline function the linker keeps the first,
+# whatever it was compiled with, and every caller runs that one. tests/layers/flags.py holds a build to it.
 # GCC looks for garbage at 128 MB as default, and seldom finds any: 7% of its time for 10% more memory.
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=500000>)

@@ -1,5 +1,8 @@
 // Every verification rule: one line each, in the order of `speclab list`.
+#include <fmt/format.h>
+
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/config_error.hpp"
 
 // clang-format off
 #define SPECLAB_RULES(ENTRY)     \
@@ -54,7 +57,23 @@ bool expected_lossless(const RuleConfig& rule, double temperature) {
 }
 
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma) {
-  return rule.entry().make(rule, RuleRequest{gamma});
+  return rule.entry().make(rule, RuleRequest(gamma));
+}
+
+bool depends_on_gamma(const RuleConfig& rule, std::int32_t gamma) {
+  if (rule.entry().measure) return true;
+  const RuleRequest request(gamma);
+  rule.entry().make(rule, request);
+  return request.asked_for_gamma();
+}
+
+void require_every_gamma(const RuleConfig& rule, const std::string& what) {
+  if (!depends_on_gamma(rule, 1)) return;
+  throw ConfigError(
+      rule.path + "/kind",
+      fmt::format("\"{}\" is made for one gamma, and {} uses several with one program; choose a "
+                  "rule that serves every gamma, or sweep /gamma in the experiment decode",
+                  rule.name(), what));
 }
 
 }  // namespace speclab

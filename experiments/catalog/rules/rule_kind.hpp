@@ -23,9 +23,22 @@ namespace speclab {
 /// rule to it.
 enum class ExpectedLossless { always, at_temperature_zero, never };
 
-/// What a rule may need beyond its own parameters.
-struct RuleRequest {
-  std::int32_t gamma;  ///< drafted tokens per round
+/// What a rule may need beyond its own parameters. Remembers what was asked, so that a rule which does not
+/// ask for gamma serves every gamma.
+class RuleRequest {
+ public:
+  explicit RuleRequest(std::int32_t gamma) : gamma_(gamma) {}
+
+  /// Drafted tokens per round.
+  std::int32_t gamma() const {
+    asked_for_gamma_ = true;
+    return gamma_;
+  }
+  bool asked_for_gamma() const { return asked_for_gamma_; }
+
+ private:
+  std::int32_t gamma_;
+  mutable bool asked_for_gamma_ = false;
 };
 
 /// A rule with everything that was compiled for it.
@@ -57,10 +70,8 @@ struct RuleKind : KindInfo {
   struct Common {};
   ExpectedLossless expected_lossless = ExpectedLossless::never;
   std::function<RulePrograms(const SelectedKind& selected, const RuleRequest& request)> make;
-  /// For rules that `make` builds differently for each gamma and cost, such as trees.
-  bool depends_on_gamma = false;
   /// For rules with parameters that are measured when a config leaves them out: the parameters with those
-  /// filled in; null when nothing had to be measured.
+  /// filled in; null when nothing had to be measured. Such a rule is taken to depend on all of the pilot.
   std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
       nullptr;
   /// Instead of `expected_lossless`, for rules where the parameters decide (lenient at l = 1 is token
@@ -81,5 +92,11 @@ bool expected_lossless(const RuleConfig& rule, double temperature);
 
 /// The programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
+
+/// Whether those differ, or may differ, for another gamma or cost: found by making them once.
+bool depends_on_gamma(const RuleConfig& rule, std::int32_t gamma);
+
+/// Throws ConfigError for a rule that is made for one gamma, where `what` needs one program for several.
+void require_every_gamma(const RuleConfig& rule, const std::string& what);
 
 }  // namespace speclab

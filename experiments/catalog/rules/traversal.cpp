@@ -17,7 +17,7 @@ struct Branching {
 }  // namespace
 
 RuleKind traversal_rule() {
-  RuleKind kind = rule_kind<Branching>(
+  return rule_kind<Branching>(
       "traversal", "Traversal verification of a draft tree, from the leaves to the root. Lossless.",
       ExpectedLossless::always,
       {drafts_field<Branching>("Children of every node."),
@@ -25,10 +25,8 @@ RuleKind traversal_rule() {
              "Children of a node at each depth, instead of \"drafts\" at every one.")},
       [](const Branching& parameters, const std::string& path, const RuleRequest& request) {
         return TraversalRule(
-            tree_of(branching_of(parameters.branching, parameters.drafts, request.gamma, path), path));
+            tree_of(branching_of(parameters.branching, parameters.drafts, request.gamma(), path), path));
       });
-  kind.depends_on_gamma = true;
-  return kind;
 }
 
 }  // namespace speclab

@@ -114,9 +114,8 @@ RuleKind tree_rule() {
     if (parameters.growth == Growth::dynamic) {
       return programs(GrownTreeRule(parameters.drafts, parameters.nodes));
     }
-    return programs(TreeRule(static_tree_of(parameters, request.gamma, selected.path)));
+    return programs(TreeRule(static_tree_of(parameters, request.gamma(), selected.path)));
   };
-  kind.depends_on_gamma = true;
   kind.measure = measured;
   kind.surveyed = {surveyed_rule("tree", TreeParameters{}),
                    surveyed_rule("tree, dynamic", TreeParameters{.branching = std::nullopt,

@@ -5,17 +5,15 @@
 namespace speclab {
 
 RuleKind without_replacement_rule() {
-  RuleKind kind = rule_kind<SeveralDrafts>(
+  return rule_kind<SeveralDrafts>(
       "without-replacement", "Recursive rejection over paths that begin with different tokens. Lossless.",
       ExpectedLossless::always, {drafted_paths_field()},
       [](const SeveralDrafts& parameters, const std::string& path, const RuleRequest& request) {
         // Chains that part at the root.
-        std::vector<std::int32_t> branching(static_cast<std::size_t>(request.gamma), 1);
-        if (request.gamma > 0) branching.front() = parameters.drafts;
+        std::vector<std::int32_t> branching(static_cast<std::size_t>(request.gamma()), 1);
+        if (!branching.empty()) branching.front() = parameters.drafts;
         return TreeRule(tree_of(branching, path));
       });
-  kind.depends_on_gamma = true;
-  return kind;
 }
 
 }  // namespace speclab

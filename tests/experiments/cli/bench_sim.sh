@@ -22,8 +22,10 @@ checks=$((checks + 1))
 [[ ! -e intruder ]] || fail "a program of the working folder was run"
 python "numpy = data['numpy']
 if 'skipped' not in numpy:
-    assert numpy['emitted'] >= numpy['rounds'] >= 800 and sum(numpy['accepted_lengths']) == numpy['rounds'] // 8
-    assert numpy['test']['p'] > 1e-9, numpy" out
+    output, test = numpy['measured']['output'], numpy['measured']['test']
+    assert output['emitted'] >= output['rounds'] >= 800, output
+    assert sum(output['accepted_lengths']) == output['rounds'] // 8, output
+    assert test['p'] > 1e-9, test" out
 rm -r scripts numpy.py
 expect 2 bench
 says err "missing suite"

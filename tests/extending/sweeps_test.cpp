@@ -1,0 +1,256 @@
+// Cells share what does not depend on where they differ. What is shared too widely gives a cell the numbers
+// of another one, so kinds of each family are planted here which use every value that their request holds,
+// and each cell of a sweep over that value has to equal the same cell run alone.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/rules/lenience.hpp"
+#include "experiments/catalog/models/corpus_text.hpp"
+#include "experiments/catalog/rules/rule_entry.hpp"
+#include "sim/drafters/point_rows.hpp"
+#include "sim/models/table_model.hpp"
+#include "sim/policies/fixed.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/run_of.hpp"
+#include "tests/extending/own_kinds.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+struct NoOptions {};
+
+/// Lenient by the number of drafted tokens.
+RuleKind rule_of_gamma() {
+  return rule_kind<NoOptions>("rule-of-gamma", "Planted: its acceptance depends on gamma.",
+                              ExpectedLossless::never, {},
+                              [](const NoOptions&, const std::string&, const RuleRequest& request) {
+                                return LenienceRule(1.0 / request.gamma(), Residual::target_minus_draft);
+                              });
+}
+
+/// Rows that depend on the target and on the corpus.
+ModelKind model_of_request() {
+  return kind_entry<ModelKind, NoOptions>(
+      "model-of-request", "Planted: its rows depend on the target and on the corpus.", {},
+      [](const NoOptions&, const std::string&, const ModelRequest& request) {
+        const std::int32_t vocab = request.target->vocab();
+        std::vector<double> scratch;
+        double first = request.target->next({}, scratch)[0] / 2;
+        if (request.corpus != nullptr) {
+          first += static_cast<double>(request.factory.text(request)->tokens.size() % 97) / 200;
+        }
+        std::vector<double> row(static_cast<std::size_t>(vocab), (1 - first) / (vocab - 1));
+        row[0] = first;
+        return BuiltModel{TableModel(vocab, 0, std::move(row))};
+      });
+}
+
+class OneTokenDrafter {
+ public:
+  struct Memory {};
+  OneTokenDrafter(std::int32_t vocab, std::uint64_t token)
+      : rows_(vocab), token_(static_cast<Token>(token % static_cast<std::uint64_t>(vocab))) {}
+  std::int32_t vocab() const { return rows_.vocab(); }
+  void read(Memory&, std::span<const Token>) const {}
+  Row propose(Memory&, std::span<const Token>, std::int32_t, std::vector<double>&) const {
+    return rows_[token_];
+  }
+  std::int32_t runs(std::int32_t drafted) const { return drafted; }
+
+ private:
+  PointRows rows_;
+  Token token_;
+};
+
+DrafterKind drafter_of_request() {
+  return kind_entry<DrafterKind, NoOptions>(
+      "drafter-of-request", "Planted: what it proposes depends on seed, temperature, target and corpus.", {},
+      [](const NoOptions&, const std::string&, const DrafterRequest& request) {
+        std::vector<double> scratch;
+        const double likely = request.target == nullptr ? 0 : request.target->next({}, scratch)[0];
+        const double number = static_cast<double>(request.seed) + 3 * request.sampling.temperature +
+                              1000 * likely + static_cast<double>(request.text.tokens.size());
+        return MadeDrafter{
+            OneTokenDrafter(request.text.vocabulary.size(), static_cast<std::uint64_t>(std::lround(number)))};
+      });
+}
+
+PolicyKind policy_of_request() {
+  return kind_entry<PolicyKind, NoOptions>(
+      "policy-of-request", "Planted: its length depends on the time of a round.", {},
+      [](const NoOptions&, const std::string&, const PolicyRequest& request) {
+        return FixedPolicy(1 + static_cast<std::int32_t>(std::lround(10 * request.round_time(1))) % 7);
+      });
+}
+
+struct ScheduleByRequest {
+  double seconds;
+};
+
+template <class Events>
+Elapsed run_schedule(const ScheduleByRequest& schedule, const Acceptances& text, Events&) {
+  return {text.tokens, static_cast<double>(text.tokens) * schedule.seconds, static_cast<double>(text.tokens)};
+}
+
+ScheduleKind schedule_of_request() {
+  return kind_entry<ScheduleKind, NoOptions>(
+      "schedule-of-request", "Planted: its time depends on gamma, c and the length.", {},
+      [](const NoOptions&, const std::string&, const ScheduleRequest& request) {
+        const double seconds = 1 + request.gamma + request.c / 7 + request.length / 1000.0;
+        return MadeSchedule{.name = "schedule-of-request",
+                            .schedule = ScheduleByRequest{seconds},
+                            .formula = [=](double) -> std::optional<double> { return 1 / seconds; }};
+      });
+}
+
+const bool added = [] {
+  rule_family().add(rule_of_gamma());
+  model_family().add(model_of_request());
+  drafter_family().add(drafter_of_request());
+  policy_family().add(policy_of_request());
+  schedule_family().add(schedule_of_request());
+  return true;
+}();
+
+/// What was measured in the cells of a run, without their names.
+std::vector<Json> cells_of(const Json& config) {
+  std::vector<Json> cells;
+  for (Json cell : result_json(run_of(config).result).at("cells")) {
+    cell.erase("label");
+    cell.erase("set");
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+/// Runs `config` for `values` at `path` in one sweep and one by one. At least two of the cells must differ,
+/// or the planted kinds do not look at the value.
+void check_sweep(const Json& config, const std::string& path, const std::vector<Json>& values) {
+  REQUIRE(added);
+  CAPTURE(path);
+  Json sweep = config;
+  sweep["sweep"][path] = values;
+  const std::vector<Json> together = cells_of(sweep);
+  REQUIRE(together.size() == values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CAPTURE(values[i].dump());
+    Json alone = config;
+    alone[Json::json_pointer(path)] = values[i];
+    CHECK(together[i] == cells_of(alone).front());
+  }
+  CHECK(together.front() != together.back());
+}
+
+Json pair_config(const char* rule, const Json& draft) {
+  return {{"title", "planted"},
+          {"models", {{"target", {{"kind", "table"}, {"rows", {{0.6, 0.3, 0.1}}}}}, {"draft", draft}}},
+          {"rule", {{"kind", rule}}},
+          {"gamma", 3},
+          {"simulation", {{"trials", 32}, {"length", 40}}}};
+}
+
+const Json uniform_draft{{"kind", "uniform"}};
+
+TempFile words_file() {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += i % 3 == 0 ? "a b c d " : (i % 20 == 19 ? "e\f" : "d a e ");
+  return TempFile(text);
+}
+
+}  // namespace
+
+TEST_CASE("a rule that asks for gamma or is measured is right in sweeps, in every experiment that shares") {
+  for (const char* experiment : {"decode", "acceptance", "rules"}) {
+    CAPTURE(experiment);
+    Json config = pair_config("rule-of-gamma", uniform_draft);
+    config["experiment"] = experiment;
+    check_sweep(config, "/gamma", {1, 2, 5});
+  }
+  Json tree = pair_config("tree", uniform_draft);
+  check_sweep(tree, "/gamma", {1, 2, 4});
+  tree["rule"].update({{"growth", "optimal"}, {"nodes", 8}, {"node_cost", 0.05}});
+  check_sweep(tree, "/gamma", {1, 2, 4});
+  check_sweep(tree, "/cost/c", {0.01, 0.2, 3});
+}
+
+TEST_CASE("cells that differ in what only their numbers depend on are those cells") {
+  const Json config = pair_config("token", uniform_draft);
+  check_sweep(config, "/gamma", {1, 4});
+  check_sweep(config, "/cost/c", {0.1, 0.4});
+  check_sweep(config, "/seed", {1, 2});
+  check_sweep(config, "/sampling/temperature", {0.5, 1});
+  check_sweep(config, "/simulation/trials", {16, 32});
+  check_sweep(config, "/simulation/length", {40, 80});
+  check_sweep(config, "/simulation/batches", {4, 8});
+  check_sweep(config, "/rule/kind", {"token", "match"});
+  check_sweep(config, "/models/target/rows/0", {{0.6, 0.3, 0.1}, {0.2, 0.3, 0.5}});
+}
+
+TEST_CASE("an interval that is wanted depends on the cost of its cell") {
+  Json config = pair_config("token", uniform_draft);
+  config["simulation"] = {{"trials", 16},
+                          {"length", 20},
+                          {"until", {{"metric", "speedup"}, {"half_width", 0.02}, {"most_rounds", 100000}}}};
+  check_sweep(config, "/cost/c", {0.01, 0.5, 2});
+  check_sweep(config, "/simulation/until/half_width", {0.05, 0.01});
+}
+
+TEST_CASE("a model that asks for the target and the corpus is right in sweeps") {
+  const TempFile text = words_file();
+  Json config = pair_config("token", {{"kind", "model-of-request"}});
+  check_sweep(config, "/models/target/rows/0", {{0.6, 0.3, 0.1}, {0.2, 0.3, 0.5}});
+  config["corpus"] = {{"file", text.path().string()}, {"tokenization", "words"}};
+  check_sweep(config, "/corpus/hold_out", {0, 3});
+  check_sweep(config, "/corpus/tokenization", {"words", "characters"});
+}
+
+TEST_CASE("drafters and policies that ask for everything are right in sweeps") {
+  const TempFile text = words_file();
+  const Json corpus{{"file", text.path().string()}, {"tokenization", "words"}, {"hold_out", 3}};
+  Json config{{"title", "planted"},
+              {"experiment", "compare"},
+              {"compare",
+               {{"tasks",
+                 {{{"name", "text"},
+                   {"corpus", corpus},
+                   {"target", {{"kind", "bigram"}}},
+                   {"sequences", 4},
+                   {"tokens", 30},
+                   {"prompt_tokens", 4}}}},
+                {"drafters", {{{"kind", "drafter-of-request"}, {"c", 0.1}}}},
+                {"gammas", {1, 3}},
+                {"policies", {{{"kind", "policy-of-request"}}}},
+                {"batches", 2}}}};
+  check_sweep(config, "/seed", {1, 2, 3});
+  check_sweep(config, "/sampling/temperature", {0.3, 1});
+  check_sweep(config, "/compare/verify", {0, 0.3});
+  check_sweep(config, "/compare/drafters/0/c", {0.1, 0.5});
+  check_sweep(config, "/compare/batches", {2, 4});
+  check_sweep(config, "/compare/tasks/0/tokens", {20, 30});
+  check_sweep(config, "/compare/tasks/0/corpus/hold_out", {3, 4});
+  config["rule"] = {{"kind", "rule-of-gamma"}};
+  CHECK(config_error_of([&] { run_of(config); }).find("made for one gamma") != std::string::npos);
+}
+
+TEST_CASE("a schedule that asks for everything is right in sweeps") {
+  const Json config{{"title", "planted"},
+                    {"experiment", "schedules"},
+                    {"alpha", 0.7},
+                    {"gamma", 4},
+                    {"schedules", {{"compare", {{{"kind", "schedule-of-request"}}}}}},
+                    {"simulation", {{"trials", 4}, {"length", 100}}}};
+  check_sweep(config, "/gamma", {1, 4});
+  check_sweep(config, "/cost/c", {0.1, 0.9});
+  check_sweep(config, "/simulation/length", {100, 300});
+  check_sweep(config, "/alpha", {0.3, 0.7});
+}
+
+TEST_CASE("what runs several gammas with one program refuses rules that are made for one") {
+  Json config = pair_config("rule-of-gamma", uniform_draft);
+  config["experiment"] = "optimal_gamma";
+  CHECK(config_error_of([&] { run_of(config); }).find("made for one gamma") != std::string::npos);
+}

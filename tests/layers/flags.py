@@ -1,0 +1,90 @@
+"""Holds a configured build to one set of flags. Inline functions and templates are compiled in every file that uses them,
+and the linker keeps one copy for all: the first, whatever it was compiled with. A file with -Og once gave its slow copies of
+the loops over rows to the whole program, ten times slower. So every compile command of the project must make code by the
+same flags. Then faults are planted, and each must be found.
+
+usage: flags.py ROOT BUILD
+"""
+
+import collections
+import json
+import pathlib
+import re
+import shlex
+import sys
+
+CODE = re.compile(r"-(O|f|m|D_?NDEBUG|U_?NDEBUG|-param)")
+# Position, visibility and sections of code are those of its program or library, and cost a loop nothing. Python modules have
+# no stack protector, which Debian's GCC adds to none by itself. The last is about the memory of the compiler.
+OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hidden|function-sections|data-sections|"
+                       r"no-stack-protector|expt-\S+)$|--param=ggc-\S+$|-f(sanitize|no-sanitize|no-omit-frame)\S*$|-mtls-dialect=\S+$|"
+                       r"-forward-unknown-to-host-compiler$")
+
+
+def code_flags(command):
+    """The flags that change the code which is made; of -O the last, which is the one that holds."""
+    flags = {word for word in command if CODE.match(word) and not OTHERWISE.match(word)}
+    levels = [word for word in command if re.match(r"-O", word)]
+    return frozenset({flag for flag in flags if not flag.startswith("-O")} | set(levels[-1:]))
+
+
+def is_ours(file, root, build):
+    """Sources of the tree, and files of the build that include several of them; not those of nanobind, which has no
+    inline function of ours."""
+    path = pathlib.Path(file)
+    if path.suffix not in {".cpp", ".cxx", ".cu"}:
+        return False
+    return "Unity" in path.parts if path.is_relative_to(build) else path.is_relative_to(root)
+
+
+def faults_of(commands, root, build):
+    """One line for each file whose flags are not those of most files. nvcc has flags of its own: its level counts."""
+    found = collections.defaultdict(list)
+    for entry in commands:
+        if not is_ours(entry["file"], root, build):
+            continue
+        command = shlex.split(entry["command"])
+        flags = code_flags(command)
+        if entry["file"].endswith(".cu"):
+            flags = frozenset(flag for flag in flags if flag.startswith("-O") or "fast" in flag)
+        found["nvcc" if entry["file"].endswith(".cu") else "C++", flags].append(entry["file"])
+    usual = {}
+    for (language, flags), files in found.items():
+        if language not in usual or len(files) > len(found[language, usual[language]]):
+            usual[language] = flags
+    faults = [f"{file}: {' '.join(sorted(flags)) or 'no flags'}, where most files have {' '.join(sorted(usual[language]))}"
+              for (language, flags), files in found.items() if flags != usual[language] for file in files]
+    levels = {language: {flag for flag in flags if flag.startswith("-O")} for language, flags in usual.items()}
+    if "nvcc" in levels and levels["nvcc"] != levels["C++"]:
+        faults.append(f"nvcc compiles with {levels['nvcc']}, where most files have {levels['C++']}")
+    return faults
+
+
+def missed(root, build):
+    """Planted faults that are not found."""
+    common = "c++ -O3 -DNDEBUG -ffp-contract=off"
+    def planted(extra, file="one.cpp"):
+        return [{"file": str(root / name), "command": command}
+                for name, command in [("a.cpp", common + " -fPIC"), ("b.cpp", common + " -fPIE"), (file, common + " " + extra)]]
+    problems = [f"flags.py did not find {extra!r}" for extra in ["-Og", "-O2", "-ffast-math", "-march=native", "-fno-inline"]
+                if not faults_of(planted(extra), root, build)]
+    if not faults_of(planted("-O1", "one.cu"), root, build):
+        problems.append("flags.py did not find another level of nvcc")
+    if faults_of(planted("-fvisibility=hidden -Wall --param=ggc-min-heapsize=9 -DX=1"), root, build):
+        problems.append("flags.py finds a fault where there is none")
+    return problems
+
+
+def main():
+    root, build = (pathlib.Path(argument) for argument in sys.argv[1:3])
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    problems = faults_of(commands, root, build) + missed(root, build)
+    if not any(is_ours(entry["file"], root, build) for entry in commands):
+        problems.append(f"{build}/compile_commands.json names no file of {root}")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
