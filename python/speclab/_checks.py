@@ -338,9 +338,14 @@ class _Rounds:
     def completed(self, emitted: Any) -> list[int]:
         """gamma + 1 ids: those that were emitted, then tokens of plain decoding."""
         try:
-            ids = [int(token) for token in np.asarray(emitted).reshape(-1)]
+            array = np.asarray(emitted).reshape(-1)
         except (TypeError, ValueError):
             raise TypeError(f"sampler: returned {emitted!r}; expected token ids") from None
+        if array.size and array.dtype.kind not in "iu":
+            # Rounding would test another sampler than the one that was given.
+            what = f"{array[0].item()!r} ({array.dtype})" if array.dtype.kind in "fbc" else repr(emitted)
+            raise TypeError(f"sampler: returned {what}; expected token ids, which are integers: int(token), or an array of int64")
+        ids = array.tolist()
         while ids and ids[-1] == -1:
             ids.pop()
         if not 1 <= len(ids) <= self._gamma + 1:

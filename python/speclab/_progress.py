@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Union
 
@@ -36,8 +37,17 @@ def reporter(progress: Progress, title: str) -> Iterator[Callable[[int, int], An
 
 
 def _line(title: str) -> Callable[[int, int], None]:
+    begun = time.monotonic()
+    next_at = 0.0
+
     def show(done: int, total: int) -> None:
-        share = f"{100 * done // total}%" if total else f"{done}"
-        print(f"\r{title}  {share}", end="", file=sys.stderr, flush=True)
+        nonlocal next_at
+        now = time.monotonic()
+        if now < next_at and done != total:
+            return
+        next_at = now + 0.1
+        share = f"{100 * done // total}% of {total}" if total else f"{done}"
+        left = f", about {(now - begun) * (total - done) / done:.0f} s left" if 0 < done < total else ""
+        print(f"\r{title}  {share}{left}\033[K", end="", file=sys.stderr, flush=True)
 
     return show

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -41,7 +41,7 @@ def record(
     tokens: int = 256,
     temperature: float = 1.0,
     seed: int = 1,
-    progress: Progress = False,
+    progress: Progress = True,
 ) -> Recording:
     """Records a pair: the model generates by sampling at a temperature, without top-k and top-p, and each token is kept with
     its log-probabilities under both, as `speclab.record` and scripts/record_hf.py do (docs/recordings.md).
@@ -54,7 +54,7 @@ def record(
         tokens: of each at most; a sequence ends with the model's end of text.
         temperature: of both, above 0.
         seed: of the sampling.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) sequences.
+        progress: a tqdm bar (a line without tqdm) with the time left; False for none, or a function of (done, total) sequences.
 
     Raises:
         ValueError: models of different vocabularies; an argument out of range.
@@ -95,12 +95,13 @@ def check_generate(
     level: float = 1e-6,
     samples: int | None = None,
     seed: int = 1,
-    progress: Progress = False,
+    progress: Progress = True,
     **options: Any,
 ) -> CheckResult:
     """Tests whether `model.generate` with an assistant has the model's distribution.
 
-    It is called with `do_sample=True`, without top-k and top-p, once for each sample. Null: the new tokens have the joint law
+    It is called with `do_sample=True`, without top-k and top-p, once for each sample: with the defaults thousands of times, which
+    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the joint law
     that the model's own forward passes give at the temperature. Where there are more than 4096 sequences of so many
     tokens, tokens are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by
     the ratio of the assistant's probability to the model's, and the classes cut their probability under the model into
@@ -113,7 +114,7 @@ def check_generate(
         temperature: above 0.
         power, total_variation, level, samples: as of `check_sampler`.
         seed: of torch, which is as before afterwards.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) samples.
+        progress: a tqdm bar (a line without tqdm) with the time left; False for none, or a function of (done, total) samples.
         options: to `generate`, such as num_assistant_tokens=5 or custom_generate=...; what makes it draw from another
             distribution is found.
 
@@ -144,6 +145,7 @@ def check_generate(
         sampling["assistant_model"] = assistant
     ids = torch.tensor([given], device=model.device)
     drawn = np.empty((samples, tokens), np.int32)
+    steps = samples if law is not None else 2 * samples  # each is drawn, then put into its class
     with torch.random.fork_rng(), torch.no_grad(), reporter(progress, "check_generate") as report:
         torch.manual_seed(seed)
         for i in range(samples):
@@ -152,12 +154,13 @@ def check_generate(
                 raise ValueError(f"options: generate returned {len(made)} new tokens; expected {tokens}, or fewer up to an end of text")
             drawn[i] = made + made[-1:] * (tokens - len(made))
             if report is not None:
-                report(i + 1, samples)
+                report(i + 1, steps)
+        if law is None:
+            pair = model, model if assistant is None else assistant
+            drawn = _classes(pair, given, drawn, classes, temperature, ends, generator, report)
     of = getattr(assistant, "name_or_path", "") or type(assistant).__name__
     about = f"generate of {type(model).__name__} with assistant {of}, {tokens} new tokens"
     if law is None:
-        pair = model, model if assistant is None else assistant
-        drawn = _classes(pair, given, drawn, classes, temperature, ends, generator)
         law = {tuple(cell): classes**-tokens for cell in itertools.product(range(classes), repeat=tokens)}
         about += f" in {classes} classes"
     return check_samples(drawn, law, level, power, about)
@@ -207,6 +210,7 @@ def _classes(
     temperature: float,
     ends: list[int],
     generator: np.random.Generator,
+    report: Callable[[int, int], Any] | None = None,
 ) -> npt.NDArray[np.int32]:
     """Each token's class; uniform and independent when it was drawn from the model (Rosenblatt 1952)."""
     import torch
@@ -227,4 +231,6 @@ def _classes(
         found = np.clip((uniform * classes).astype(np.int32), 0, classes - 1)
         still = np.arange(tokens)[None, :] < open_until[first : first + BATCH, None]
         out[first : first + BATCH][still] = found[still]
+        if report is not None:
+            report(samples + min(samples, first + BATCH), 2 * samples)
     return out

@@ -34,6 +34,18 @@ def test_a_correct_sampler_passes():
     assert result.detectable_tv <= 0.1 and result.power == 0.99
 
 
+@pytest.mark.parametrize("made", [[1.0], [2.7], np.array([1.0, 0.0]), np.float32(1), [True], [None], ["1"]], ids=str)
+def test_a_sampler_that_returns_no_integers_is_refused(made):
+    """Cut to integers, 2.7 would be the token 2: another sampler would be tested."""
+    with pytest.raises(TypeError, match="sampler: returned .*expected token ids, which are integers"):
+        check_sampler(lambda target, draft, drafted: made, TARGET, DRAFT, 2, samples=10)
+
+
+@pytest.mark.parametrize("made", [[1], np.array([1, 0]), np.int64(1), (np.int32(1), 0), np.array([1, -1, -1])], ids=str)
+def test_integers_of_any_kind_are_tokens(made):
+    assert check_sampler(lambda target, draft, drafted: made, TARGET, DRAFT, 2, samples=10).samples == 10
+
+
 @pytest.mark.parametrize("fault", ["resample", "bonus"])
 def test_faults_are_found(fault):
     result = check_sampler(algorithm_1(np.random.default_rng(2), fault=fault), TARGET, DRAFT, 2, total_variation=0.1)

@@ -57,12 +57,14 @@ def test_stub_is_fresh(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("docs/notebooks/*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks(path, monkeypatch, tmp_path):
-    """Every cell runs, in order; outputs are not kept in the repository."""
+    """Every cell runs, in order, in the notebook's own folder, where Jupyter runs it; outputs are not kept in the repository."""
     import json
 
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / path.parent.relative_to(SOURCE)
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
     (tmp_path / "configs").symlink_to(SOURCE / "configs")
     notebook = json.loads(path.read_text(encoding="utf-8"))
     names = {"__name__": "__main__"}
