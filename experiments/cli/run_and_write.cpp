@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
+#include <string_view>
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/presentation/result_section.hpp"
 #include "experiments/run/folder_lock.hpp"
+#include "experiments/run/input_file.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
@@ -35,6 +38,28 @@ void print_section(const Section& section) {
   for (const Passage& passage : section.passages) fmt::print("{}\n", terminal(passage, writes_to_terminal()));
 }
 
+/// "-gamma=3-seed=2": what --set and --seed change, so that a variation of a config has a folder of its own.
+/// Different changes may give the same name; a folder of another config is refused.
+std::string changes_in_name(const boost::program_options::variables_map& values) {
+  std::vector<std::string> changes;
+  if (values.count("set") > 0) changes = values["set"].as<std::vector<std::string>>();
+  if (values.count("seed") > 0) changes.push_back(fmt::format("seed={}", values["seed"].as<std::int64_t>()));
+  std::string name;
+  for (const std::string& change : changes) {
+    bool parted = true;
+    for (const char letter : change) {
+      const bool kept = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                        std::string_view("._=+-").find(letter) != std::string_view::npos;
+      if (kept && parted && !name.ends_with('=')) name += '-';
+      if (kept) name += letter;
+      parted = !kept;
+    }
+  }
+  constexpr std::size_t longest = 100;
+  if (name.size() <= longest) return name;
+  return fmt::format("{}-{}", name.substr(0, longest - 9), sha256(name).substr(0, 8));
+}
+
 }  // namespace
 
 std::filesystem::path run_folder(const boost::program_options::variables_map& values,
@@ -43,7 +68,7 @@ std::filesystem::path run_folder(const boost::program_options::variables_map& va
   const std::filesystem::path name = std::filesystem::path(file).stem();
   if (name.empty() || name == "." || name == "..")
     throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
-  return std::filesystem::path("out") / name;
+  return std::filesystem::path("out") / (name.string() + changes_in_name(values));
 }
 
 void write_and_print(const RunResult& run, const RunOutput& output) {

@@ -40,7 +40,8 @@ command a shard, for slurm a script, for kubernetes an indexed Job, for parallel
   usage.options.add_options()("shards", po::value<int>(), "parts of equal cost")(
       "scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel")(
       "print", "print what the scheduler needs, and run nothing")(
-      "out", po::value<std::string>(), "folder for the results (default: out/<config's name>)")(
+      "out", po::value<std::string>(),
+      "folder for the results (default: out/<config's name>, and what --set and --seed change)")(
       "retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again")(
       "at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice")(
       "partition", po::value<std::string>()->default_value(""), "of Slurm")(

@@ -204,8 +204,9 @@ void add_config_options(po::options_description& options) {
 }
 
 void add_run_options(po::options_description& options) {
-  options.add_options()("out", po::value<std::string>(),
-                        "folder for the results (default: out/<config's name>)");
+  options.add_options()(
+      "out", po::value<std::string>(),
+      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
   add_config_options(options);
   options.add_options()("json", "print result.json to standard output instead of a table")(
       "quiet,q", "no table, no progress")(

@@ -105,7 +105,8 @@ void print(const T& result, const Typed<T>& type, bool as_json, const Text& text
   fmt::print("{}", text_of(result));
 }
 
-/// --out, or out/NAME after the config's file. Throws UsageError for a file whose name names no folder.
+/// --out, or out/NAME after the config's file and what --set and --seed change in it. Throws UsageError for a
+/// file whose name names no folder.
 std::filesystem::path run_folder(const boost::program_options::variables_map& values,
                                  const std::string& file);
 

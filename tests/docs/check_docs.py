@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Runs the commands of README.md, CONTRIBUTING.md and docs/*.md and compares what they print with what the pages say.
 
-usage: check_docs.py --speclab PROGRAM [--source FOLDER] [--write] [--timings] [PAGE...]
+usage: check_docs.py --speclab PROGRAM [--source FOLDER] [--write] [--timings] [--one-folder] [PAGE...]
        check_docs.py --self-test
 
 --write puts the real output into the pages, so that one command refreshes them after a change of wording. Blocks of
 measured times are written anew only where more than numbers changed, or with --timings. blocks.py says what a page
-may hold. Exit code: 0 when all agree, 1 when not, 77 (skipped) without data/austen.txt.
+may hold. --one-folder runs the pages one after another in one folder, as a reader does; else each has a folder of its own.
+Exit code: 0 when all agree, 1 when not, 77 (skipped) without data/austen.txt.
 """
 
 import argparse
+import contextlib
 import pathlib
 import re
 import shlex
@@ -32,7 +34,7 @@ class Shell:
     def __init__(self, program, source, folder):
         self.folder = folder
         for name in VISIBLE:
-            if (source / name).exists():
+            if (source / name).exists() and not (folder / name).exists():
                 (folder / name).symlink_to(source / name)
         path = f"{program.parent}:/usr/local/bin:/usr/bin:/bin" if program else "/usr/local/bin:/usr/bin:/bin"
         self.environment = {"PATH": path, "LC_ALL": "C.UTF-8", "HOME": str(folder)}
@@ -165,7 +167,8 @@ def check_reference(program, page, write):
     return [f"{page.name} is stale: speclab list --markdown > docs/reference.md"]
 
 
-def check_page(page, program, source, write, timings):
+def check_page(page, program, source, write, timings, folder=None):
+    """`folder`: where the commands run; None for a new one."""
     text = page.read_text(encoding="utf-8")
     lines = text.split("\n")
     complaints = [*check_links(text, page), *check_code(text, page, source)]
@@ -173,7 +176,8 @@ def check_page(page, program, source, write, timings):
         complaints.append(f"README.md has {len(lines) - 1} lines; at most {README_LINES} are wanted")
     name = str(page.relative_to(source))
     not_run, ran, changed, seen = [], 0, [], []
-    with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
+    with contextlib.ExitStack() as stack:
+        folder = folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab_docs_"))
         shell = Shell(program, source, pathlib.Path(folder))
         for block in blocks_of(text):
             seen += [command.text for command in block.commands]
@@ -206,6 +210,7 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parents[2])
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--timings", action="store_true")
+    parser.add_argument("--one-folder", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
@@ -224,8 +229,10 @@ def main():
     failures, listed, total, seen = [], [], 0, []
     if not options.pages:
         failures += check_reference(program, source / "docs" / "reference.md", options.write)
+    together = tempfile.TemporaryDirectory(prefix="speclab_docs_") if options.one_folder else None
     for page in pages:
-        complaints, not_run, ran, commands = check_page(page, program, source, options.write, options.timings)
+        complaints, not_run, ran, commands = check_page(
+            page, program, source, options.write, options.timings, together and together.name)
         failures += complaints
         listed += not_run
         total += ran

@@ -77,6 +77,15 @@ def self_test():
     expect(repaired == PAGE, "--write does not repair wrong digits")
     expect(complaints_of(PAGE, write=True)[3] == PAGE, "--write changes a right page")
 
+    with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
+        first, second = (pathlib.Path(folder) / name for name in ("first.md", "second.md"))
+        first.write_text("```console\n$ touch left\n```\n", encoding="utf-8")
+        second.write_text("```console\n$ test ! -e left\n```\n", encoding="utf-8")
+        (pathlib.Path(folder) / "work").mkdir()
+        for where, finds in ((None, False), (pathlib.Path(folder) / "work", True)):
+            found = [check_page(page, None, pathlib.Path(folder), False, False, where)[0] for page in (first, second)]
+            expect(bool(found[1]) == finds and not found[0], "pages see what others left just when they share a folder")
+
     table = ["head", "alpha   1", "beta    2", "gamma   3", "delta   4", "foot"]
     expect(refreshed(["head", "...", "beta    9", "...", "foot"], table)
            == ["head", "...", "beta    2", "...", "foot"], "a left-out line is not kept left out")

@@ -14,9 +14,14 @@ expect 0 run "$first" "${small[@]}" --out three --json
 python "assert data == json.load(open('three/result.json'))" out
 checks=$((checks + 1))
 mkdir default
-if ! (cd default && "$speclab" run "$first" "${small[@]}" -q && [[ -s out/first/result.json ]]); then
-  fail "run without --out does not write out/first"
+# Without --out each variation of a config has a folder of its own, in any order, and no command refuses another's.
+if ! (cd default && "$speclab" run "$first" --set gamma=3 "${small[@]}" -q && "$speclab" run "$first" "${small[@]}" --seed 9 -q &&
+  "$speclab" run "$first" "${small[@]}" -q && "$speclab" run "$first" "${small[@]}" --set gamma=3 -q); then
+  fail "run without --out refuses the folder of another variation"
 fi
+python "import glob
+assert len({json.dumps(one['config']) for one in (json.load(open(file)) for file in glob.glob('default/out/first-*/result.json'))}) == 3" \
+  "$(ls -d default/out/first-*seed=9)/result.json"
 checks=$((checks + 1))
 [[ -z $(find one two three -name '*.tmp') ]] || fail "temporary files are left"
 
