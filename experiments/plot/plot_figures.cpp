@@ -100,6 +100,17 @@ Figure line_figure(const ColumnView& table, const PlotPlan& plan, const std::vec
   return figure;
 }
 
+constexpr const char* formula_and_simulation = "points: simulated, lines: formula";
+
+/// Curves of plain columns have points of their own, which need no explanation.
+std::string legend_note(const PlotPlan& plan) {
+  const auto has = [&](const char* role) {
+    return std::any_of(plan.values.begin(), plan.values.end(),
+                       [&](const ValueColumn& value) { return value.role == role; });
+  };
+  return has("formula") && has("simulated") ? formula_and_simulation : "";
+}
+
 const ValueColumn& measured_value(const PlotPlan& plan) {
   for (const ValueColumn& value : plan.values) {
     if (value.role == "simulated") return value;
@@ -222,6 +233,7 @@ std::vector<Panel> plot_panels(const PlotTable& source, const PlotRequest& reque
     switch (plan.kind) {
       case PlotKind::line:
         panel.figure = line_figure(table, plan, group.rows);
+        panel.legend_note = legend_note(plan);
         break;
       case PlotKind::heat:
         panel.figure = heat_figure(table, plan, group.rows, request.log_color);
@@ -252,7 +264,7 @@ std::vector<Panel> own_figures(const PlotSource& source) {
   const RunResult& run = *source.result;
   for (Figure& figure : run.result.config.experiment->figures(run.result, run.timings)) {
     figure.id = "plot";
-    panels.push_back({std::move(figure)});
+    panels.push_back({.figure = std::move(figure), .legend_note = formula_and_simulation});
   }
   return panels;
 }

@@ -7,9 +7,23 @@
 #include <string>
 #include <utility>
 
+#include "experiments/config/metric.hpp"
+#include "experiments/report/cells.hpp"
+
 namespace speclab {
 
-void PrintedNumbers::add(const Result& result) {
+namespace {
+
+/// Half a unit of the last digit: 0.005 of "2.44".
+double half_unit_of(const std::string& printed) {
+  const auto point = printed.find('.');
+  const std::size_t digits = point == std::string::npos ? 0 : printed.size() - point - 1;
+  return 0.5 * std::pow(10.0, -static_cast<double>(digits));
+}
+
+}  // namespace
+
+void PrintedNumbers::add(const Result& result, const std::string& name) {
   for (const CellResult& cell : result.cells) {
     for (const auto& [metric, verdict] : cell.verdict) {
       const std::string* printed = printed_value(cell, metric);
@@ -19,7 +33,11 @@ void PrintedNumbers::add(const Result& result) {
       const double found = formula != nullptr     ? *formula
                            : simulated != nullptr ? simulated->estimate
                                                   : std::nan("");
-      if (printed != nullptr) judged_.push_back({cell.label, std::stod(*printed), found, verdict});
+      if (printed == nullptr) continue;
+      judged_.push_back({fmt::format("{}{}{}, {}: printed {}, found {}", name, name.empty() ? "" : ": ",
+                                     cell.label, metric_label(metric), *printed, number_text(found)),
+                         cell.label.substr(0, cell.label.find(": ")), std::stod(*printed),
+                         half_unit_of(*printed), found, verdict});
     }
   }
   const Agreement more = speclab::agreement(result);
@@ -55,9 +73,9 @@ std::vector<Figure> PrintedNumbers::figures() const {
   Figure figure;
   figure.title = "Every printed number, and what was found";
   figure.x_label = "printed number";
-  figure.y_label = "computed (else simulated) over printed";
+  figure.y_label = "found less printed, in half units of the last printed digit";
   figure.log_x = true;
-  figure.series.push_back({.name = "as printed", .style = SeriesStyle::line});
+  figure.series.push_back({.name = "band: rounds to what is printed", .style = SeriesStyle::line});
   double least = INFINITY;
   double most = 0;
   for (const Reproduction verdict :
@@ -65,18 +83,22 @@ std::vector<Figure> PrintedNumbers::figures() const {
     Series series{.name = words(verdict), .style = SeriesStyle::points};
     for (const Judged& one : judged_) {
       if (one.verdict != verdict || !(one.printed > 0) || !std::isfinite(one.found)) continue;
-      series.add(one.printed, one.found / one.printed);
+      series.add(one.printed, (one.found - one.printed) / one.half_unit);
+      series.names.push_back(one.name);
+      series.labels.push_back(verdict == Reproduction::reproduces ? "" : one.label);
       least = std::min(least, one.printed);
       most = std::max(most, one.printed);
     }
     figure.add(std::move(series));
   }
   if (figure.series.size() == 1) return {};
-  figure.series.front().add(least, 1);
-  figure.series.front().add(most, 1);
+  // A margin, so that a lone number has a band as well.
+  for (const double end : {least / 1.05, most * 1.05}) figure.series.front().add(end, Interval{0, -1, 1});
   figure.caption =
-      "One point per printed number. On the line it is found as printed; the tables below say which is "
-      "which.";
+      "One point per printed number: how far the formula (else the simulation) lies from it. In the band it "
+      "rounds to what is printed: of fewer digits, it may lie further off. Outside, some inputs that round "
+      "to "
+      "the printed α and c give a number in the band (within input rounding), or none do.";
   return {figure};
 }
 

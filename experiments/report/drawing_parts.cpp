@@ -208,6 +208,11 @@ std::string series_json(const Figure& figure, const std::vector<Placed>& places,
                                    json_list(one.y), json_list(places[i].px), json_list(places[i].py));
     if (!one.low.empty())
       text += fmt::format(",\"low\":{},\"high\":{}", json_list(one.low), json_list(one.high));
+    if (!one.names.empty()) {
+      std::vector<std::string> points;
+      for (const std::string& point : one.names) points.push_back(json_text(point));
+      text += fmt::format(",\"names\":[{}]", fmt::join(points, ","));
+    }
     series.push_back(text + "}");
   }
   std::vector<std::string> names;

@@ -27,6 +27,9 @@ void check_series(const Figure& figure) {
     const Series& series = figure.series[i];
     const std::size_t n = series.x.size();
     require(series.y.size() == n, figure, "a series has as many y as x");
+    require(series.names.empty() || series.names.size() == n, figure, "all points have names, or none");
+    require(series.labels.empty() || series.labels.size() == n, figure,
+            "a label a point, which may be empty");
     require(series.low.size() == series.high.size(), figure, "error bars have two ends");
     require(series.low.empty() || series.low.size() == n, figure, "all points have error bars, or none");
     require(series.low.empty() || series.style == SeriesStyle::points || series.style == SeriesStyle::line,
@@ -86,6 +89,7 @@ Figure thinned(Figure figure) {
     most = std::max(most, stride);
     if (stride < 2) continue;
     for (auto* values : {&series.x, &series.y, &series.low, &series.high}) keep_every(*values, stride);
+    for (auto* texts : {&series.names, &series.labels}) keep_every(*texts, stride);
   }
   if (most > 1) figure.caption += fmt::format(" Of long series one point in {} is drawn.", most);
   if (!figure.heat) return figure;

@@ -24,6 +24,8 @@ struct Series {
   std::vector<double> high = {};  ///< as long as `low`
   /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
   std::optional<std::size_t> colour_of = {};
+  std::vector<std::string> names = {};   ///< of points, as long as `x`, told under the pointer; empty: none
+  std::vector<std::string> labels = {};  ///< shorter ones, drawn beside points where there is room; "": not
 
   void add(double at, double value);
   /// A point with its error bar; an end that is not finite, as with a single batch, is left out.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -15,6 +16,7 @@
 #include "experiments/report/explorer_link.hpp"
 #include "experiments/report/markup.hpp"
 #include "experiments/report/page_assets.hpp"
+#include "experiments/report/text_width.hpp"
 
 namespace speclab {
 namespace {
@@ -71,7 +73,10 @@ void write_paragraphs(Out out, std::string_view text) {
 }
 
 void write_cell(Out out, const Cell& cell) {
+  // Verdicts of so many letters stand in one line where the screen is wide.
+  constexpr std::size_t short_text = 44;
   std::string classes = cell.css_class;
+  if (!classes.empty() && text_width(cell.text) <= short_text) classes += " short";
   if (cell.sort_key) classes += classes.empty() ? "number" : " number";
   fmt::format_to(out, "<td");
   if (!classes.empty()) fmt::format_to(out, " class=\"{}\"", escape_markup(classes));
@@ -82,11 +87,21 @@ void write_cell(Out out, const Cell& cell) {
     const std::string infinity = key > 0 ? "Infinity" : "-Infinity";
     fmt::format_to(out, " data-key=\"{}\"", std::isinf(key) ? infinity : fmt::format("{}", key));
   }
-  fmt::format_to(out, ">{}</td>", escape_markup(cell.text));
+  const std::string text = escape_markup(cell.text);
+  if (cell.section.empty()) {
+    fmt::format_to(out, ">{}</td>", text);
+  } else {
+    fmt::format_to(out, "><a href=\"#{}\">{}</a></td>", escape_markup(cell.section), text);
+  }
 }
 
 void write_rows(Out out, const Table& table) {
-  fmt::format_to(out, "<table id=\"{}\" aria-labelledby=\"{}-name\">\n<thead><tr>", table.id, table.id);
+  // Verdicts, the last column, stay in sight where the table is wider than the screen.
+  const bool judged = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
+    return row.size() > 1 && !row.back().sort_key && !row.back().css_class.empty();
+  });
+  fmt::format_to(out, "<table id=\"{}\"{} aria-labelledby=\"{}-name\">\n<thead><tr>", table.id,
+                 judged ? " class=\"judged\"" : "", table.id);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const bool numeric = std::any_of(table.rows.begin(), table.rows.end(), [i](const auto& row) {
       return i < row.size() && row[i].sort_key.has_value();
@@ -189,23 +204,22 @@ void write_passage(Out out, const Passage& passage) {
   fmt::format_to(out, "</div>\n<figcaption>{}</figcaption></figure>\n", escape_markup(passage.caption));
 }
 
-/// `alone`: the page's heading and headline are this section's.
-void write_section(Out out, const Section& section, bool alone) {
-  fmt::format_to(out, "<section id=\"{}\">\n", section.id);
-  if (alone) {
-    fmt::format_to(out, "<h2 class=\"heard\">What was found</h2>\n");
-  } else {
-    fmt::format_to(out, "<h2>{}</h2>\n", escape_markup(section.title));
-    if (!section.headline.empty())
-      fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(section.headline));
-  }
-  for (const Passage& passage : section.passages) write_passage(out, passage);
-  if (!section.figures.empty()) fmt::format_to(out, "<div class=\"figures\">\n");
-  for (const Drawing& figure : section.figures) write_figure(out, figure);
-  if (!section.figures.empty()) fmt::format_to(out, "</div>\n");
+/// Figures that a folded section shows.
+constexpr std::size_t open_figures = 2;
+
+void write_figures(Out out, const Section& section, std::size_t first, std::size_t last) {
+  last = std::min(last, section.figures.size());
+  if (first >= last) return;
+  fmt::format_to(out, "<div class=\"figures\">\n");
+  for (std::size_t i = first; i < last; ++i) write_figure(out, section.figures[i]);
+  fmt::format_to(out, "</div>\n");
+}
+
+/// From the table at `first` on: tables, those that are open before the folded ones, listing, text and notes.
+void write_rest(Out out, const Section& section, std::size_t first) {
   for (const bool folded : {false, true}) {
-    for (const Table& table : section.tables) {
-      if (table.folded == folded) write_table(out, table);
+    for (std::size_t i = first; i < section.tables.size(); ++i) {
+      if (section.tables[i].folded == folded) write_table(out, section.tables[i]);
     }
   }
   for (const auto& part : section.listing.parts) {
@@ -221,7 +235,43 @@ void write_section(Out out, const Section& section, bool alone) {
     for (const std::string& note : section.notes) fmt::format_to(out, "<li>{}</li>\n", escape_markup(note));
     fmt::format_to(out, "</ul>\n");
   }
-  fmt::format_to(out, "</section>\n");
+}
+
+/// "2 more figures, table of 12 rows, how it was made".
+std::string rest_text(const Section& section) {
+  std::string text;
+  if (section.figures.size() > open_figures)
+    text = fmt::format("{} more figure{}, ", section.figures.size() - open_figures,
+                       section.figures.size() == open_figures + 1 ? "" : "s");
+  for (const Table& table : section.tables) text += fmt::format("table of {} rows, ", table.rows.size());
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + (text.empty() ? "Notes" : "notes");
+}
+
+/// `alone`: the page's heading and headline are this section's.
+void write_section(Out out, const Section& section, bool alone) {
+  fmt::format_to(out, "<section id=\"{}\">\n", section.id);
+  if (alone) {
+    fmt::format_to(out, "<h2 class=\"heard\">What was found</h2>\n");
+  } else {
+    fmt::format_to(out, "<h2>{}</h2>\n", escape_markup(section.title));
+    if (!section.headline.empty())
+      fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(section.headline));
+  }
+  for (const Passage& passage : section.passages) write_passage(out, passage);
+  const bool beside = section.beside && !section.tables.empty() && !section.figures.empty();
+  if (beside) fmt::format_to(out, "<div class=\"beside\">\n");
+  write_figures(out, section, 0, section.folded ? open_figures : section.figures.size());
+  if (beside) {
+    write_table(out, section.tables.front());
+    fmt::format_to(out, "</div>\n");
+  }
+  if (section.folded) {
+    fmt::format_to(out, "<details class=\"rest\"><summary>{}</summary>\n", rest_text(section));
+    write_figures(out, section, open_figures, section.figures.size());
+  }
+  write_rest(out, section, beside ? 1 : 0);
+  fmt::format_to(out, "{}</section>\n", section.folded ? "</details>\n" : "");
 }
 
 void write_opening(Out out, const Page& page, const std::string& headline) {

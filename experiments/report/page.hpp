@@ -16,6 +16,7 @@ struct Cell {
   std::string text;
   std::optional<double> sort_key = {};  ///< set for numbers, which are then aligned right and sorted by value
   std::string css_class = {};           ///< "good", "bad", "note", or none
+  std::string section = {};             ///< the id of a section of the page, to which the text leads
 };
 
 struct Table {
@@ -61,6 +62,8 @@ struct Section {
   std::vector<std::string> notes = {};
   std::string headline = {};  ///< what was found, in a sentence; figures follow it, then tables
   Listing listing = {};       ///< below the tables
+  bool folded = false;        ///< closed at first but for headline, passages and the first figures
+  bool beside = false;        ///< on a wide screen the first table stands beside the figure
 };
 
 struct Page {
@@ -74,7 +77,8 @@ struct Page {
 };
 
 /// One HTML5 file that needs nothing else: no network, no other file. Every text is escaped. Headlines stand
-/// first, then figures, then tables; facts last, with how to cite. It is readable without its script, which
+/// first, then figures, then tables; facts last, with how to cite. What is folded opens without a script, and
+/// on paper it is open. It is readable without its script, which
 /// adds values under the pointer and by the arrow keys, legends that hide series, sorting, downloads and the
 /// theme. std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
 std::string html(const Page& page);

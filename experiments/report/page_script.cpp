@@ -22,6 +22,13 @@ button.addEventListener("click", () => {
   wear(theme);
 });
 
+// On paper all is open, also where the style sheet cannot open it.
+const shut = () => document.querySelectorAll("details:not([open])");
+addEventListener("beforeprint", () => { for (const one of shut()) one.open = true, one.dataset.paper = ""; });
+addEventListener("afterprint", () => {
+  for (const one of document.querySelectorAll("details[data-paper]")) one.open = false, delete one.dataset.paper;
+});
+
 function save(name, type, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -78,7 +85,7 @@ function interactive(figure) {
   const words = {
     plane(series, i) {
       const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";
-      return `${series.name ? series.name + ": " : ""}${data.x} ${shown(series.x[i])}, ${data.y} ${shown(series.y[i])}${bounds}`;
+      return `${series.names ? series.names[i] + "; " : ""}${series.name ? series.name + ": " : ""}${data.x} ${shown(series.x[i])}, ${data.y} ${shown(series.y[i])}${bounds}`;
     },
     rows(series, i) {
       const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";

@@ -20,7 +20,7 @@ constexpr std::string_view dark_colours =
 constexpr std::string_view rules = R"css(
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; padding: 1.25rem 1.25rem 4rem; max-width: 70rem; background: var(--ground); color: var(--ink);
+body { margin: 0 auto; padding: 1.25rem 1.25rem 4rem; max-width: 88rem; background: var(--ground); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
 header { display: grid; grid-template-columns: 1fr auto; align-items: start; gap: 0 1rem; }
 header > p { grid-column: 1 / -1; }
@@ -50,8 +50,10 @@ pre { padding: .7rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 nav summary { color: var(--link); }
 nav ol { margin: .3rem 0; padding: .7rem 1rem .7rem 2.4rem; background: var(--soft); border-radius: 6px; columns: 20rem; column-gap: 3rem; }
 nav li { break-inside: avoid; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem 2.5rem; margin: 1rem 0 1.5rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem 2.5rem; margin: 1rem 0 1.5rem; }
 .figures > :only-child { max-width: 36rem; grid-column: 1 / -1; width: 100%; }
+.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 0 2.5rem; align-items: start; }
+.beside > * { min-width: 0; }
 figure { margin: 0; min-width: 0; }
 figure.text { margin: 1rem 0 1.5rem; }
 figcaption { max-width: 46rem; margin-top: .3rem; color: var(--faint); font-size: .92rem; }
@@ -101,6 +103,11 @@ th[aria-sort="ascending"] button::after { content: " \25B2"; font-size: .7em; }
 th[aria-sort="descending"] button::after { content: " \25BC"; font-size: .7em; }
 .number { text-align: right; }
 td.number { white-space: nowrap; }
+td.good, td.bad, td.note { min-width: 9rem; }
+@media (min-width: 50rem) { td.short { white-space: nowrap; } }
+.wide .judged th:last-child, .wide .judged td:last-child { position: sticky; right: 0; z-index: 1; border-left: 1px solid var(--line); background: var(--ground); }
+.wide .judged td.bad:last-child { background: var(--bad-ground); }
+.scroll.more:has(.judged) { mask-image: none; }
 td.good { color: var(--accepted); font-weight: 600; }
 td.bad { color: var(--rejected); font-weight: 600; background: var(--bad-ground); }
 td.note, .tablenote { color: var(--faint); }
@@ -122,6 +129,9 @@ td.note, .tablenote { color: var(--faint); }
   .headline { font-size: 1.15rem; }
   th, td, th button { padding-left: .45rem; padding-right: .45rem; }
   th { padding: 0; }
+  td.good, td.bad, td.note { min-width: 4.5rem; }
+  .judged td:first-child:not(.number) { min-width: 6.6rem; max-width: 7.5rem; }
+  .judged td:last-child { min-width: 6.2rem; max-width: 30vw; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-bottom: .4rem; }
 }
@@ -131,6 +141,9 @@ td.note, .tablenote { color: var(--faint); }
   figure, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .scroll { overflow: visible; }
+  /* What is folded on a screen stands open on paper. */
+  details::details-content { content-visibility: visible; block-size: auto; opacity: 1; }
+  summary { display: none; }
 }
 )css";
 

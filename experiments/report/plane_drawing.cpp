@@ -9,6 +9,7 @@
 
 #include "experiments/report/colours.hpp"
 #include "experiments/report/drawing_parts.hpp"
+#include "experiments/report/markup.hpp"
 
 namespace speclab {
 
@@ -175,16 +176,75 @@ std::string bars_of(const Series& series, const Placed& placed, const Frame& fra
                            bars);
 }
 
-std::string markers_of(const Placed& placed, std::size_t colour, const Frame& frame) {
+std::string markers_of(const Series& series, const Placed& placed, std::size_t colour, const Frame& frame) {
   constexpr std::size_t many = 60;
   const double radius = placed.px.size() > many ? 2.6 : 4.2;
   std::string markers;
   for (std::size_t i = 0; i < placed.px.size(); ++i) {
     const bool inside = placed.py[i] >= frame.y.to - 1 && placed.py[i] <= frame.y.from + 1;
-    if (inside && std::isfinite(placed.px[i]))
-      markers += marker_at(colour, placed.px[i], placed.py[i], radius);
+    if (!inside || !std::isfinite(placed.px[i])) continue;
+    const std::string marker = marker_at(colour, placed.px[i], placed.py[i], radius);
+    // Browsers tell it under the pointer, also without the page's script.
+    markers += series.names.empty()
+                   ? marker
+                   : fmt::format("<g><title>{}</title>{}</g>", escape_markup(series.names[i]), marker);
   }
   return fmt::format("<g class=\"marks\" fill=\"currentColor\" stroke=\"#ffffff\">{}</g>", markers);
+}
+
+struct Extent {
+  double left, right, top, bottom;
+  bool meets(const Extent& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+/// The labels of points: at the right or left, above or below, where nothing else stands; else none.
+std::string labels_of(const Figure& figure, const std::vector<Placed>& places, const Frame& frame) {
+  constexpr double gap = 8;
+  constexpr double ascent = 11;
+  constexpr double descent = 4;
+  std::vector<Extent> taken;
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    if (figure.series[s].style != SeriesStyle::points) continue;
+    for (std::size_t i = 0; i < places[s].px.size(); ++i) {
+      const double x = places[s].px[i];
+      const double y = places[s].py[i];
+      if (std::isfinite(x) && std::isfinite(y)) taken.push_back({x - 5, x + 5, y - 5, y + 5});
+    }
+  }
+  std::string texts;
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    for (std::size_t i = 0; i < figure.series[s].labels.size(); ++i) {
+      const std::string& label = figure.series[s].labels[i];
+      const double x = places[s].px[i];
+      const double y = places[s].py[i];
+      if (label.empty() || !std::isfinite(x) || !std::isfinite(y)) continue;
+      const double width = drawn_width(label);
+      struct Try {
+        const char* anchor;
+        double x, y, left;
+      };
+      const double above = y - gap;
+      const double below = y + gap + ascent;
+      for (const Try& place :
+           {Try{"start", x + gap, y + 5, x + gap}, Try{"end", x - gap, y + 5, x - gap - width},
+            Try{"middle", x, above, x - width / 2}, Try{"middle", x, below, x - width / 2},
+            Try{"start", x, above, x}, Try{"end", x, above, x - width}, Try{"start", x, below, x},
+            Try{"end", x, below, x - width}}) {
+        const Extent extent{place.left, place.left + width, place.y - ascent, place.y + descent};
+        const bool inside = extent.left >= frame.x.from && extent.right <= frame.x.to + tick_gap &&
+                            extent.top >= frame.y.to && extent.bottom <= frame.y.from;
+        if (!inside ||
+            std::any_of(taken.begin(), taken.end(), [&](const Extent& other) { return extent.meets(other); }))
+          continue;
+        taken.push_back(extent);
+        texts += text_at(place.x, place.y, place.anchor, label);
+        break;
+      }
+    }
+  }
+  return texts;
 }
 
 Frame frame_of(const Figure& figure, double top) {
@@ -270,11 +330,12 @@ Drawing draw_plane(const Figure& figure) {
           dashes[i], path_of(series, places[i]));
     } else {
       clipped = bars_of(series, places[i], frame);
-      free = markers_of(places[i], colours[i], frame);
+      free = markers_of(series, places[i], colours[i], frame);
     }
     drawing.plot += coloured_group(
         colours[i], i, fmt::format("<g clip-path=\"url(#{}-clip)\">{}</g>{}", figure.id, clipped, free));
   }
+  drawing.plot += labels_of(figure, places, frame);
   drawing.legend = legend_of(figure, colours, dashes);
   drawing.data =
       series_json(figure, places, "plane") + (heat.json.empty() ? "" : ",\"cells\":" + heat.json) + "}";

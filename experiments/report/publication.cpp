@@ -115,7 +115,17 @@ std::vector<std::string> series_elements(const Series& series, const std::string
   return elements;
 }
 
-std::string key_element(SeriesStyle style, const Ink& ink) {
+/// Whether an unnamed series of the other kind, line or points, has the series' colour: then both are its
+/// sample in the legend.
+bool stands_for_both(const Figure& figure, std::size_t index) {
+  const bool points = figure.series[index].style == SeriesStyle::points;
+  return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& other) {
+    return other.colour_of == index && !other.x.empty() && (other.style == SeriesStyle::points) != points;
+  });
+}
+
+std::string key_element(SeriesStyle style, bool both, const Ink& ink) {
+  if (both) return fmt::format("with linespoints lw 1.8 lc rgb '{}' pt {} ps 0.7", ink.colour, ink.point);
   return style == SeriesStyle::points
              ? fmt::format("with points lc rgb '{}' pt {} ps 0.7", ink.colour, ink.point)
              : fmt::format("with lines lw 1.8 lc rgb '{}'", ink.colour);
@@ -239,7 +249,7 @@ std::vector<std::string> plane_elements(Lines out, const Panel& panel, const Nam
     for (std::string& element :
          series_elements(series, block, ink, !figure.categories.empty() || series.x.size() < 3))
       elements.push_back(std::move(element));
-    add_key(keys, series.name, key_element(series.style, ink));
+    add_key(keys, series.name, key_element(series.style, stands_for_both(figure, i), ink));
   }
   for (std::size_t i = 0; i < panel.boxes.size(); ++i) {
     const BoxSeries& boxes = panel.boxes[i];
@@ -339,18 +349,24 @@ std::string panel_script(const Panel& panel, const Place& place, const Ranges& r
   return script;
 }
 
-/// The legend as a part of its own: rows of names.
-std::string legend_script(const std::vector<Key>& keys, const Place& place, std::size_t columns) {
+/// The legend as a part of its own: rows of names, of which there are `rows`, and below them a line of text.
+std::string legend_script(const std::vector<Key>& keys, const Place& place, std::size_t columns,
+                          std::size_t rows, const std::string& note) {
+  const double line = 1 / (static_cast<double>(rows) + 1.5);
   std::vector<std::string> elements;
   for (const Key& key : keys)
     elements.push_back(fmt::format("NaN {} title {}", key.element, gnuplot_quoted(key.name)));
   return fmt::format(
       "reset\nset encoding utf8\nset origin {:.4f},{:.4f}\nset size {:.4f},{:.4f}\nunset border\nunset tics\n"
       "set lmargin 0\nset rmargin 0\nset tmargin 0\nset bmargin 0\n"
-      "set key at graph 0.5,0.5 center center horizontal maxcols {} Left reverse samplen 2 spacing 1.1 width "
-      "1\n"
+      "{}set key at graph 0.5,{:.4f} center center horizontal maxcols {} Left reverse samplen 2 spacing 1.1 "
+      "width 1\n"
       "plot [0:1][0:1] {}\n",
-      place.x, place.y, place.width, place.height, columns, fmt::join(elements, ", \\\n  "));
+      place.x, place.y, place.width, place.height,
+      note.empty()
+          ? ""
+          : fmt::format("set label 1 {} at graph 0.5,{:.4f} center\n", gnuplot_quoted(note), 0.55 * line),
+      note.empty() ? 0.5 : 0.5 + line / 2, columns, fmt::join(elements, ", \\\n  "));
 }
 
 std::string terminal_of(const Picture& picture, const PictureSize& size) {
@@ -374,6 +390,18 @@ std::string terminal_of(const Picture& picture, const PictureSize& size) {
       "set terminal svg size {:.0f},{:.0f} fixed noenhanced font 'DejaVu Sans,{:.1f}' linewidth {} "
       "background rgb 'white'\n",
       size.width * inches * 96, size.height * inches * 96, style.points * 96 / 72, style.line);
+}
+
+/// What lines and points of one colour are: the note of the first panel that has such.
+std::string legend_note(const std::vector<Panel>& panels) {
+  for (const Panel& panel : panels) {
+    for (std::size_t i = 0; i < panel.figure.series.size(); ++i) {
+      if (!panel.legend_note.empty() && !panel.figure.series[i].name.empty() &&
+          stands_for_both(panel.figure, i))
+        return panel.legend_note;
+    }
+  }
+  return "";
 }
 
 std::size_t columns_of(std::size_t panels) { return panels <= 3 ? panels : panels == 4 ? 2 : 3; }
@@ -415,9 +443,11 @@ std::string draw_picture(const std::vector<Panel>& panels, const Picture& pictur
   const auto fitting = static_cast<std::size_t>(std::max(1.0, std::floor(0.92 * unlabelled.width / entry)));
   const std::size_t key_columns = std::min(fitting, std::max<std::size_t>(1, keys.size()));
   const std::size_t key_rows = (keys.size() + key_columns - 1) / key_columns;
-  const PictureSize size = picture.size.value_or(natural_size(panels, picture.theme, key_rows));
+  const std::string note = keys.empty() ? "" : legend_note(panels);
+  const std::size_t legend_rows = key_rows + (note.empty() ? 0 : 1);
+  const PictureSize size = picture.size.value_or(natural_size(panels, picture.theme, legend_rows));
   const double line = 1.45 * style.points * 25.4 / 72 / size.height;
-  const double below = keys.empty() ? 0 : line * (static_cast<double>(key_rows) + 0.5);
+  const double below = keys.empty() ? 0 : line * (static_cast<double>(legend_rows) + 0.5);
   const double above = picture.title.empty() ? 0 : 1.6 * line;
 
   std::string script = terminal_of(picture, size) + "set encoding utf8\nset multiplot\n";
@@ -429,7 +459,7 @@ std::string draw_picture(const std::vector<Panel>& panels, const Picture& pictur
     std::vector<Key> ignored;
     script += panel_script(panels[i], place, ranges, several, names, ignored);
   }
-  if (!keys.empty()) script += legend_script(keys, {0, 0, 1, below}, key_columns);
+  if (!keys.empty()) script += legend_script(keys, {0, 0, 1, below}, key_columns, key_rows, note);
   if (!picture.title.empty()) {
     script += fmt::format(
         "reset\nset origin 0,{0:.4f}\nset size 1,{1:.4f}\nunset border\nunset tics\nunset key\n"

@@ -42,6 +42,7 @@ struct BoxSeries {
 struct Panel {
   Figure figure;
   std::vector<BoxSeries> boxes = {};
+  std::string legend_note = {};  ///< below the legend where lines and points share a colour: what they are
 };
 
 struct Picture {

@@ -320,6 +320,33 @@ TEST_CASE("names keep their colour from figure to figure, and all colours are se
   }
 }
 
+TEST_CASE("points with names tell them under the pointer; labels stand where nothing else does") {
+  Figure figure;
+  figure.id = "named";
+  figure.series = {{.name = "all", .style = SeriesStyle::points, .x = {1, 2, 2.001}, .y = {1, 2, 2}}};
+  figure.series[0].names = {"first <1>", "second", "third"};
+  figure.series[0].labels = {"one", "two", ""};
+  const Drawing drawing = draw(figure);
+  CHECK(contains(drawing.plot, "<title>first &lt;1&gt;</title>"));
+  CHECK(count(drawing.plot, "<title>") == 3);
+  CHECK(contains(drawing.plot, ">one</text>"));
+  CHECK(Data::parse(drawing.data)["series"][0]["names"][1] == "second");
+
+  // Of labels that would cover one another, at most as many are drawn as there is room for.
+  Figure crowded;
+  crowded.id = "crowded";
+  crowded.series = {{.name = "all", .style = SeriesStyle::points}};
+  for (int i = 0; i < 40; ++i) {
+    crowded.series[0].add(1 + i * 1e-3, 1);
+    crowded.series[0].labels.push_back("a label");
+  }
+  crowded.series[0].add(2, 2);
+  crowded.series[0].labels.emplace_back("");
+  CHECK(count(draw(crowded).plot, ">a label</text>") < 10);
+  crowded.series[0].labels.pop_back();
+  CHECK_THROWS_AS(draw(crowded), std::invalid_argument);
+}
+
 TEST_CASE("a figure that contradicts itself is refused") {
   const Figure good = formula_and_simulation();
   const auto refused = [&good](auto spoil) {
@@ -354,6 +381,25 @@ TEST_CASE("pictures for papers: text stays text, in every format; a title only w
   // A marker a point, for each of two panels.
   CHECK(count(draw_picture({{figure}, {figure}}, {}), "<use ") >= 10);
   CHECK(gnuplot_quoted("a\n`1`") == "\"a \\01401\\0140\"");
+}
+
+TEST_CASE("a picture's legend shows markers, and says what lines and points of one colour are") {
+  Figure figure;
+  figure.id = "both";
+  figure.series = {{.name = "g = 1", .style = SeriesStyle::points, .x = {1, 2}, .y = {1, 2}},
+                   {.name = "", .style = SeriesStyle::line, .x = {1, 2}, .y = {1, 2}, .colour_of = 0}};
+  const std::string note = "points: simulated, lines: formula";
+  const auto drawn = [&](const Figure& one) {
+    return draw_picture({{.figure = one, .legend_note = note}}, {.format = PictureFormat::svg});
+  };
+  const std::string both = drawn(figure);
+  CHECK(contains(both, note));
+  Figure plain = figure;
+  plain.series.pop_back();
+  CHECK_FALSE(contains(drawn(plain), note));
+  // The sample has a line and a marker: one marker more than there are points.
+  const auto markers = [](const std::string& picture) { return count(picture, "<use xlink:href='#gpPt"); };
+  CHECK(markers(both) == 3);
 }
 
 TEST_CASE("a missing gnuplot and a refused script are explained") {

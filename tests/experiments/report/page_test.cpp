@@ -173,3 +173,38 @@ TEST_CASE("a passage in a terminal, with and without colours") {
         "\x1b[2m[START] \x1b[0m\x1b[32mjapan\x1b[0m\x1b[31;9m bond\x1b[0m\x1b[34m n\x1b[0m\n"
         "\x1b[32mikkei\x1b[0m\x1b[36m.\x1b[0m & so on\n");
 }
+
+TEST_CASE(
+    "a folded section shows its verdict and a figure; the rest is in an element that opens without a "
+    "script") {
+  Page folded = page();
+  folded.sections.front().folded = true;
+  folded.sections.front().figures = {drawing("fig1"), drawing("fig2"), drawing("fig3")};
+  const std::string text = html(folded);
+  const std::size_t begin = text.find("<details class=\"rest\">");
+  const std::size_t end = text.find("</details>\n</section>", begin);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  for (const char* open : {"Found &lt;it&gt;.", "id=\"fig1\"", "id=\"fig2\"", "id=\"p1\""})
+    CHECK_MESSAGE(text.find(open) < begin, open);
+  for (const char* inside : {"id=\"fig3\"", "id=\"t1\"", "<p>One.</p>", "a &#39;note&#39;"}) {
+    const std::size_t at = text.find(inside);
+    CHECK_MESSAGE((at > begin && at < end), inside);
+  }
+  CHECK(has(text.substr(begin, 120), "1 more figure"));
+}
+
+TEST_CASE("a cell may lead to a section, and a table stand beside a figure") {
+  Page linked = page();
+  Section& section = linked.sections.front();
+  section.beside = true;
+  section.tables.front().rows.front().front().section = "second";
+  const std::string text = html(linked);
+  CHECK(has(text, "<td><a href=\"#second\">token</a></td>"));
+  const std::size_t box = text.find("<div class=\"beside\">");
+  REQUIRE(box != std::string::npos);
+  CHECK(text.find("id=\"fig1\"") > box);
+  // Each table once.
+  CHECK(text.find("id=\"t1\"") > box);
+  CHECK(text.find("id=\"t1\"") == text.rfind("id=\"t1\""));
+}

@@ -101,6 +101,8 @@ width => {
     if (!wide && seen(cue)) found.push(`a cue beside a table that fits: ${words(scroll)}`);
     if (!wide || !inner.rows) continue;
     const first = inner.rows[1].cells[0], last = inner.rows[1].cells[inner.rows[1].cells.length - 1];
+    if (inner.matches(".judged") && last.getBoundingClientRect().right > scroll.getBoundingClientRect().right + 2)
+      found.push(`the verdict is out of sight: ${words(last)}`);
     scroll.scrollLeft = scroll.scrollWidth;
     const edge = scroll.getBoundingClientRect(), box = first.getBoundingClientRect();
     if (Math.abs(box.left - edge.left) > 2) found.push(`the first column scrolls away: ${words(first)}`);
@@ -277,12 +279,14 @@ with tempfile.TemporaryDirectory() as name:
             "text over text": """const [a, b] = document.querySelectorAll(".plot text");
                                  for (const at of ["x", "y"]) b.setAttribute(at, a.getAttribute(at))""",
             "a first column that scrolls away": "document.head.insertAdjacentHTML('beforeend', '<style>td:first-child { position: static !important }</style>')",
+            "verdicts out of sight": "document.head.insertAdjacentHTML('beforeend', '<style>td:last-child { position: static !important }</style>')",
             "no cue": "document.head.insertAdjacentHTML('beforeend', '<style>.cue { display: none !important }</style>')",
             "text outside its figure": "document.head.insertAdjacentHTML('beforeend', '<style>.plot text { font-size: 40px }</style>')",
         }
         for fault, script in faults.items():
             page = browser.new_page(viewport={"width": 390, "height": 844})
             page.goto(files["reproduce"].as_uri())
+            page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
             page.evaluate(f"() => {{ {script} }}")
             page.wait_for_timeout(100)
             check(f"planted: {fault}: not found", page.evaluate(LOOK, 390))
