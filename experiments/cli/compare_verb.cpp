@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_error.hpp"
@@ -16,6 +19,17 @@ void require_compare(const Config& config) {
                                 config.experiment->name()));
 }
 
+/// What `option` names, as if it had been written with --set.
+void set_names(boost::program_options::variables_map& values, const char* option, const char* path) {
+  if (values.count(option) == 0) return;
+  std::vector<std::string> assignments;
+  if (values.count("set") > 0) assignments = values["set"].as<std::vector<std::string>>();
+  assignments.push_back(
+      fmt::format("{}={}", path, Json(values[option].as<std::vector<std::string>>()).dump()));
+  std::map<std::string, boost::program_options::variable_value>& all = values;
+  all["set"] = {boost::any(assignments), false};
+}
+
 int compare_main(const std::vector<std::string>& arguments) {
   Usage usage{
       .line = "speclab compare CONFIG.json [options]",
@@ -26,12 +40,21 @@ difference of each policy to the best fixed gamma on shared random numbers. Writ
 writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 )",
       .examples = R"(  speclab compare configs/compare_tasks.json
+  speclab compare configs/compare_tasks.json --only prose --drafter bigram
   speclab compare configs/compare_tasks.json --set compare.verify=0.02 --out out/verify
 )",
       .positional = "config"};
+  namespace po = boost::program_options;
+  usage.options.add_options()("only", po::value<std::vector<std::string>>()->composing(),
+                              "name of a task: run this one, or those, when given again")(
+      "drafter", po::value<std::vector<std::string>>()->composing(),
+      "name of a drafter: run this one, or those, when given again");
   add_run_options(usage.options);
-  const auto values = parse(usage, arguments);
-  return values ? run_and_write(*values, "compare", require_compare) : exit_ok;
+  auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  set_names(*values, "only", "compare.only_tasks");
+  set_names(*values, "drafter", "compare.only_drafters");
+  return run_and_write(*values, "compare", require_compare);
 }
 
 }  // namespace

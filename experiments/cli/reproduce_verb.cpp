@@ -6,15 +6,13 @@
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
-#include "experiments/presentation/metric_tables.hpp"
 #include "experiments/presentation/printed_numbers.hpp"
 #include "experiments/presentation/result_section.hpp"
-#include "experiments/report/cells.hpp"
+#include "experiments/presentation/summary.hpp"
 #include "experiments/report/markup.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -28,7 +26,8 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-/// The configs of a folder, tables before figures, each in the order of their numbers.
+/// The configs of a folder in the order of the paper: Table 1, figures, further tables, claims; what it does
+/// not have, neural models of ours, last. Each in the order of its numbers.
 std::vector<fs::path> configs_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
@@ -52,7 +51,12 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   }
   const auto rank = [](const fs::path& file) {
     const std::string name = file.stem().string();
-    return std::pair(name.starts_with("figure"), name);
+    const int place = name.find("neural") != std::string::npos ? 4
+                      : name == "table1"                       ? 0
+                      : name.starts_with("figure")             ? 1
+                      : name.starts_with("table")              ? 2
+                                                               : 3;
+    return std::pair(place, name);
   };
   std::sort(all.begin(), all.end(), [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
   return all;
@@ -74,15 +78,6 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& all, const std::string
   return picked;
 }
 
-std::string summary_csv(const Table& table) {
-  std::vector<std::vector<CsvValue>> rows;
-  for (const auto& row : table.rows) {
-    std::vector<CsvValue>& values = rows.emplace_back();
-    for (const Cell& cell : row) values.emplace_back(cell.text);
-  }
-  return csv(table.columns, rows);
-}
-
 /// What was typed, for these names only.
 std::string command(const po::variables_map& values, const std::string& only) {
   std::string typed = "speclab reproduce";
@@ -95,7 +90,7 @@ std::string command(const po::variables_map& values, const std::string& only) {
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
 int reproduce(const fs::path& file, const po::variables_map& values, const fs::path& out, Page& page,
-              PrintedNumbers& numbers, std::vector<std::vector<Cell>>& summary) {
+              PrintedNumbers& numbers, Summary& summary) {
   const std::string name = file.stem().string();
   const bool quiet = values.count("quiet") > 0;
   const FolderLock lock(out / name);
@@ -111,12 +106,15 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   if (!quiet) {
     for (const Passage& passage : section.passages)
       fmt::print("{}\n", terminal(passage, writes_to_terminal()));
+    if (const Table beside = measured_table(run.result, "beside"); !beside.rows.empty())
+      fmt::print("{}\n", terminal(beside));
   }
+  section.folded = true;
   page.sections.push_back(std::move(section));
   add_input_facts(run.result.inputs, page.facts);
   add_corpus_facts(run.result, page.facts);
-  numbers.add(run.result);
-  for (auto& row : summary_rows(run.result, name)) summary.push_back(std::move(row));
+  numbers.add(run.result, name);
+  summary.add(run.result, name);
   const Agreement found = agreement(run.result);
   return found.held < found.compared ? exit_failed_check : exit_ok;
 }
@@ -156,21 +154,22 @@ a config could not run.
             report_facts(command(*values, only)),
             {}};
   PrintedNumbers numbers;
-  std::vector<std::vector<Cell>> summary;
+  Summary summary;
   int code = exit_ok;
   for (const fs::path& file : todo) {
     if (interrupted()) break;
     try {
       code = std::max(code, reproduce(file, *values, out, page, numbers, summary));
     } catch (const ConfigError& error) {
-      summary.push_back(
-          {text_cell(file.stem().string()), {}, {}, {}, {"not run: " + error.sentence(), {}, "bad"}});
+      summary.add_failure(file.stem().string(), error.sentence());
       fmt::print(stderr, "error: {}\n", error.sentence());
       code = exit_bad_input;
     }
   }
-  const Table table = summary_table(std::move(summary));
-  Section overview{"overview", "Summary", "", {table}, {}, {}, {}};
+  Table table = summary.table();
+  Section overview{
+      .id = "overview", .title = "Summary", .tables = {summary.sections(), table}, .beside = true};
+  overview.tables.back().folded = true;
   if (interrupted()) overview.notes.emplace_back("Interrupted: partial results.");
   for (Figure& figure : numbers.figures()) {
     figure.id = "printed-numbers";
@@ -181,7 +180,7 @@ a config could not run.
   page.citation = citation(command(*values, only));
   page.sections.insert(page.sections.begin(), std::move(overview));
   write_report(out, page);
-  write_file_atomically(out / "summary.csv", summary_csv(table));
+  write_file_atomically(out / "summary.csv", summary.csv());
   if (!quiet) fmt::print("{}\nreport: {}\n", terminal(table), (out / "report.html").string());
   return interrupted() ? exit_interrupted : code;
 }

@@ -42,6 +42,25 @@ void check_distinct_names(const std::vector<T>& list, const std::string& path) {
   }
 }
 
+using Names = std::optional<std::vector<std::string>>;
+
+bool among(const Names& names, const std::string& name) {
+  return !names || std::find(names->begin(), names->end(), name) != names->end();
+}
+
+/// Throws ConfigError at `path` for names that no entry of the list has.
+template <class T>
+void check_known(const Names& names, const std::vector<T>& list, const std::string& path) {
+  if (!names) return;
+  std::vector<std::string> known;
+  for (const T& one : list) known.push_back(label_of(one));
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    if (among(known, (*names)[i])) continue;
+    throw ConfigError(fmt::format("{}/{}", path, i), fmt::format("no entry is called \"{}\"{}", (*names)[i],
+                                                                 suggestion((*names)[i], known)));
+  }
+}
+
 /// The entry of a list that a cell was cut out for.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
@@ -319,9 +338,13 @@ class Compare final : public Experiment {
     check_distinct_names(section.tasks, "/compare/tasks");
     check_distinct_names(section.drafters, "/compare/drafters");
     check_distinct_names(section.policies, "/compare/policies");
+    check_known(section.only_tasks, section.tasks, "/compare/only_tasks");
+    check_known(section.only_drafters, section.drafters, "/compare/only_drafters");
     std::vector<CellSpec> cut;
     for (const TaskConfig& task : section.tasks) {
+      if (!among(section.only_tasks, task.name)) continue;
       for (const DrafterConfig& drafter : section.drafters) {
+        if (!among(section.only_drafters, label_of(drafter))) continue;
         CellSpec& cell = cut.emplace_back(whole);
         cell.set.emplace_back("task", std::make_shared<const Json>(task.name));
         cell.set.emplace_back("drafter", std::make_shared<const Json>(label_of(drafter)));

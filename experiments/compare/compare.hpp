@@ -33,6 +33,8 @@ struct CompareSection {
   std::vector<PolicyConfig> policies;
   double verify = 0;          ///< time of a target run for each token that it verifies, beyond 1
   std::int32_t batches = 32;  ///< of whole sequences, at most, for intervals
+  /// Names of the tasks and drafters that are run; all without.
+  std::optional<std::vector<std::string>> only_tasks, only_drafters;
 };
 
 /// Numbers of one run of a drafter on a task; none where they cannot be estimated.

@@ -196,6 +196,8 @@ std::vector<Field> config_fields() {
       required(field("title", &Config::title, text(), "Title of tables and of the report.")),
       field("about", &Config::about, text(), "A paragraph for the report."),
       field("source", &Config::source, text(), "Where the numbers come from."),
+      field("measured_note", &Config::measured_note, text(),
+            "Why what is found here differs from what \"measured\" of the cases says."),
       field("experiment", &Config::experiment,
             Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "Which experiment to run."),
       integer_field("seed", &Config::seed, 0, 9e15, "Seed of every random number."),

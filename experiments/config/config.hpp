@@ -101,7 +101,8 @@ struct Config {
   std::string title;
   std::string about;
   std::string source;
-  const Experiment* experiment;  ///< decode unless the config says otherwise
+  std::optional<std::string> measured_note;  ///< why what is found differs from the "measured" of cases
+  const Experiment* experiment;              ///< decode unless the config says otherwise
   std::uint64_t seed = 1;
   std::optional<CorpusConfig> corpus;
   std::optional<ModelPair> models;

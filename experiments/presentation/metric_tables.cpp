@@ -19,16 +19,6 @@ const char* words(NumberKind kind) {
   return kind == NumberKind::printed ? "printed" : kind == NumberKind::formula ? "formula" : "simulated";
 }
 
-/// The simulated number of a metric, marked where it stands for a proof.
-Cell simulated_cell(const CellResult& cell, Metric metric) {
-  const Interval* interval = find(cell.simulated, metric);
-  if (interval == nullptr) return {};
-  Cell shown = interval_cell(*interval);
-  if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
-    shown.text += " (proved)";
-  return shown;
-}
-
 Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
   switch (kind) {
     case NumberKind::printed: {
@@ -43,6 +33,33 @@ Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
   return {};
 }
 
+Cell measured_cell(const CellResult& cell, const std::string& name) {
+  for (const auto& [known, value] : cell.measured) {
+    if (known == name) return text_cell(value);
+  }
+  return {};
+}
+
+void append(std::string& text, const std::string& more) {
+  if (!text.empty() && !more.empty()) text += "; ";
+  text += more;
+}
+
+}  // namespace
+
+Cell simulated_cell(const CellResult& cell, Metric metric) {
+  const Interval* interval = find(cell.simulated, metric);
+  if (interval == nullptr) return {};
+  Cell shown = interval_cell(*interval);
+  if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
+    shown.text += " (proved)";
+  return shown;
+}
+
+std::string agreement_text(const Agreement& agreement) {
+  return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
+}
+
 std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
   std::vector<std::string> names;
   for (const CellResult& cell : cells) {
@@ -52,36 +69,6 @@ std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
   }
   return names;
 }
-
-Cell measured_cell(const CellResult& cell, const std::string& name) {
-  for (const auto& [known, value] : cell.measured) {
-    if (known == name) return text_cell(value);
-  }
-  return {};
-}
-
-std::string cells_text(const Result& result) {
-  const std::size_t cells = result.cells.size();
-  return fmt::format("{} {}{}", cells, cells == 1 ? "cell" : "cells",
-                     result.partial ? " (interrupted: partial)" : "");
-}
-
-const char* css_class(Reproduction verdict) {
-  return verdict == Reproduction::reproduces           ? "good"
-         : verdict == Reproduction::does_not_reproduce ? "bad"
-                                                       : "note";
-}
-
-std::string agreement_text(const Agreement& agreement) {
-  return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
-}
-
-void append(std::string& text, const std::string& more) {
-  if (!text.empty() && !more.empty()) text += "; ";
-  text += more;
-}
-
-}  // namespace
 
 std::vector<Metric> shown_metrics(const Result& result) {
   return result.config.metrics.value_or(result.config.experiment->shown_metrics());
@@ -183,6 +170,10 @@ Table result_table(const Result& result, const std::string& id, std::size_t most
       std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
   if (simulates) table.note = interval_note(result);
   if (simulates && !experiment.table_note().empty()) table.note += " " + experiment.table_note();
+  if (!measured.empty() && result.config.measured_note) {
+    if (!table.note.empty()) table.note += ' ';
+    table.note += *result.config.measured_note;
+  }
   if (cells.size() > most_rows) {
     table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
   }
@@ -225,38 +216,6 @@ Table position_table(const CellResult& cell, const std::string& id) {
                           interval_cell(cell.positions[i].conditional)});
   }
   return table;
-}
-
-std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::string& name) {
-  std::vector<std::vector<Cell>> rows;
-  for (const CellResult& cell : result.cells) {
-    for (const auto& [metric, verdict] : cell.verdict) {
-      rows.push_back({text_cell(fmt::format("{}: {}, {}", name, cell.label, metric_label(metric))),
-                      text_cell(*printed_value(cell, metric)),
-                      number_cell(value_of(cell.formula, metric).value_or(std::nan(""))),
-                      text_cell(simulated_cell(cell, metric).text),
-                      {words(verdict), {}, css_class(verdict)}});
-    }
-  }
-  const auto all_cells = [&](const std::string& outcome, const char* css) {
-    rows.push_back(
-        {text_cell(fmt::format("{}: all {}", name, cells_text(result))), {}, {}, {}, {outcome, {}, css}});
-  };
-  const Agreement found = agreement(result);
-  if (found.compared > 0) {
-    all_cells(agreement_text(found), found.held == found.compared ? "good" : "bad");
-  } else if (rows.empty()) {
-    all_cells(result.config.experiment->outcome(), "note");
-  }
-  return rows;
-}
-
-Table summary_table(std::vector<std::vector<Cell>> rows) {
-  return {"summary",
-          "Paper, formula, simulation",
-          {"what", "paper", "formula", "simulated ± interval", "verdict"},
-          std::move(rows),
-          ""};
 }
 
 }  // namespace speclab

@@ -31,9 +31,11 @@ std::string unknown_error_note();
 /// The metrics of the result's tables: the config's, or the experiment's.
 std::vector<Metric> shown_metrics(const Result& result);
 
-/// Rows of the summary of several results: each printed value beside formula and simulation, then the
-/// agreement of all cells.
-std::vector<std::vector<Cell>> summary_rows(const Result& result, const std::string& name);
-Table summary_table(std::vector<std::vector<Cell>> rows);
+/// The simulated number of a metric, marked where it stands for a proof; empty without one.
+Cell simulated_cell(const CellResult& cell, Metric metric);
+/// "formula within 6 of 6 intervals".
+std::string agreement_text(const Agreement& agreement);
+/// Every name that "measured" of some cell has, in the order of first use.
+std::vector<std::string> measured_names(const std::vector<CellResult>& cells);
 
 }  // namespace speclab

@@ -129,7 +129,7 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
 }
 
 /// The parts of a config that its cells do not have.
-constexpr std::array not_of_cells{"cases", "sweep", "figures", "metrics", "about", "source"};
+constexpr std::array not_of_cells{"cases", "sweep", "figures", "metrics", "about", "source", "measured_note"};
 
 /// The config of one cell that sets nothing.
 Config only_cell(Config config) {
@@ -138,6 +138,7 @@ Config only_cell(Config config) {
   config.figures.reset();
   config.metrics.reset();
   config.about.clear();
+  config.measured_note.reset();
   config.source.clear();
   config.input.reset();
   return config;

@@ -1,6 +1,7 @@
 #include "experiments/run/csv_values.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -59,6 +60,20 @@ std::string column_name(const std::string& path) {
       name.begin(), name.end(), [](char letter) { return letter == '/' || letter == '.' || letter == ' '; },
       '_');
   return name;
+}
+
+std::string measured_column(const std::string& name) {
+  std::string column = "measured";
+  bool parted = false;
+  for (const char letter : name) {
+    // Bytes of letters beyond ASCII stay as they are.
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool kept = std::isalnum(byte) != 0 || byte >= 0x80;
+    if (kept && !parted) column += '_';
+    if (kept) column += letter;
+    parted = kept;
+  }
+  return column;
 }
 
 ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,

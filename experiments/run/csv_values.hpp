@@ -29,6 +29,8 @@ void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& int
 
 /// A path as a name for data frames: "/models/draft/alpha" is models_draft_alpha.
 std::string column_name(const std::string& path);
+/// The column of a name that "measured" of a case gives: "paper: T5-XXL EnDe" is measured_paper_T5_XXL_EnDe.
+std::string measured_column(const std::string& name);
 
 /// results.csv of any experiment: in every row which cell it is of (its index, from 0, its label and what it
 /// sets), then the experiment's own columns, then what is the same in all rows: the numbers of the config

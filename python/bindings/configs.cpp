@@ -15,6 +15,7 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/exact/exact_analysis.hpp"
 #include "experiments/presentation/result_section.hpp"
+#include "experiments/run/csv_values.hpp"
 #include "experiments/run/result_files.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/shards/shard_run.hpp"
@@ -212,6 +213,8 @@ void bind_configs(nb::module_& module) {
       .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
       .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name(); })
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
+  module.def("column_name", &column_name, nb::arg("path"));
+  module.def("measured_column", &measured_column, nb::arg("name"));
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
   module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
              nb::arg("count"), nb::arg("threads"));

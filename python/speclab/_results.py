@@ -49,8 +49,8 @@ class Findings(Mapping[str, Any]):
         return f"<pre>{escape(self._words)}</pre>"
 
 
-#: Columns of Result.records(), besides one for each path that the cells set.
-COLUMNS = ("cell", "label", "metric", "formula", "value", "low", "high", "printed")
+#: Columns of Result.records(), besides one for each path that the cells set and for each measured value beside them.
+COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
 class Result:
@@ -94,8 +94,12 @@ class Result:
         return self.data["cells"]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each cell and metric: cell, label, what the cell sets (by JSON pointer), metric, formula, value,
-        low, high (the simulated interval), printed (what the paper prints); None where there is nothing."""
+        """A dict for each cell and metric, with the names of results.csv: cell, label, what the cell sets (/models/draft/alpha is
+        models_draft_alpha), metric, printed (what the paper prints), formula, simulated, simulated_low and simulated_high
+        (the interval); where "measured" of the cases gives values, measured_NAME, and measured_note, why they differ. None
+        where there is nothing."""
+        beside = list(dict.fromkeys(name for cell in self.cells for name in cell.get("measured") or {}))
+        note = self.data["config"].get("measured_note")
         out = []
         for index, cell in enumerate(self.cells):
             simulated, formula, printed = (cell.get(key) or {} for key in ("simulated", "formula", "printed"))
@@ -105,13 +109,15 @@ class Result:
                     {
                         "cell": index,
                         "label": cell.get("label", ""),
-                        **(cell.get("set") or {}),
+                        **{_column(path): value for path, value in (cell.get("set") or {}).items()},
                         "metric": metric,
-                        "formula": formula.get(metric),
-                        "value": interval.get("value"),
-                        "low": interval.get("low"),
-                        "high": interval.get("high"),
                         "printed": None if metric not in printed else float(printed[metric]),
+                        "formula": formula.get(metric),
+                        "simulated": interval.get("value"),
+                        "simulated_low": interval.get("low"),
+                        "simulated_high": interval.get("high"),
+                        **{_core.measured_column(name): _number((cell.get("measured") or {}).get(name)) for name in beside},
+                        **({"measured_note": note} if beside and note else {}),
                     }
                 )
         return out
@@ -135,7 +141,8 @@ class Result:
 
         Args:
             ax: matplotlib Axes; without one the current.
-            x, series: JSON pointers ("/gamma"); without them the first and the second path with several values.
+            x, series: columns ("models_draft_alpha") or JSON pointers ("/models/draft/alpha") of what was swept; without them
+                the first and the second with several values.
             y: a metric; without it the config's figure's, or speedup, or the first there is.
 
         Returns:
@@ -147,11 +154,12 @@ class Result:
         import matplotlib.pyplot as plt
 
         records = self.records()
-        paths = [path for path in _paths(records) if len({_key(row.get(path)) for row in records}) > 1]
+        pointers = {_column(path): path for cell in self.cells for path in cell.get("set") or {}}
+        paths = [path for path in pointers if len({_key(row.get(path)) for row in records}) > 1]
         if not paths:
             raise ValueError("x: nothing was swept, there is one cell")
-        x = _known(x, paths, "x") or paths[0]
-        series = _known(series, paths, "series") or next((path for path in paths if path != x), None)
+        x = _known(_swept(x), paths, "x") or paths[0]
+        series = _known(_swept(series), paths, "series") or next((path for path in paths if path != x), None)
         metrics = list(dict.fromkeys(row["metric"] for row in records))
         figures = self.data["config"].get("figures") or [{}]
         y = _known(y, metrics, "y") or figures[0].get("y") or ("speedup" if "speedup" in metrics else metrics[0])
@@ -161,8 +169,8 @@ class Result:
             if row["metric"] == y:
                 groups.setdefault(_key(row.get(series)) if series else None, []).append(row)
         for value, rows in groups.items():
-            _draw(ax, rows, x, None if series is None else f"{series.rsplit('/', 1)[-1]} = {value}")
-        ax.set_xlabel(x.rsplit("/", 1)[-1])
+            _draw(ax, rows, x, None if series is None else f"{_last(pointers[series])} = {value}")
+        ax.set_xlabel(_last(pointers[x]))
         ax.set_ylabel(y)
         ax.set_title(self.title)
         if series is not None:
@@ -199,8 +207,27 @@ def _key(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (list, dict)) else value
 
 
-def _paths(records: list[dict[str, Any]]) -> list[str]:
-    return [name for name in dict.fromkeys(name for row in records for name in row) if name.startswith("/")]
+def _column(path: str) -> str:
+    """The column of what cells set, as in results.csv."""
+    name = _core.column_name(path)
+    return f"set_{name}" if name in COLUMNS else name
+
+
+def _swept(name: str | None) -> str | None:
+    """A column, of its name or of a JSON pointer."""
+    return name if name is None or not name.startswith("/") else _column(name)
+
+
+def _last(pointer: str) -> str:
+    return pointer.rsplit("/", 1)[-1]
+
+
+def _number(text: str | None) -> float | str | None:
+    """Measured values are texts, of which most are numbers."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def _known(name: str | None, known: list[str], argument: str) -> str | None:
@@ -212,13 +239,13 @@ def _known(name: str | None, known: list[str], argument: str) -> str | None:
 def _draw(ax: Any, rows: list[dict[str, Any]], x: str, label: str | None) -> None:
     at = [row[x] for row in rows]
     formula = [row["formula"] for row in rows]
-    value = [row["value"] for row in rows]
+    value = [row["simulated"] for row in rows]
     color = None
     if any(number is not None for number in formula):
         (line,) = ax.plot(at, [float("nan") if number is None else number for number in formula], label=label)
         color, label = line.get_color(), None
     shown = [i for i, number in enumerate(value) if number is not None]
     if shown:
-        low = [rows[i]["value"] - rows[i]["low"] if rows[i]["low"] is not None else 0 for i in shown]
-        high = [rows[i]["high"] - rows[i]["value"] if rows[i]["high"] is not None else 0 for i in shown]
+        low = [value[i] - rows[i]["simulated_low"] if rows[i]["simulated_low"] is not None else 0 for i in shown]
+        high = [rows[i]["simulated_high"] - value[i] if rows[i]["simulated_high"] is not None else 0 for i in shown]
         ax.errorbar([at[i] for i in shown], [value[i] for i in shown], yerr=[low, high], fmt="o", markersize=3, color=color, label=label)

@@ -25,18 +25,54 @@ def result():
 
 def test_records(result):
     rows = [row for row in result.records() if row["metric"] == "speedup"]
-    assert [(row["/gamma"], row["/cost/c"]) for row in rows] == [(1, 0.02), (1, 0.05), (3, 0.02), (3, 0.05)]
+    assert [(row["gamma"], row["cost_c"]) for row in rows] == [(1, 0.02), (1, 0.05), (3, 0.02), (3, 0.05)]
     for row in rows:
-        assert row["low"] <= row["value"] <= row["high"]
-        assert row["formula"] == pytest.approx(speclab.speedup(0.8, row["/gamma"], row["/cost/c"]))
+        assert row["simulated_low"] <= row["simulated"] <= row["simulated_high"]
+        assert row["formula"] == pytest.approx(speclab.speedup(0.8, row["gamma"], row["cost_c"]))
 
 
 def test_pandas(result):
     pandas = pytest.importorskip("pandas")
     frame = result.to_pandas()
-    assert {"cell", "label", "/gamma", "/cost/c", "metric", "formula", "value", "low", "high"} <= set(frame.columns)
-    assert frame[frame.metric == "speedup"].groupby("/gamma")["value"].mean().is_monotonic_increasing
+    assert {"cell", "label", "gamma", "cost_c", "metric", "formula", "simulated", "simulated_low", "simulated_high"} <= set(frame.columns)
+    assert frame[frame.metric == "speedup"].groupby("gamma")["simulated"].mean().is_monotonic_increasing
     assert isinstance(frame, pandas.DataFrame)
+
+
+def test_names_of_columns(result):
+    """A column has one name in results.csv and in the data frame, where metrics are rows: simulated_speedup_low is simulated_low."""
+    wide = result.to_csv().splitlines()[0].split(",")
+    rows = result.records()
+    for name in rows[0]:
+        if name == "metric" or name.startswith("printed"):
+            continue
+        kind, _, end = name.partition("_")
+        of_metric = kind in ("formula", "simulated")
+        for row in rows:
+            column = f"{kind}_{row['metric']}{'_' + end if end else ''}" if of_metric else name
+            assert column in wide or row[name] is None, column
+
+
+BESIDE = {
+    "title": "Beside",
+    "experiment": "predict",
+    "metrics": ["speedup"],
+    "measured_note": "Another machine.",
+    "cases": [
+        {"label": "a", "set": {"/alpha": 0.5}, "measured": {"paper: T5-XXL EnDe": ".20", "said": "about 2"}},
+        {"label": "b", "set": {"/alpha": 0.6}},
+    ],
+}
+
+
+def test_measured_values_are_carried():
+    result = speclab.run(BESIDE)
+    first, second = (row for row in result.records() if row["metric"] == "speedup")
+    assert first["measured_paper_T5_XXL_EnDe"] == 0.2 and first["measured_said"] == "about 2"
+    assert second["measured_paper_T5_XXL_EnDe"] is None and second["measured_note"] == "Another machine."
+    lines = result.to_csv().splitlines()
+    assert {"measured_paper_T5_XXL_EnDe", "measured_said", "measured_note"} <= set(lines[0].split(","))
+    assert ",.20," in lines[1] and "Another machine." in lines[2]
 
 
 def test_plot(result):
@@ -55,7 +91,7 @@ def test_plot(result):
     plt.close("all")
     with pytest.raises(ValueError, match="y: 'spedup' is not one of"):
         result.plot(y="spedup")
-    with pytest.raises(ValueError, match="x: '/alpha'"):
+    with pytest.raises(ValueError, match="x: 'alpha'"):
         result.plot(x="/alpha")
     single = speclab.run({"title": "t", "experiment": "predict", "alpha": 0.5})
     with pytest.raises(ValueError, match="nothing was swept"):

@@ -203,6 +203,26 @@ TEST_CASE("a mixture with a target needs one that is a model") {
   CHECK(!own<CompareResult>(cell_of(result, "text: model")).ran());
 }
 
+TEST_CASE("some drafters on some tasks: the same cells as of all") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  const Result all = run_of(config).result;
+  config["compare"]["only_tasks"] = {"text"};
+  config["compare"]["only_drafters"] = {"bigram", "lookahead"};
+  const Result some = run_of(config).result;
+  REQUIRE(some.cells.size() == 2);
+  for (const CellResult& cell : some.cells) {
+    const auto same = std::find_if(all.cells.begin(), all.cells.end(),
+                                   [&](const CellResult& other) { return other.label == cell.label; });
+    REQUIRE(same != all.cells.end());
+    CHECK(cell_json(*all.config.experiment, cell) == cell_json(*all.config.experiment, *same));
+  }
+  config["compare"]["only_tasks"] = {"texts"};
+  const std::string error = config_error_of([&] { run_of(config); });
+  CHECK(error.find("/compare/only_tasks/0") != std::string::npos);
+  CHECK(error.find("\"text\"") != std::string::npos);
+}
+
 TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") {
   const TempFile text(made_documents());
   const Json config = config_on(text);

@@ -64,3 +64,18 @@ TEST_CASE("a path is a column's name without slashes") {
   CHECK(column_name("/models/draft/alpha") == "models_draft_alpha");
   CHECK(column_name("task") == "task");
 }
+
+TEST_CASE("measured values of a paper have columns, and why they differ") {
+  CHECK(measured_column("paper: T5-XXL EnDe") == "measured_paper_T5_XXL_EnDe");
+  CHECK(measured_column("α here") == "measured_α_here");
+  const Result result =
+      run_of(parse_json(R"({"title": "CSV", "experiment": "predict", "measured_note": "Other models.",
+      "cases": [{"label": "a", "set": {"/alpha": 0.5}, "measured": {"paper: T5-XXL": ".20"}},
+                {"label": "b", "set": {"/alpha": 0.6}}]})"))
+          .result;
+  const auto rows = fields_of(result.config.experiment->csv(result, {}));
+  REQUIRE(rows.size() == 3);
+  CHECK(field(rows, 1, "measured_paper_T5_XXL") == ".20");
+  CHECK(field(rows, 2, "measured_paper_T5_XXL").empty());
+  CHECK(field(rows, 2, "measured_note") == "Other models.");
+}
