@@ -34,7 +34,8 @@ With --samples FILE it tests the sequences of that file instead, from anybody's 
 a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
 they differ, it says which rule or planted fault they are most like.
 Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
-GPU kernels are tested by speclab check kernels, which has options of its own (--help).)",
+GPU kernels are tested by speclab check kernels; speclab check rows measures how a neural model's rows depend on
+the tokens of its runs. Both have options of their own (--help).)",
       .examples =
           R"(  speclab check configs/check_token.json
   speclab check configs/check_token.json --set rule.kind=fault-resample-target
@@ -67,6 +68,9 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
 int check_main(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "kernels") {
     return check_kernels_verb({arguments.begin() + 1, arguments.end()});
+  }
+  if (!arguments.empty() && arguments.front() == "rows") {
+    return check_rows_verb({arguments.begin() + 1, arguments.end()});
   }
   Usage how = check_usage();
   add_config_options(how.options);

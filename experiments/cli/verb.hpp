@@ -126,11 +126,12 @@ void write_and_print(const RunResult& run, const RunOutput& output);
 int run_and_write(const boost::program_options::variables_map& values, const char* verb,
                   void (*check)(const Config& config));
 
-/// `speclab bench kernels`, `bench recordings` and `check kernels`, which have options of their own.
+/// `speclab bench kernels` and its like, and those of `check`, which have options of their own.
 /// `arguments` are those after that word.
 int bench_kernels_verb(const std::vector<std::string>& arguments);
 int bench_recordings_verb(const std::vector<std::string>& arguments);
 int bench_rows_verb(const std::vector<std::string>& arguments);
 int check_kernels_verb(const std::vector<std::string>& arguments);
+int check_rows_verb(const std::vector<std::string>& arguments);
 
 }  // namespace speclab

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_error.hpp"
+#include "experiments/model_files/run_rows.hpp"
+#include "experiments/run/terminal_watch.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+/// Ascending, each once.
+std::vector<std::int32_t> run_sizes(const po::variables_map& values) {
+  constexpr std::int32_t most = 512;
+  std::vector<std::int32_t> sizes{2, 4, 8};
+  if (values.count("run") > 0) sizes = values["run"].as<std::vector<std::int32_t>>();
+  for (const std::int32_t size : sizes) {
+    if (size < 2 || size > most) throw UsageError(fmt::format("--run {}: expected 2 to {}", size, most));
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+}  // namespace
+
+int check_rows_verb(const std::vector<std::string>& arguments) {
+  Usage usage{
+      .line = "speclab check rows CONFIG.json [options]",
+      .about =
+          R"(Measures how the rows of a neural target change with the number of tokens of its runs, which verification of
+a draft makes greater. The target writes a text for each of the simulation's trials, of its length, in runs of one
+token; then the rows of the same contexts are computed in runs of a fixed number of tokens (a model's "batch"), and
+as a server does it: the prompt in one run, then one token a run, or several. Bits, total variation, largest
+difference of a logit, and how often the likeliest token is another one.
+Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a token in its run, 2 for bad input,
+130 interrupted.)",
+      .examples =
+          R"(  speclab check rows configs/neural_smollm2.json --set cases=null --set simulation.trials=32
+  speclab check rows configs/neural_smollm2.json --set cases=null --set sampling.temperature=0 --run 5
+)",
+      .positional = "config"};
+  add_config_options(usage.options);
+  usage.options.add_options()("run", po::value<std::vector<std::int32_t>>()->composing(),
+                              "tokens of a run, once or more often (default 2, 4 and 8)")("json",
+                                                                                          "print JSON");
+  const auto values = parse(usage, arguments);
+  if (!values) return exit_ok;
+  const auto file = (*values)["config"].as<std::string>();
+  const std::vector<std::int32_t> sizes = run_sizes(*values);
+  const bool as_json = values->count("json") > 0;
+  const ThreadLimit limit(thread_option(*values));
+  const Config config = load_config(file, *values);
+  const InterruptGuard guard;
+  std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
+  const auto report = in_file(
+      file, [&] { return compare_run_rows(config, sizes, watch->control(config.simulation.trials)); });
+  watch.reset();
+  if (!report) {
+    fmt::print(stderr, "interrupted: nothing was compared\n");
+    return exit_interrupted;
+  }
+  print(*report, described<RunRowsReport>(), as_json, run_rows_text);
+  return report->moved == 0 ? exit_ok : exit_failed_check;
+}
+
+}  // namespace speclab
