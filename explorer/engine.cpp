@@ -232,6 +232,19 @@ int export_decode_recording(std::int32_t text, std::int32_t name, std::int32_t c
   });
 }
 
+/// Input: a file's bytes and its name. `has_draft`: a second file was dropped with it.
+EXPORT(names_in_file)
+int export_names_in_file(std::int32_t text, std::int32_t name, std::int32_t has_draft) {
+  return guarded([&] {
+    InputParts part;
+    dropped_files().clear();
+    std::string bytes = part(text);
+    const std::string file = part(name);
+    dropped_files()[file] = std::move(bytes);
+    input = {};
+    names_in_file(file, has_draft != 0, result);
+  });
+}
 /// Input: a file's bytes and its name; the same of a second file, or nothing; and the model's name.
 EXPORT(plan_from_file)
 int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t draft, std::int32_t draft_name,

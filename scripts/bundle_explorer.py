@@ -114,4 +114,5 @@ def main():
     print(f"{page}: {page.stat().st_size / 1000:.0f} kB")
 
 
-main()
+if __name__ == "__main__":
+    main()

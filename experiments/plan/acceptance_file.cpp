@@ -79,14 +79,20 @@ std::string summary(const AcceptanceFile& log) {
       log.counts.total_examined());
 }
 
-/// Of the model named, or of the only one. Acceptance differs between models, so several are never summed.
-AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
+/// What the log has of each of its models that drafted something, which one did at least.
+std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string& file) {
   std::map<std::string, AcceptanceFile> found;
   for (auto& [name, log] : logs) {
     AcceptanceFile one = file_of(std::move(log));
     if (!is_empty(one)) found.emplace(name, std::move(one));
   }
   if (found.empty()) throw UsageError(fmt::format("{}: no token was drafted", file));
+  return found;
+}
+
+/// Of the model named, or of the only one. Acceptance differs between models, so several are never summed.
+AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
+  std::map<std::string, AcceptanceFile> found = by_model(std::move(logs), file);
   if (!model.empty()) {
     const auto named = found.find(model);
     if (named != found.end()) return std::move(named->second);
@@ -107,6 +113,19 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
                                file, found.size(), each));
 }
 
+/// The first format that the log is in.
+const LogFormat& format_of(const LogSource& source, const std::string& file) {
+  if (source.lines().empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
+  std::string reasons;
+  for (const LogFormat& format : log_formats()) {
+    const std::string reason = format.why_not(source);
+    if (reason.empty()) return format;
+    reasons += fmt::format("\n  {:<22}{}", format.name, reason);
+  }
+  throw UsageError(fmt::format(
+      "{}: in no known format of logs (speclab plan --list-logs shows a sample of each):{}", file, reasons));
+}
+
 }  // namespace
 
 std::size_t AcceptanceFile::longest() const {
@@ -117,24 +136,23 @@ std::size_t AcceptanceFile::longest() const {
 
 AcceptanceFile acceptance_in(const std::string& text, const std::string& file, const LogOptions& options) {
   const LogSource source(text, file, options);
-  if (source.lines().empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
-  std::string reasons;
-  for (const LogFormat& format : log_formats()) {
-    const std::string reason = format.why_not(source);
-    if (!reason.empty()) {
-      reasons += fmt::format("\n  {:<22}{}", format.name, reason);
-      continue;
-    }
-    if (!options.earlier_file.empty() && !std::string_view(format.name).ends_with("_metrics")) {
-      throw UsageError(fmt::format("--since {}: {} is {}, whose records are not counters; leave it out",
-                                   options.earlier_file, file, format.name));
-    }
-    AcceptanceFile found = of_model(format.read(source), file, options.model);
-    found.format = format.name;
-    return found;
+  const LogFormat& format = format_of(source, file);
+  if (!options.earlier_file.empty() && !std::string_view(format.name).ends_with("_metrics")) {
+    throw UsageError(fmt::format("--since {}: {} is {}, whose records are not counters; leave it out",
+                                 options.earlier_file, file, format.name));
   }
-  throw UsageError(fmt::format(
-      "{}: in no known format of logs (speclab plan --list-logs shows a sample of each):{}", file, reasons));
+  AcceptanceFile found = of_model(format.read(source), file, options.model);
+  found.format = format.name;
+  return found;
+}
+
+std::vector<std::string> models_in(const std::string& text, const std::string& file) {
+  const LogOptions options;
+  const LogSource source(text, file, options);
+  std::vector<std::string> names;
+  for (const auto& [name, log] : by_model(format_of(source, file).read(source), file)) names.push_back(name);
+  if (names.size() == 1) names.clear();
+  return names;
 }
 
 }  // namespace speclab

@@ -49,8 +49,12 @@ struct AcceptanceFile {
 AcceptanceFile acceptance_in(const std::string& text, const std::string& file,
                              const LogOptions& options = {});
 
-/// The same of a file, which may be compressed by gzip, or of the standard input, "-"; ConfigError when it
-/// cannot be read.
+/// The models of a log that a choice is to be made of: empty for a log of one model. Throws as
+/// `acceptance_in` does.
+std::vector<std::string> models_in(const std::string& text, const std::string& file);
+
+/// The same as `acceptance_in` of a file, which may be compressed by gzip, or of the standard input, "-";
+/// ConfigError when it cannot be read.
 AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options = {});
 
 /// The text of a log: of "-" the standard input, of a file compressed by gzip what it holds.

@@ -24,7 +24,7 @@ ReadPart read_part(const std::string& file, const std::string& column) {
   for (const RecordingFormat& format : recording_formats()) {
     const std::string reason = format.why_not(source);
     if (reason.empty()) {
-      if (!column.empty() && !format.several_drafters) {
+      if (!column.empty() && format.drafters == nullptr) {
         throw UsageError(fmt::format("{}: {} has one draft, and no column \"{}\"; leave the column out", file,
                                      format.name, printable(column, 40)));
       }

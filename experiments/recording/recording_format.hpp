@@ -26,8 +26,9 @@ struct RecordingFormat {
   /// Throws UsageError, with file, line or path, value and remedy, for a file of this format that does not
   /// hold together.
   RecordingPart (*read)(const RecordingSource& source);
-  /// Whether a file may have a column for each of several drafters, of which the source names one.
-  bool several_drafters = false;
+  /// The names of the drafters that have columns of their own, of which the source names one; none in a file
+  /// of one draft without a name. Null for formats of one draft.
+  std::vector<std::string> (*drafters)(const RecordingSource& source) = nullptr;
 };
 
 /// Every format, in the order in which they are tried; tests and other programs may add some.

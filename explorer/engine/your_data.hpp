@@ -119,6 +119,19 @@ inline void describe_log(const LogFindings& log, Record& out) {
 
 }  // namespace detail
 
+/// "choices": the models of a dropped log, or the drafters of a recording, that one is to be chosen of.
+inline void names_in_file(const std::string& file, bool has_draft, Record& out) {
+  const std::string& text = dropped_files().at(file);
+  const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+  std::vector<std::string> names;
+  if (!blank && !has_draft && is_recording(file)) {
+    names = drafters_in(file);
+  } else if (!blank && !has_draft && !detail::is_document(text)) {
+    names = models_in(text, file);
+  }
+  out.texts("choices", names);
+}
+
 /// The plan for the acceptances in a dropped file: a recording, one of the forms that `speclab plan --log`
 /// reads, or a result.json, of which `cell` is taken. `draft` is a second recording or empty, `model` the
 /// model_name, in a log of several, or the drafter's column, in a recording of several.

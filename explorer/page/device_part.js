@@ -1,6 +1,6 @@
 // Room 3, on a device: what verification costs by batch, and the best gamma for every batch.
 import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
-import { figure, line, dot } from "./svg.js";
+import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
 
@@ -55,7 +55,8 @@ export function buildDevice(host, { ask, set, fail }) {
       title: "Best gamma over batch", x: { least: 0, most: Math.log2(most), label: "batch" }, xTicks: [...Array(10).keys()].filter(power => 2 ** power <= most),
       xText: power => String(2 ** power), y: { least: 0, most: Math.max(4, ...plan.batch_gamma) * 1.1, label: "best γ" },
       draw(plot) {
-        line(plot, plan.batch_gamma.flatMap((gamma, i) => [[Math.log2(plan.batch_first[i]), gamma], [Math.log2(plan.batch_last[i]), gamma]]), "target");
+        const points = plan.batch_gamma.map((gamma, i) => [Math.log2(plan.batch_first[i]), gamma]);
+        if (points.length) steps(plot, [...points, [Math.log2(plan.batch_last.at(-1)), plan.batch_gamma.at(-1)]], "target");
         if (state.batch <= most) dot(plot, Math.log2(state.batch), plan.best_gamma, "best");
       },
     });

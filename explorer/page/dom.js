@@ -76,6 +76,9 @@ export function wholeNumber({ label, least, most, set }) {
 
 export const button = (text, onclick) => element("button", { type: "button", onclick }, text);
 
+// A word for a shell: as it is, or quoted.
+export const shellWord = word => (/^[\w.,:\/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
 function copied(name) {
   const code = element("code", { tabindex: 0, "aria-label": name });
   const copy = button("Copy", async () => {

@@ -1,6 +1,6 @@
 // Room 5: your data.
-import { element, slider, choice, button, commandBox, facts, shown } from "./dom.js";
-import { figure, bar, line, dot, svg } from "./svg.js";
+import { element, slider, choice, button, commandBox, facts, shellWord, shown } from "./dom.js";
+import { figure, bar, line, whisker, dot, svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
 import { keepRecording, shippedRecording } from "./recordings.js";
@@ -46,8 +46,7 @@ export const dataRoom = {
     const box = commandBox();
     const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
     const cell = choice({ label: "Cell of the result", options: [], set: value => set({ cell: Number(value) }) });
-    const modelInput = element("input", { id: "model-name", type: "text", onchange: () => set({ model: modelInput.value.trim() }) });
-    const model = element("div", { class: "control" }, element("label", { for: "model-name" }, "Model of a /metrics page, or drafter of a recording, with several"), modelInput);
+    const model = choice({ label: "Model of the log, or drafter of the recording", options: [], set: value => set({ model: value }) });
     const pictures = element("div", { class: "columns" },
       element("div", {}, element("h3", {}, "Acceptance by position"), positions),
       element("div", {}, element("h3", {}, "Speedup by γ"), speedups));
@@ -57,7 +56,7 @@ export const dataRoom = {
     // A picture of what is to come, until there is data.
     const empty = element("p", { class: "center" }, svg("svg", { width: 24, height: 24, viewBox: "0 0 24 24", "aria-hidden": "true" },
       svg("path", { d: "M12 3v12m0 0-5-5m5 5 5-5M4 20h16", fill: "none", stroke: "currentColor", "stroke-width": 2 })));
-    host.append(drop, about, element("div", { class: "controls" }, c.box, cell.box, model), error, empty, found, box.box);
+    host.append(drop, about, element("div", { class: "controls" }, c.box, cell.box, model.box), error, empty, found, box.box);
 
     for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
       host.addEventListener(name, event => {
@@ -96,12 +95,12 @@ export const dataRoom = {
       figure(positions, {
         title: "Acceptance by position", x: { least: 0.5, most: count + 0.5, label: "position i" }, y: { least: 0, most: 1, label: "P(accepted)" },
         xTicks: plan.position_conditional.map((_, i) => i + 1).filter(i => count <= 16 || i % Math.ceil(count / 12) === 1),
-        legend: [["target", plan.position_low ? "given those before, 95%" : "given those before"], ["counted", "all up to here"], ["bound", "α"]],
+        legend: [["target", "given those before"], ...(plan.position_low ? [["interval", "its 95% interval"]] : []), ["counted", "all up to here"], ["bound", "α"]],
         draw(plot) {
           plan.position_unconditional.forEach((value, i) => bar(plot, i + 0.65, i + 1.35, value, "counted"));
           line(plot, [[0.5, plan.alpha[0]], [count + 0.5, plan.alpha[0]]], "bound");
           plan.position_conditional.forEach((value, i) => {
-            if (plan.position_low) line(plot, [[i + 1, plan.position_low[i]], [i + 1, plan.position_high[i]]], "target");
+            if (plan.position_low) whisker(plot, i + 1, plan.position_low[i], plan.position_high[i], "interval");
             const bounds = plan.position_low ? ` (${shown(plan.position_low[i])} to ${shown(plan.position_high[i])})` : "";
             dot(plot, i + 1, value, "target", `position ${i + 1}: ${shown(value)}${bounds}`);
           });
@@ -110,12 +109,12 @@ export const dataRoom = {
       figure(speedups, {
         title: "Speedup by gamma", x: { least: 0, most: Math.max(...plan.gamma), label: "drafted tokens γ" },
         y: { least: 0, most: 1.05 * Math.max(...plan.speedup, ...plan.speedup_high.filter(Number.isFinite)), label: "speedup" },
-        legend: [["target", "speedup, 95%"], ["best", "best γ"]],
+        legend: [["target", "speedup"], ["interval", "95% interval"], ["best", "best γ"]],
         draw(plot) {
-          plan.gamma.forEach((gamma, i) => {
-            if (Number.isFinite(plan.speedup_high[i])) line(plot, [[gamma, plan.speedup_low[i]], [gamma, plan.speedup_high[i]]], "bound2");
-          });
           line(plot, plan.gamma.map((gamma, i) => [gamma, plan.speedup[i]]), "target");
+          plan.gamma.forEach((gamma, i) => {
+            if (Number.isFinite(plan.speedup_high[i]) && plan.speedup_low[i] < plan.speedup_high[i]) whisker(plot, gamma, plan.speedup_low[i], plan.speedup_high[i], "interval");
+          });
           if (plan.best_gamma > 0) dot(plot, plan.best_gamma, plan.best_speedup[0], "best");
         },
       });
@@ -129,11 +128,11 @@ export const dataRoom = {
       if (tasks.hidden) return;
       figure(taskHost, {
         title: "Acceptance by task", x: { least: 0.5, most: plan.tasks.length + 0.5, label: "task" }, y: { least: 0, most: 1, label: "α" },
-        xTicks: plan.tasks.map((_, i) => i + 1), legend: [["target", "α, 95%"], ["bound", "of all"]],
+        xTicks: plan.tasks.map((_, i) => i + 1), legend: [["target", "α"], ["interval", "95% interval"], ["bound", "of all"]],
         draw(plot) {
           line(plot, [[0.5, plan.alpha[0]], [plan.tasks.length + 0.5, plan.alpha[0]]], "bound");
           plan.tasks.forEach((task, i) => {
-            if (Number.isFinite(plan.task_lows[i])) line(plot, [[i + 1, plan.task_lows[i]], [i + 1, plan.task_highs[i]]], "target");
+            if (Number.isFinite(plan.task_lows[i])) whisker(plot, i + 1, plan.task_lows[i], plan.task_highs[i], "interval");
             dot(plot, i + 1, plan.task_alphas[i], "target", `${task}: ${shown(plan.task_alphas[i])}`);
           });
         },
@@ -154,15 +153,20 @@ export const dataRoom = {
 
     const describe = newestOnly(async now => {
       c.show(now.c);
-      modelInput.value = now.model;
-      const start = data ? new TextDecoder().decode(data.text.subarray(0, 1e6)) : "";
-      model.hidden = !(start.includes("vllm:") || start.includes("logq."));
+      model.box.hidden = true;
       box.show(`speclab plan --log FILE --c ${now.c}`, `speclab.plan(log="FILE", c=${now.c})`);
       cell.box.hidden = true;
       if (!data) return;
       let plan;
+      let chosen;
       try {
-        plan = await ask("plan_from_file", { ...data, model: now.model, cell: now.cell, c: now.c });
+        const { choices } = await ask("names_in_file", data);
+        // A link may name one of another file.
+        chosen = choices.includes(now.model) ? now.model : choices[0] ?? "";
+        model.box.hidden = choices.length < 2;
+        model.select.replaceChildren(...choices.map(name => element("option", { value: name }, name)));
+        model.show(chosen);
+        plan = await ask("plan_from_file", { ...data, model: chosen, cell: now.cell, c: now.c });
       } catch (problem) {
         tell(`error: ${problem.message}`);
         return;
@@ -173,14 +177,14 @@ export const dataRoom = {
       const name = /^[\w.-]+$/.test(data.name) ? data.name : "FILE";
       taskPicture(plan);
       if (plan.is_recording) {
-        if (!data.draft) keepRecording({ name: data.name, text: data.text, column: now.model });
+        if (!data.draft) keepRecording({ name: data.name, text: data.text, column: chosen });
         about.textContent = `${data.name}: ${shown(plan.tokens)} tokens, ${shown(plan.sequences)} sequences (${plan.format}).`;
         pictures.hidden = plan.gamma.length === 0;
         if (plan.gamma.length) draw(plan);
         values.replaceChildren(facts(recordingFacts(plan)));
         advice.replaceChildren(...plan.advice.map(sentence => element("p", {}, sentence)));
         settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
-        const column = now.model ? [` --column ${now.model}`, `column="${now.model}", `] : ["", ""];
+        const column = chosen ? [` --column ${shellWord(chosen)}`, `column=${JSON.stringify(chosen)}, `] : ["", ""];
         const second = data.draft ? (/^[\w.-]+$/.test(data.draft.name) ? data.draft.name : "FILE2") : "";
         box.show(`speclab plan --recording ${name}${second && ` --draft-recording ${second}`}${column[0]} --c ${now.c}`,
           `speclab.plan(recording="${name}", ${second && `draft_recording="${second}", `}${column[1]}c=${now.c})`);
@@ -206,7 +210,7 @@ export const dataRoom = {
       advice.replaceChildren(...[plan.reason, ...plan.advice].map(sentence => element("p", {}, sentence)));
       settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
       if (plan.is_log) {
-        box.show(`speclab plan --log ${name} --c ${now.c}${now.model ? ` --model ${now.model}` : ""}`, `speclab.plan(log="${name}", c=${now.c})`);
+        box.show(`speclab plan --log ${name} --c ${now.c}${chosen && ` --model ${shellWord(chosen)}`}`, `speclab.plan(log="${name}", ${chosen && `model=${JSON.stringify(chosen)}, `}c=${now.c})`);
       } else {
         const rows = plan.position_accepted.map((accepted, i) => `${i + 1},${plan.rounds},${accepted}\\n`).join("");
         box.show(`printf 'position,drafted,accepted\\n${rows}' > accepted.csv\nspeclab plan --log accepted.csv --c ${now.c}`,

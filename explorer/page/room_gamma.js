@@ -1,6 +1,6 @@
 // Room 3: which gamma.
 import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
-import { figure, line, dot } from "./svg.js";
+import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
 import { deviceStart, prepareDevices, mendDevice, buildDevice } from "./device_part.js";
@@ -10,14 +10,14 @@ export const gammaRoom = {
   title: "3 Which γ",
   sentence: "More drafted tokens give more tokens per target run, and cost more draft runs, each c of a target run. Somewhere " +
     "between lies the best γ.",
-  start: { alpha: 0.75, c: 0.05, chat: 0.05, gamma: 5, most: 24, ...deviceStart },
+  start: { alpha: 0.75, c: 0.05, chat: 0, gamma: 5, most: 24, ...deviceStart },
 
   prepare: prepareDevices,
 
   mend(state) {
     const number = (value, least, most, otherwise) => Number.isFinite(value) ? within(value, least, most) : otherwise;
     return {
-      alpha: number(state.alpha, 0, 1, 0.75), c: number(state.c, 0, 1, 0.05), chat: number(state.chat, 0, 1, 0.05),
+      alpha: number(state.alpha, 0, 1, 0.75), c: number(state.c, 0, 1, 0.05), chat: number(state.chat, 0, 1, 0),
       gamma: Math.round(number(state.gamma, 0, 64, 5)), most: Math.round(number(state.most, 8, 64, 24)), ...mendDevice(state),
     };
   },
@@ -66,7 +66,7 @@ export const gammaRoom = {
         legend: [["target", `best γ at c = ${shown(state.c)}`]],
         draw(plot) {
           const inside = figure3.alpha.map((value, i) => [value, figure3.gamma[i]]).filter(([, best]) => best <= 40);
-          if (inside.length) line(plot, inside, "target");
+          if (inside.length) steps(plot, inside, "target");
           if (at.optimal_gamma <= 40) dot(plot, state.alpha, at.optimal_gamma, "best");
         },
       });

@@ -200,7 +200,7 @@ export const textRoom = {
       totals.replaceChildren(facts([
         ["tokens", found.tokens], ["target runs", found.target_runs], ["drafted", found.drafted_tokens], ["accepted", found.accepted_tokens],
         ["accepted / examined", found.alpha_examined], ["tokens per target step", found.tokens_per_target_step],
-        ["time, in target runs", found.time], ["speedup", found.speedup],
+        ["time, in target runs", found.time], ["speedup of this text", found.speedup],
       ]), element("p", {}, recording ? `${recording.name}: ${shown(found.text_tokens)} tokens, ${shown(found.sequences)} sequences` +
         `${found.task ? `; the first is of the task ${found.task}` : ""}. The text is as recorded, from its first token on; the seed decides ` +
         "which tokens were drafted and kept. What was rejected is in no recording. Room 5 saves the shipped one, for the command below." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
@@ -209,8 +209,10 @@ export const textRoom = {
       timesTitle.hidden = times.hidden = !timed;
       if (timed) {
         timeline(times, found);
-        times.append(element("p", {}, `Speedups over ${shown(state.tokens)} tokens of one further sequence of this pair, as the experiment ` +
-          `“schedules” plays it; drawn are the rounds of its first ${shown(found.horizon)} tokens.`));
+        times.prepend(element("p", {}, `Played here is another text of this pair, also of ${shown(state.tokens)} tokens, as the experiment “schedules” does it; ` +
+          `drawn are the rounds of its first ${shown(found.horizon)} tokens. Speculative decoding gives it a speedup of ` +
+          `${shown(found.schedule_speedups[scheduleNames.indexOf("speculative")])}, and the text above ${shown(found.speedup)}: single texts differ by ` +
+          "chance, the less the more tokens they have."));
       }
       box.show(textCommand(state), textCall(state));
     });

@@ -69,6 +69,19 @@ export function line(plot, points, kind) {
   plot.root.append(svg("path", { d: path, class: `line ${kind}` }));
 }
 
+// An interval: a line from low to high with ends.
+export function whisker(plot, x, low, high, kind) {
+  const [at, top, bottom, half] = [plot.x(x), plot.y(high), plot.y(low), 4];
+  const end = y => `M${(at - half).toFixed(2)} ${y.toFixed(2)}H${(at + half).toFixed(2)}`;
+  plot.root.append(svg("path", { d: `M${at.toFixed(2)} ${bottom.toFixed(2)}V${top.toFixed(2)}${end(top)}${end(bottom)}`, class: `whisker ${kind}` }));
+}
+
+// A value that holds from its x to that of the next point: level, then up or down at once.
+export function steps(plot, points, kind) {
+  const path = points.map(([x, y], i) => (i ? `H${plot.x(x).toFixed(2)}V${plot.y(y).toFixed(2)}` : `M${plot.x(x).toFixed(2)} ${plot.y(y).toFixed(2)}`)).join("");
+  plot.root.append(svg("path", { d: path, class: `line ${kind}` }));
+}
+
 export function bar(plot, from, to, height, kind, base = 0) {
   const left = plot.x(from);
   const top = plot.y(height);

@@ -89,6 +89,7 @@ export async function startEngine(bytes) {
     },
     decode_text: q => done(engine.decode_text(...textInput(q.prompt), q.target, q.draft, q.gamma, q.tokens, q.c, q.seed)),
     decode_recording: q => done(engine.decode_recording(...textInput(q.text, q.name, q.column ?? ""), q.sequence, q.gamma, q.tokens, q.c, q.seed)),
+    names_in_file: q => done(engine.names_in_file(...textInput(q.text, q.name), q.draft ? 1 : 0)),
     plan_from_file: q => done(engine.plan_from_file(...textInput(q.text, q.name, q.draft?.text ?? "", q.draft?.name ?? "", q.model ?? ""), q.cell ?? 0, q.c)),
   };
 }

@@ -162,6 +162,20 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
   return columns;
 }
 
+/// By the columns of the header that are called after them.
+std::vector<std::string> drafters_of_csv(const RecordingSource& source) {
+  Fields fields;
+  fields.split(source.first_line());
+  std::vector<std::string> names;
+  for (int i = 0; i < static_cast<int>(fields.size()); ++i) {
+    const std::string_view name = without_blanks(fields[i]);
+    if (name.size() > drafter_prefix.size() && name.starts_with(drafter_prefix)) {
+      names.emplace_back(name.substr(drafter_prefix.size()));
+    }
+  }
+  return names;
+}
+
 std::string not_csv(const RecordingSource& source) {
   const std::string_view line = source.first_line();
   for (const char* name : {"sequence", "logp"}) {
@@ -227,7 +241,7 @@ RecordingPart read_csv(const RecordingSource& source) {
 
 RecordingFormat csv_format() {
   return {"csv", "Ours: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
-          not_csv, read_csv, true};
+          not_csv, read_csv, drafters_of_csv};
 }
 
 }  // namespace speclab
