@@ -18,21 +18,25 @@ struct ReadPart {
   std::string format;
 };
 
-ReadPart read_part(const std::string& file, const std::string& column) {
-  const RecordingSource source(file, column);
+/// The first format that the file is in.
+const RecordingFormat& recording_format_of(const RecordingSource& source) {
   std::string reasons;
   for (const RecordingFormat& format : recording_formats()) {
     const std::string reason = format.why_not(source);
-    if (reason.empty()) {
-      if (!column.empty() && format.drafters == nullptr) {
-        throw UsageError(fmt::format("{}: {} has one draft, and no column \"{}\"; leave the column out", file,
-                                     format.name, printable(column, 40)));
-      }
-      return {format.read(source), format.name};
-    }
+    if (reason.empty()) return format;
     reasons += fmt::format("\n  {:<20}{}", format.name, reason);
   }
-  throw UsageError(fmt::format("{}: in no known format of recordings:{}", file, reasons));
+  throw UsageError(fmt::format("{}: in no known format of recordings:{}", source.name(), reasons));
+}
+
+ReadPart read_part(const std::string& file, const std::string& column) {
+  const RecordingSource source(file, column);
+  const RecordingFormat& format = recording_format_of(source);
+  if (!column.empty() && format.drafters == nullptr) {
+    throw UsageError(fmt::format("{}: {} has one draft, and no column \"{}\"; leave the column out", file,
+                                 format.name, printable(column, 40)));
+  }
+  return {format.read(source), format.name};
 }
 
 [[noreturn]] void refuse_second(const std::string& file, const std::string& format) {
@@ -41,6 +45,12 @@ ReadPart read_part(const std::string& file, const std::string& column) {
 }
 
 }  // namespace
+
+std::vector<std::string> drafters_in(const std::string& file) {
+  const RecordingSource source(file);
+  const RecordingFormat& format = recording_format_of(source);
+  return format.drafters == nullptr ? std::vector<std::string>{} : format.drafters(source);
+}
 
 ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate,
                              const std::string& column) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/recorded/recording.hpp"
 #include "sim/any_rule.hpp"
@@ -21,5 +22,9 @@ struct ReadRecording {
 /// several (logq.NAME); empty for the column logq.
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
                              const AnyRule* rate = nullptr, const std::string& column = "");
+
+/// The drafters of a recording with a column for each, of which one is to be named; none for one draft
+/// without a name. Throws UsageError for a file in no known format.
+std::vector<std::string> drafters_in(const std::string& file);
 
 }  // namespace speclab

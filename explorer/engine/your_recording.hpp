@@ -28,17 +28,6 @@ inline bool is_recording(const std::string& file) {
   return source.first_line().find("logp") != std::string_view::npos;
 }
 
-/// The drafters of a recording that one is to be chosen of; none for a recording of one.
-inline std::vector<std::string> drafters_in(const std::string& file) {
-  const RecordingSource source(file);
-  for (const RecordingFormat& format : recording_formats()) {
-    if (format.why_not(source).empty()) {
-      return format.drafters == nullptr ? std::vector<std::string>{} : format.drafters(source);
-    }
-  }
-  return {};
-}
-
 inline void interval(Record& out, const std::string& name, const Interval& value) {
   out.list(name, std::vector<double>{value.estimate, value.low, value.high});
 }

@@ -281,6 +281,24 @@ def your_data():
          [theirs["counts"][name] for name in ("rounds", "examined", "accepted")])
 
 
+def names_to_choose_from():
+    """Of logs of several models and recordings of several drafters: those that the program's refusal lists, each with its plan."""
+    sample = lambda name, model, more, value: f'vllm:spec_decode_num_{name}_total{{model_name="{model}"{more}}} {value}\n'
+    page_of = lambda *models: "".join(sample("drafts", model, "", 1000) + sample("accepted_tokens_per_pos", model, ',position="0"', 400 + 100 * at)
+                                      for at, model in enumerate(models))
+    recording = "sequence,position,token,logp,logq.one,logq.two\n" + "".join(f"0,{i},{i % 5},-1,{-1.5 - i % 3},-2\n" for i in range(40))
+    files = {"two.prom": (page_of("a b", "other"), ["a b", "other"], "--log", "--model"), "one.prom": (page_of("only"), [], "--log", "--model"),
+             "log.csv": ("5,3\n5,2\n", [], "--log", "--model"), "several.csv": (recording, ["one", "two"], "--recording", "--column")}
+    for name, (text, names, option, by) in files.items():
+        (scratch / name).write_text(text)
+        [ours] = ask([["names_in_file", {"name": name, "text": text}]])
+        same(f"{name}: names", ours["choices"], names)
+        for chosen in names:
+            [plan] = ask([["plan_from_file", {"name": name, "text": text, "model": chosen, "c": 0.1}]])
+            theirs = json.loads(told("plan", option, scratch / name, by, chosen, "--c", 0.1, "--json"))
+            same(f"{name}, {chosen}: gamma", plan["best_gamma"], theirs["optimal_gamma"] if by == "--column" else theirs["best"]["gamma"])
+
+
 def your_recordings():
     """Texts with log-probabilities in three formats, in one file or two, and faulty ones."""
     count = max(10, settings // 4)
@@ -425,7 +443,7 @@ def live_decoding():
 
 
 [rules] = ask([["list_rules", {}]])
-rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "on a device": on_a_device, "live decoding": live_decoding, "your data": your_data, "your recordings": your_recordings, "recorded decoding": recorded_decoding}
+rooms = {"random numbers": random_numbers, "one round": lambda: one_round(rules), "how many tokens": how_many_tokens, "which gamma": which_gamma, "on a device": on_a_device, "live decoding": live_decoding, "your data": your_data, "names to choose from": names_to_choose_from, "your recordings": your_recordings, "recorded decoding": recorded_decoding}
 for name, test in rooms.items():
     before = compared
     test()

@@ -85,6 +85,10 @@ TEST_CASE("counters of several models are never summed") {
   CHECK(error.starts_with(": counters of 2 models"));
   CHECK(error.find("--model 'a{b},c': 1000 rounds, 0.9 of 1000") != std::string::npos);
   CHECK(error.find("--model other: 1000 rounds, 0.2 of 1000") != std::string::npos);
+  CHECK(models_in(page("other"), "page") == std::vector<std::string>{"a{b},c", "other"});
+  CHECK(models_in(page("a{b},c"), "page").empty());
+  CHECK(models_in("5,3\n", "page").empty());
+  CHECK_THROWS_WITH_AS(models_in("5,9\n", "page"), doctest::Contains("page:1"), UsageError);
   const TempFile file(page("other"));
   CHECK(read_acceptance(file.path(), {.model = "a{b},c"}).counts.accepted == std::vector<std::uint64_t>{900});
   CHECK(read_acceptance(file.path(), {.model = "other"}).counts.accepted == std::vector<std::uint64_t>{200});

@@ -95,6 +95,13 @@ TEST_CASE("CSV: of several drafters one is read, by its name") {
   };
   CHECK(read(text, "small") == "-2 -inf");
   CHECK(read(text, "large") == "-1 -3");
+  const auto drafters = [](const std::string& written) {
+    return drafters_in(TempFile(written).path().string());
+  };
+  CHECK(drafters(text) == std::vector<std::string>{"small", "large"});
+  CHECK(drafters("\n" + text) == std::vector<std::string>{"small", "large"});
+  CHECK(drafters(header + "0,0,12,-1.5,-2\n").empty());
+  CHECK_THROWS_WITH_AS(drafters("what is this"), doctest::Contains("in no known format"), UsageError);
   // Which one must be said, and must be there; what there is, is named.
   for (const char* column : {"", "smal", "logq"}) {
     const std::string refusal = read(text, column);
