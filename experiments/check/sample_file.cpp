@@ -9,6 +9,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/large_files.hpp"
 #include "experiments/support/npy.hpp"
 
 namespace speclab {
@@ -84,9 +85,7 @@ void read_npz(const std::string& text, const std::string& name, Samples& samples
   read_array(archive.array(archive.names().front()), name, samples);
 }
 
-}  // namespace
-
-std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
+std::vector<Token> samples_in(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
   Samples samples(length, vocab);
   const std::string text = read_text(file);
   const bool npz = file.extension() == ".npz";
@@ -105,6 +104,12 @@ std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t l
   std::vector<Token> tokens = std::move(samples).take();
   if (tokens.empty()) throw UsageError(fmt::format("{}: no sequences", file.string()));
   return tokens;
+}
+
+}  // namespace
+
+std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
+  return read_in_memory(file.string(), [&] { return samples_in(file, length, vocab); });
 }
 
 }  // namespace speclab

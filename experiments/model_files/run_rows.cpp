@@ -26,7 +26,7 @@
 namespace speclab {
 
 SPECLAB_RESULT(RowDifference, "row difference", rows, than, count, differ, mean_variation, high_variation,
-               most_variation, most_logit, flips, unflipped_texts);
+               most_variation, most_logit, flips, flipped_texts);
 SPECLAB_RESULT(RunRowsReport, "run rows", file, machine, texts, tokens, temperature, confidence, differences,
                moved);
 
@@ -76,10 +76,10 @@ struct TextDifference {
   std::uint64_t flips = 0;
 };
 
-TextDifference text_difference(const LogitRows& rows, const LogitRows& others, const Adjustment& sampling) {
+TextDifference text_difference(const LogitRows& rows, const LogitRows& others) {
   TextDifference found;
-  std::vector<double> row;
-  std::vector<double> other;
+  std::vector<double> row(rows.front().size());
+  std::vector<double> other(row.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::vector<float>& here = rows[i];
     const std::vector<float>& there = others[i];
@@ -94,8 +94,8 @@ TextDifference text_difference(const LogitRows& rows, const LogitRows& others, c
     const auto size = static_cast<std::int32_t>(here.size());
     if (argmax(BasicRow<float>{here.data(), size}) != argmax(BasicRow<float>{there.data(), size}))
       ++found.flips;
-    row_of_logits(here, sampling, row);
-    row_of_logits(there, sampling, other);
+    softmax_of_logits(here, 1, row);
+    softmax_of_logits(there, 1, other);
     found.variations.push_back(total_variation(Row{row.data(), size}, Row{other.data(), size}));
   }
   return found;
@@ -104,15 +104,13 @@ TextDifference text_difference(const LogitRows& rows, const LogitRows& others, c
 RowDifference summed(const std::vector<TextDifference>& texts, double confidence) {
   RowDifference sum;
   std::vector<double> variations;
-  std::vector<double> flips;
-  std::vector<double> counts;
+  std::uint64_t flipped = 0;
   for (const TextDifference& text : texts) {
     variations.insert(variations.end(), text.variations.begin(), text.variations.end());
     sum.differ += text.differ;
     sum.most_logit = std::max(sum.most_logit, text.most_logit);
-    sum.unflipped_texts += text.flips == 0 ? 1 : 0;
-    flips.push_back(static_cast<double>(text.flips));
-    counts.push_back(static_cast<double>(text.variations.size()));
+    sum.flips += text.flips;
+    flipped += text.flips > 0 ? 1 : 0;
   }
   std::sort(variations.begin(), variations.end());
   sum.count = variations.size();
@@ -120,7 +118,8 @@ RowDifference summed(const std::vector<TextDifference>& texts, double confidence
       std::accumulate(variations.begin(), variations.end(), 0.0) / static_cast<double>(sum.count);
   sum.high_variation = variations[sum.count - 1 - sum.count / 100];
   sum.most_variation = variations.back();
-  sum.flips = bounded_ratio_interval(flips, counts, {0, 1}, confidence).value_or(unbounded(0));
+  // Texts are independent; contexts of one are not, since what differs stays in the cache.
+  sum.flipped_texts = binomial_interval(flipped, texts.size(), confidence).value_or(unbounded(0));
   return sum;
 }
 
@@ -189,7 +188,7 @@ std::optional<RunRowsReport> compare_run_rows(const Config& config, const std::v
     }
     for (std::size_t pair = 0; pair < compared.pairs.size(); ++pair) {
       const auto [here, there] = compared.pairs[pair];
-      found[pair][at] = text_difference(rows[here], rows[there], config.sampling);
+      found[pair][at] = text_difference(rows[here], rows[there]);
     }
     control.progress(1);
     return true;
@@ -215,22 +214,24 @@ std::optional<RunRowsReport> compare_run_rows(const Config& config, const std::v
 
 std::string run_rows_text(const RunRowsReport& report) {
   constexpr double thousand = 1000;
-  Table table{
-      "rows",
-      fmt::format("{}, {}: {} texts of {} tokens at temperature {:g}", report.file, report.machine,
-                  report.texts, report.tokens, report.temperature),
-      {"rows", "than with", "other bits", "mean TV", "TV of 1% above", "largest TV",
-       "largest logit difference", "argmax changed, of 1,000", "texts without"},
-      {},
-      "TV: total variation between the two rows of a context. Where the argmax of a context changes, greedy "
-      "decoding writes another token and from there on another text."};
+  constexpr double percent = 100;
+  Table table{"rows",
+              fmt::format("{}, {}: {} texts of {} tokens at temperature {:g}", report.file, report.machine,
+                          report.texts, report.tokens, report.temperature),
+              {"rows", "than with", "other bits", "mean TV", "TV of 1% above", "largest TV",
+               "largest logit difference", "argmax changed, of 1,000", "texts with such, %"},
+              {},
+              "TV: total variation between the two rows of a context, at temperature 1. Where the argmax of "
+              "a context changes, greedy "
+              "decoding writes another token and from there on another text."};
   for (const RowDifference& one : report.differences) {
-    const Interval flips{thousand * one.flips.estimate, thousand * one.flips.low, thousand * one.flips.high};
-    table.rows.push_back({text_cell(one.rows), text_cell(one.than),
-                          text_cell(fmt::format("{} of {}", one.differ, one.count)),
-                          number_cell(one.mean_variation), number_cell(one.high_variation),
-                          number_cell(one.most_variation), number_cell(one.most_logit), interval_cell(flips),
-                          text_cell(fmt::format("{} of {}", one.unflipped_texts, report.texts))});
+    const double share = thousand * static_cast<double>(one.flips) / static_cast<double>(one.count);
+    const Interval& texts = one.flipped_texts;
+    table.rows.push_back(
+        {text_cell(one.rows), text_cell(one.than), text_cell(fmt::format("{} of {}", one.differ, one.count)),
+         number_cell(one.mean_variation), number_cell(one.high_variation), number_cell(one.most_variation),
+         number_cell(one.most_logit), number_cell(share),
+         interval_cell(Interval{percent * texts.estimate, percent * texts.low, percent * texts.high})});
   }
   return terminal(table) +
          (report.moved == 0

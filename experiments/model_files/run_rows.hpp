@@ -19,12 +19,12 @@ struct RowDifference {
   std::string than;           ///< "runs of 1"
   std::uint64_t count = 0;    ///< contexts
   std::uint64_t differ = 0;   ///< of them: rows of other bits
-  double mean_variation = 0;  ///< total variation, after the config's sampling options
+  double mean_variation = 0;  ///< total variation at temperature 1, without sampling options
   double high_variation = 0;  ///< which 1% of the rows exceed
   double most_variation = 0;
-  double most_logit = 0;  ///< largest difference of a logit
-  Interval flips{};       ///< share of contexts whose likeliest token is another, with interval
-  std::uint64_t unflipped_texts = 0;
+  double most_logit = 0;     ///< largest difference of a logit
+  std::uint64_t flips = 0;   ///< contexts whose likeliest token is another
+  Interval flipped_texts{};  ///< share of texts with such a context, with interval
 };
 
 struct RunRowsReport {

@@ -8,21 +8,26 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/plan/acceptance_file.hpp"
 #include "experiments/support/gzip.hpp"
+#include "experiments/support/large_files.hpp"
 
 namespace speclab {
 
 std::string read_log_text(const std::string& file) {
-  std::string text = in_file(file, [&] { return read_text(file == "-" ? "/dev/stdin" : file); });
-  if (!is_gzip(text)) return text;
-  try {
-    return gunzip(text);
-  } catch (const std::runtime_error& error) {
-    throw UsageError(fmt::format("{}: {}", file, error.what()));
-  }
+  return read_in_memory(file, [&] {
+    std::string text = in_file(file, [&] { return read_text(file == "-" ? "/dev/stdin" : file); });
+    if (!is_gzip(text)) return text;
+    try {
+      return gunzip(text);
+    } catch (const std::runtime_error& error) {
+      throw UsageError(fmt::format("{}: {}", file, error.what()));
+    }
+  });
 }
 
 AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options) {
-  return acceptance_in(read_log_text(file), file == "-" ? "standard input" : file, options);
+  const std::string text = read_log_text(file);
+  const std::string name = file == "-" ? "standard input" : file;
+  return read_in_memory(name, [&] { return acceptance_in(text, name, options); });
 }
 
 }  // namespace speclab

@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "experiments/support/large_files.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -44,16 +45,8 @@ ReadPart read_part(const std::string& file, const std::string& column) {
       fmt::format("{}: {} holds both models' columns; leave out --draft-recording", file, format));
 }
 
-}  // namespace
-
-std::vector<std::string> drafters_in(const std::string& file) {
-  const RecordingSource source(file);
-  const RecordingFormat& format = recording_format_of(source);
-  return format.drafters == nullptr ? std::vector<std::string>{} : format.drafters(source);
-}
-
-ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate,
-                             const std::string& column) {
+ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
+                           const std::string& column) {
   ReadPart first = read_part(file, column);
   if (draft.empty()) {
     if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
@@ -77,6 +70,19 @@ ReadRecording read_recording(const std::string& file, const std::string& draft, 
   }
   if (rows != nullptr) return {measure_rows(join(*rows, *draft_rows), rate), format};
   return {join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part)), format};
+}
+
+}  // namespace
+
+std::vector<std::string> drafters_in(const std::string& file) {
+  const RecordingSource source(file);
+  const RecordingFormat& format = recording_format_of(source);
+  return format.drafters == nullptr ? std::vector<std::string>{} : format.drafters(source);
+}
+
+ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate,
+                             const std::string& column) {
+  return read_in_memory(file, [&] { return recording_in(file, draft, rate, column); });
 }
 
 }  // namespace speclab

@@ -41,6 +41,14 @@ std::optional<double> available_memory() {
   std::ifstream group_limit("/sys/fs/cgroup/memory.max");  // "max" where there is none
   std::ifstream group_taken("/sys/fs/cgroup/memory.current");
   if (group_limit >> limit && group_taken >> taken) at_most(std::max(limit - taken, 0.0));
+  // ulimit -v, less what has been taken of it.
+  rlimit space{};
+  std::ifstream pages("/proc/self/statm");
+  double mapped = 0;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && pages >> mapped) {
+    const double bytes = mapped * static_cast<double>(sysconf(_SC_PAGESIZE));
+    at_most(std::max(static_cast<double>(space.rlim_cur) - bytes, 0.0));
+  }
   return least;
 }
 

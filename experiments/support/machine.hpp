@@ -12,8 +12,8 @@ namespace speclab {
 /// Processor, cores and system, in words.
 std::string machine_description();
 
-/// Bytes that this program can still take: what the system has available, or less where its group is limited.
-/// None where neither is told.
+/// Bytes that this program can still take: what the system has available, or less where its group or the
+/// process itself (ulimit -v) is limited. None where nothing is told.
 std::optional<double> available_memory();
 
 /// The most bytes that this process has held so far.

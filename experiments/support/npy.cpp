@@ -9,14 +9,17 @@
 #include <regex>
 #include <stdexcept>
 
+#include "experiments/support/machine.hpp"
+
 namespace speclab {
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t longest_header = 4096;  // NumPy writes some 120 bytes
-constexpr std::uint64_t largest_array = 4e9;  // bytes, of a compressed array, which may claim anything
+constexpr std::size_t longest_header = 4096;    // NumPy writes some 120 bytes
+constexpr double largest_array = 4e9;           // bytes, of a compressed array, which may claim anything
+constexpr std::uint64_t most_of_a_byte = 1032;  // bytes that deflate can pack into one
 constexpr std::string_view extension = ".npy";
 
 /// The integer of `size` bytes at an offset; throws when it is cut off.
@@ -192,8 +195,17 @@ std::string_view NpzArchive::stored(const Entry& entry) const {
 }
 
 NpyArray NpzArchive::unpacked(const Entry& entry) const {
-  if (entry.size > largest_array) {
-    throw std::runtime_error("it is larger than 4 GB; save it by numpy.savez, without compression");
+  if (entry.packed > bytes_.size() || entry.size / most_of_a_byte > entry.packed) {
+    throw std::runtime_error("it claims to hold more than can be packed into its bytes");
+  }
+  const double least = std::min(available_memory().value_or(largest_array), largest_array);
+  const auto size = static_cast<double>(entry.size);
+  if (size > least) {
+    constexpr double giga = 1e9;
+    throw std::runtime_error(
+        fmt::format("it unpacks to {:.3g} GB, and here at most {:.3g} GB can be unpacked; save it by "
+                    "numpy.savez, without compression",
+                    size / giga, least / giga));
   }
   zip_error_t error;
   zip_error_init(&error);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/error.hpp"
@@ -136,8 +137,10 @@ GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) : file_(file) {
   const auto of_architecture = [&](const std::string& key, double otherwise) {
     return metadata_number(model.get(), facts_.architecture + "." + key, otherwise);
   };
-  facts_.trained_context = static_cast<std::int32_t>(of_architecture("context_length", 0));
-  const double heads = of_architecture("attention.head_count", 1);
+  // Whatever a damaged file claims.
+  facts_.trained_context =
+      static_cast<std::int32_t>(std::clamp(of_architecture("context_length", 0), 0.0, double{INT32_MAX}));
+  const double heads = std::max(of_architecture("attention.head_count", 1), 1.0);
   const double width = of_architecture("embedding_length", 0) / heads;
   const double each =
       of_architecture("attention.key_length", width) + of_architecture("attention.value_length", width);

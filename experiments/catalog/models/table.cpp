@@ -11,6 +11,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/large_files.hpp"
 #include "experiments/support/npy.hpp"
 #include "sim/error.hpp"
 
@@ -52,6 +53,8 @@ Rows numpy_rows(const std::string& text, const std::filesystem::path& file) {
     if (names.size() == 1) return rows_in(archive.array(names.front()));
     if (archive.has("rows")) return rows_in(archive.array("rows"));
     throw std::invalid_argument(fmt::format("{} arrays; expected one, or one called \"rows\"", names.size()));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     throw std::invalid_argument(fmt::format("{}: {}", file.string(), error.what()));
   }
@@ -70,7 +73,7 @@ Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
 Rows read_rows(const std::filesystem::path& file, const std::string& path) {
   Rows rows;
   try {
-    rows = parse_rows(read_text(file), file);
+    rows = read_in_memory(file.string(), [&] { return parse_rows(read_text(file), file); });
   } catch (const ConfigError& error) {
     const std::string place = error.path == "/" ? "" : error.path + ": ";
     throw ConfigError(path, fmt::format("{}: {}{}", file.string(), place, error.what()));
