@@ -31,8 +31,9 @@ IntervalUnits interval_units(std::span<const RecordedSequence> sequences) {
 }
 
 Interval unit_interval(const IntervalUnits& units, std::span<const double> numerators,
-                       std::span<const double> denominators, const Support& support, double confidence) {
-  const auto interval = bounded_ratio_interval(numerators, denominators, support, confidence);
+                       std::span<const double> denominators, const Support& support, double confidence,
+                       std::optional<LargestDenominators> largest) {
+  const auto interval = bounded_ratio_interval(numerators, denominators, support, confidence, largest);
   if (!interval) return unbounded(0);
   if (units.whole_sequences) return *interval;
   constexpr double least_tokens = 2;  // in a stretch, on average
@@ -47,6 +48,16 @@ Interval unit_interval(const IntervalUnits& units, std::span<const double> numer
     return unbounded(interval->estimate);
   }
   return *interval;
+}
+
+Interval tokens_per_round(const IntervalUnits& units, std::span<const double> rounds, std::size_t gamma,
+                          double confidence) {
+  std::vector<double> tokens;
+  for (const Stretch& one : units.stretches) tokens.push_back(static_cast<double>(one.last - one.first));
+  const Support support{1, static_cast<double>(gamma) + 1};
+  const double longest = *std::max_element(tokens.begin(), tokens.end());
+  return unit_interval(units, tokens, rounds, support, confidence,
+                       LargestDenominators{longest / support.low, longest / support.high});
 }
 
 Interval mean_over_units(const IntervalUnits& units, std::span<const double> values, double confidence) {

@@ -24,11 +24,17 @@ struct IntervalUnits {
 };
 IntervalUnits interval_units(std::span<const RecordedSequence> sequences);
 
-/// Ratio of sums, with an entry of both vectors for each unit; see bounded_ratio_interval. With infinite
-/// bounds where there are too few tokens for stretches, or where neighbouring stretches resemble each other
-/// (at level 0.05): then they are too short.
+/// Ratio of sums, with an entry of both vectors for each unit; see bounded_ratio_interval. It lies in the
+/// support, though bounds of a ratio of means might not. With infinite bounds where there are too few tokens
+/// for stretches, or where neighbouring stretches resemble each other (at level 0.05): then they are too
+/// short.
 Interval unit_interval(const IntervalUnits& units, std::span<const double> numerators,
-                       std::span<const double> denominators, const Support& support, double confidence);
+                       std::span<const double> denominators, const Support& support, double confidence,
+                       std::optional<LargestDenominators> largest = {});
+
+/// Tokens for each target step of rounds of `gamma` drafted tokens, whose number in each unit is given.
+Interval tokens_per_round(const IntervalUnits& units, std::span<const double> rounds, std::size_t gamma,
+                          double confidence);
 
 /// The mean of `values` in the units, one value for each token of the recording, each from 0 to 1.
 Interval mean_over_units(const IntervalUnits& units, std::span<const double> values, double confidence);

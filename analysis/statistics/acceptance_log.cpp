@@ -63,12 +63,19 @@ std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int s
   if (log.size() < 2 * batches) return std::nullopt;
   std::vector<double> accepted(batches);
   std::vector<double> examined_in(batches);
+  std::vector<double> drafted_in(batches);
+  std::vector<double> rounds_in(batches);
   for (std::size_t i = 0; i < log.size(); ++i) {
     const std::size_t batch = i * batches / log.size();
     accepted[batch] += log[i].accepted;
     examined_in[batch] += examined(log[i]);
+    drafted_in[batch] += log[i].drafted;
+    rounds_in[batch] += 1;
   }
-  const auto interval = bounded_ratio_interval(accepted, examined_in, {0, 1}, confidence);
+  // A round that accepts nothing examines one token, one that accepts everything all of them.
+  const LargestDenominators largest{*std::max_element(rounds_in.begin(), rounds_in.end()),
+                                    *std::max_element(drafted_in.begin(), drafted_in.end())};
+  const auto interval = bounded_ratio_interval(accepted, examined_in, {0, 1}, confidence, largest);
   if (interval && neighbours_alike(accepted, examined_in, interval->estimate))
     return unbounded(interval->estimate);
   return interval;
@@ -131,27 +138,28 @@ LogTest neighbour_test(std::span<const LoggedRound> log) {
   return {test.pearson, test.degrees, test.pearson_p};
 }
 
-PositionalTokens positional_tokens(const PositionCounts& counts) {
-  std::vector<double> rate;  // a_i
-  std::vector<double> trials;
+PositionalTokens positional_tokens(const PositionCounts& counts, double confidence) {
+  std::vector<Interval> rates;  // a_i
   for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
-    rate.push_back(real(counts.accepted[i]) / real(counts.examined[i]));
-    trials.push_back(real(counts.examined[i]));
+    rates.push_back(*binomial_interval(counts.accepted[i], counts.examined[i], confidence));
   }
-  PositionalTokens out{{1.0}, {0.0}};
-  for (std::size_t gamma = 1; gamma <= rate.size(); ++gamma) {
+  PositionalTokens out{{1.0}, {1.0}, {1.0}};
+  for (std::size_t gamma = 1; gamma <= rates.size(); ++gamma) {
     // Backwards, expected = 1 + a_j (1 + a_{j+1} (...)): the tokens of a round from position j on.
     std::vector<double> from(gamma + 1, 1.0);
-    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + rate[j] * from[j + 1];
-    double variance = 0;
+    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + rates[j].estimate * from[j + 1];
+    double below = 0;
+    double above = 0;
     double reached = 1;
     for (std::size_t j = 0; j < gamma; ++j) {
       const double slope = reached * from[j + 1];
-      variance += slope * slope * rate[j] * (1 - rate[j]) / trials[j];
-      reached *= rate[j];
+      below += std::pow(slope * (rates[j].estimate - rates[j].low), 2);
+      above += std::pow(slope * (rates[j].high - rates[j].estimate), 2);
+      reached *= rates[j].estimate;
     }
     out.tokens.push_back(from[0]);
-    out.deviation.push_back(std::sqrt(variance));
+    out.low.push_back(std::max(from[0] - std::sqrt(below), 1.0));
+    out.high.push_back(std::min(from[0] + std::sqrt(above), static_cast<double>(gamma) + 1));
   }
   return out;
 }

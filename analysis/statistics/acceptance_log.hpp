@@ -66,12 +66,15 @@ LogTest neighbour_test(std::span<const LoggedRound> log);
 
 /// Tokens per round of gamma = 0..k from conditional acceptances a_i of positions 1..k, without i.i.d.:
 /// 1 + sum over i of a_1 ... a_i. Positions from the first that was never examined on are left out.
-/// `deviation` is by the delta method from independent binomial a_i (as Greenwood 1926 for survival curves);
-/// it holds for independent rounds.
+/// Bounds are for independent rounds: those of Clopper and Pearson for each a_i, put together by the slopes
+/// of the delta method (Zou and Donner 2008, "Construction of confidence limits about effect measures"), as
+/// Greenwood's of 1926 for survival curves are from standard errors. Those are 0 at a position where all or
+/// none of a few tokens were accepted; these bounds are not.
 struct PositionalTokens {
   std::vector<double> tokens;
-  std::vector<double> deviation;  ///< standard error of each
+  std::vector<double> low;
+  std::vector<double> high;
 };
-PositionalTokens positional_tokens(const PositionCounts& counts);
+PositionalTokens positional_tokens(const PositionCounts& counts, double confidence);
 
 }  // namespace speclab

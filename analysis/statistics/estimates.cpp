@@ -42,16 +42,39 @@ Tally sum_of(const std::vector<Tally>& batches) {
 
 /// A number that lies in `support` in every batch.
 std::optional<Interval> bounded(const std::vector<Tally>& batches, const TallyPart& numerator,
-                                const TallyPart& denominator, const Support& support, double confidence) {
+                                const TallyPart& denominator, const Support& support, double confidence,
+                                std::optional<LargestDenominators> largest = {}) {
   const auto [above, below] = parts(batches, numerator, denominator);
-  return bounded_ratio_interval(above, below, support, confidence);
+  return bounded_ratio_interval(above, below, support, confidence, largest);
 }
 
-/// A share: `successes` of `trials`, which are counts of rounds or of tokens. Of independent ones with few of
-/// either kind it is Clopper and Pearson's interval; the number of trials may depend on the outcomes, as that
-/// of examined tokens does.
+double largest_of(const std::vector<Tally>& batches, const TallyPart& part) {
+  double most = 0;
+  for (const Tally& batch : batches) most = std::max(most, part(batch));
+  return most;
+}
+
+/// Of a mean over contexts, each rounded to a quantum.
+constexpr double quantum_error = ContextSum::quantum / 2;
+
+Interval with_quantum_error(const Interval& mean) {
+  return {mean.estimate, std::min(mean.low, mean.estimate - quantum_error),
+          std::max(mean.high, mean.estimate + quantum_error)};
+}
+
+bool alike(const std::vector<Tally>& batches, const TallyPart& sum, const TallyPart& contexts, double mean) {
+  return std::all_of(batches.begin(), batches.end(), [&](const Tally& batch) {
+    return std::abs(sum(batch) - mean * contexts(batch)) <= 2 * quantum_error * contexts(batch);
+  });
+}
+
+/// A share: `successes` of `trials`, which are counts of rounds or of tokens; a batch without successes has
+/// at most largest.at_low trials, one without failures at most largest.at_high. Of independent ones with few
+/// of either kind it is Clopper and Pearson's interval; the number of trials may depend on the outcomes, as
+/// that of examined tokens does.
 std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart& successes,
-                              const TallyPart& trials, double confidence, Independence independence) {
+                              const TallyPart& trials, const LargestDenominators& largest, double confidence,
+                              Independence independence) {
   double all = 0;
   double hits = 0;
   for (const Tally& batch : batches) {
@@ -61,7 +84,7 @@ std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart
   if (independence == Independence::rounds && std::min(hits, all - hits) < real(few_rounds)) {
     return binomial_interval(static_cast<std::uint64_t>(hits), static_cast<std::uint64_t>(all), confidence);
   }
-  return known_bounds(bounded(batches, successes, trials, {0, 1}, confidence), independence);
+  return known_bounds(bounded(batches, successes, trials, {0, 1}, confidence, largest), independence);
 }
 
 /// Bounds of the mean length of accepted prefixes and of its variance, from counts of rounds.
@@ -111,8 +134,18 @@ double batch_speedup(const Tally& batch, double c) {
   return real(batch.emitted) / (real(batch.rounds) + c * real(batch.draft_runs));
 }
 
+std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
+                                     const TallyPart& contexts, double confidence) {
+  const auto mean = bounded(batches, sum, contexts, {0, 1}, confidence);
+  if (!mean) return mean;
+  const Interval wide = mean->bounded() ? with_quantum_error(*mean) : *mean;
+  if (!wide.bounded()) return Interval{std::min(wide.estimate, 1.0), wide.low, wide.high};
+  return Interval{std::min(wide.estimate, 1.0), std::clamp(wide.low, 0.0, 1.0),
+                  std::clamp(wide.high, 0.0, 1.0)};
+}
+
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
-                                Independence independence) {
+                                Independence independence, EqualLength length) {
   const Tally total = sum_of(batches);
   const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
   const TallyPart emitted = [](const Tally& t) { return real(t.emitted); };
@@ -120,21 +153,30 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const TallyPart drafted = [](const Tally& t) { return real(t.drafted); };
 
   std::vector<Estimate> all;
-  const auto overlap = ratio_over_batches(
-      batches, [](const Tally& t) { return t.overlap_sum(); },
-      [](const Tally& t) { return real(t.overlap_contexts); }, confidence);
-  all.push_back({"alpha_overlap", known_bounds(overlap, independence)});
+  const TallyPart overlaps = [](const Tally& t) { return t.overlap_sum(); };
+  const TallyPart contexts = [](const Tally& t) { return real(t.overlap_contexts); };
+  const double overlap_mean = total.overlap_sum() / real(total.overlap_contexts);
+  if (independence == Independence::rounds && total.overlap_contexts > 0 &&
+      alike(batches, overlaps, contexts, overlap_mean)) {
+    all.push_back({"alpha_overlap", with_quantum_error({overlap_mean, overlap_mean, overlap_mean})});
+  } else {
+    all.push_back(
+        {"alpha_overlap", known_bounds(context_mean(batches, overlaps, contexts, confidence), independence)});
+  }
   if (total.rounds == 0) return all;
-  all.push_back({"alpha_examined", share(
-                                       batches, accepted, [](const Tally& t) { return real(t.examined); },
-                                       confidence, independence)});
-
   const double drafted_a_round = real(total.drafted) / real(total.rounds);
   const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round
   // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
   const double longest =
       std::max(std::ceil(drafted_a_round), static_cast<double>(total.accepted_lengths.size()) - 1);
+  // Where sequences have equally many tokens, one that accepts nothing has as many rounds.
+  const double most_rounds = largest_of(batches, length == EqualLength::tokens ? emitted : rounds);
+  const double most_drafted = largest_of(batches, drafted);
+  all.push_back({"alpha_examined", share(
+                                       batches, accepted, [](const Tally& t) { return real(t.examined); },
+                                       {most_rounds, most_drafted}, confidence, independence)});
+
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
   if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
@@ -151,48 +193,57 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   }
 
   const auto add = [&](const char* name, const TallyPart& numerator, const TallyPart& denominator,
-                       const Support& support) {
-    all.push_back(
-        {name, known_bounds(bounded(batches, numerator, denominator, support, confidence), independence)});
+                       const Support& support, const LargestDenominators& largest) {
+    all.push_back({name, known_bounds(bounded(batches, numerator, denominator, support, confidence, largest),
+                                      independence)});
   };
-  add("alpha_drafted", accepted, drafted, {0, 1});
-  add("tokens_per_target_step", emitted, rounds, {1, 1 + longest});
+  const double rounds_seen = largest_of(batches, rounds);
+  const double most_emitted =
+      length == EqualLength::tokens ? largest_of(batches, emitted) : (1 + longest) * rounds_seen;
+  add("alpha_drafted", accepted, drafted, {0, 1},
+      {std::max(most_drafted, drafted_a_round * most_rounds), most_drafted});
+  add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {most_rounds, rounds_seen});
   // Around the overall mean, so that batches of unequal length weigh as they should.
   const double mean = real(total.emitted) / real(total.rounds);
   add("tokens_variance",
       [mean](const Tally& t) {
         return real(t.emitted_squared) - 2 * mean * real(t.emitted) + mean * mean * real(t.rounds);
       },
-      rounds, {0, longest * longest});
-  add("speedup", emitted, [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); },
-      {1 / time, (1 + longest) / time});
+      rounds, {0, longest * longest}, {most_rounds, most_rounds});
+  const TallyPart times = [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); };
+  const double time_seen = largest_of(batches, times);
+  add("speedup", emitted, times, {1 / time, (1 + longest) / time},
+      {std::max(time_seen, time * most_rounds), time_seen});
   add("operations", [&](const Tally& t) { return real(t.rounds) + (1 + cost.c_hat) * real(t.drafted); },
-      emitted, {work / (1 + longest), work});
-  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1});
+      emitted, {work / (1 + longest), work}, {most_emitted, most_rounds});
+  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1}, {most_emitted, most_rounds});
   return all;
 }
 
 std::vector<PositionAcceptance> acceptance_by_position(const std::vector<Tally>& batches, int gamma,
                                                        double confidence, Independence independence) {
   const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
+  const double most = largest_of(batches, rounds);
   std::vector<PositionAcceptance> positions;
   for (std::size_t i = 1; i <= static_cast<std::size_t>(gamma); ++i) {
     const TallyPart here = [i](const Tally& t) { return reaching(t, i); };
     const TallyPart before = [i](const Tally& t) { return reaching(t, i - 1); };
-    positions.push_back({share(batches, here, rounds, confidence, independence),
-                         share(batches, here, before, confidence, independence)});
+    positions.push_back({share(batches, here, rounds, {most, most}, confidence, independence),
+                         share(batches, here, before, {most, most}, confidence, independence)});
   }
   return positions;
 }
 
 std::optional<Interval> share_of_length(const std::vector<Tally>& batches, std::size_t accepted,
                                         double confidence, Independence independence) {
+  const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
+  const double most = largest_of(batches, rounds);
   return share(
       batches,
       [accepted](const Tally& t) {
         return accepted < t.accepted_lengths.size() ? real(t.accepted_lengths[accepted]) : 0.0;
       },
-      [](const Tally& t) { return real(t.rounds); }, confidence, independence);
+      rounds, {most, most}, confidence, independence);
 }
 
 }  // namespace speclab

@@ -36,6 +36,9 @@ enum class Independence {
 /// The estimate with bounds that know of the dependence: infinite where nothing is independent.
 std::optional<Interval> known_bounds(std::optional<Interval> interval, Independence independence);
 
+/// What every sequence of a run has equally many of: the other number depends on what is accepted.
+enum class EqualLength { rounds, tokens };
+
 struct Estimate {
   std::string name;
   std::optional<Interval> interval;
@@ -53,12 +56,20 @@ std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, co
 /// and so are sums of several.
 inline constexpr std::uint64_t few_rounds = 100;
 
+/// The mean over contexts of a value from 0 to 1 that was summed in quanta (sim/quality_sums.hpp), whose
+/// error the interval holds as well. In a recorded text a mean of min(1/l, q/p) may exceed 1, its expectation
+/// not: it is cut there.
+std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
+                                     const TallyPart& contexts, double confidence);
+
 /// Every estimate the tallies allow: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step,
 /// tokens_variance, speedup, operations, memory_accesses. Without rounds (an acceptance measurement) only
-/// alpha_overlap. One tally per batch. Overlaps are computed, not drawn: where they are alike in all
-/// contexts, their mean has an interval of width 0.
+/// alpha_overlap. One tally per batch. Overlaps are computed, not drawn: of independent rounds, where they
+/// are alike in all contexts, their mean has no error but that of their quanta. Of dependent ones, contexts
+/// that were not seen may have others.
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
-                                Independence independence = Independence::batches);
+                                Independence independence = Independence::batches,
+                                EqualLength length = EqualLength::rounds);
 
 /// Speed in one batch: emitted tokens over virtual time, in plain decoding's tokens per target run.
 double batch_speedup(const Tally& batch, double c);

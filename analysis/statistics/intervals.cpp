@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace speclab {
@@ -54,8 +55,53 @@ Support binomial_bounds(double successes, double failures, double confidence) {
               : boost::math::quantile(boost::math::complement(Beta(successes + 1, failures), tail))};
 }
 
+/// The bounds for one number of trials, each computed once.
+class BinomialBounds {
+ public:
+  BinomialBounds(double trials, double confidence) : trials_(trials), confidence_(confidence) {}
+
+  const Support& of(double successes) {
+    const auto [found, fresh] = known_.try_emplace(successes);
+    if (fresh) found->second = binomial_bounds(successes, trials_ - successes, confidence_);
+    return found->second;
+  }
+
+ private:
+  double trials_;
+  double confidence_;
+  std::map<double, Support> known_;
+};
+
+/// The bounds of bounded_mean_interval; `values`, with their counts, ascend and are as many as the trials of
+/// `bounds`.
+template <class Values>
+Support mean_bounds(const Values& values, const Support& support, double trials, BinomialBounds& bounds) {
+  double from = std::min(support.low, values.begin()->first);
+  Support mean{from, from};
+  double above = trials;  // values > from
+  const auto integrate = [&](double to) {
+    if (!(to > from)) return;
+    const Support share = bounds.of(above);
+    mean.low += (to - from) * share.low;
+    mean.high += (to - from) * share.high;
+    from = to;
+  };
+  for (const auto& [value, count] : values) {
+    integrate(value);
+    above -= static_cast<double>(count);
+  }
+  integrate(support.high);
+  return mean;
+}
+
 /// Values that differ by so much of their size are one.
 constexpr double rounding = 1e-12;
+
+void count_value(std::map<double, std::uint64_t>& counts, double value, double margin) {
+  const auto next = counts.lower_bound(value - margin);
+  const bool known = next != counts.end() && next->first <= value + margin;
+  ++(known ? next->second : counts[value]);
+}
 
 /// Values of batches that have any, counted.
 std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
@@ -63,11 +109,42 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
     if (batches.denominators[i] == 0) continue;
     const double value = batches.numerators[i] / batches.denominators[i];
-    const auto next = counts.lower_bound(value - rounding * std::abs(value));
-    const bool known = next != counts.end() && next->first <= value + rounding * std::abs(value);
-    ++(known ? next->second : counts[value]);
+    count_value(counts, value, rounding * std::abs(value));
   }
   return counts;
+}
+
+/// The end of the ratios from `inside` to `outside` that are possible: the first one is.
+template <class Possible>
+double last_possible(double inside, double outside, const Possible& possible) {
+  if (possible(outside)) return outside;
+  constexpr int halvings = 60;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (inside + outside) / 2;
+    (possible(middle) ? inside : outside) = middle;
+  }
+  return inside;
+}
+
+/// Bounds of a ratio within `support`, by those of the mean error of its batches (bounded_ratio_interval).
+Support ratio_bounds(const BatchRatio& batches, double ratio, const Support& support,
+                     const LargestDenominators& largest, double confidence) {
+  const auto trials = static_cast<double>(std::count_if(
+      batches.denominators.begin(), batches.denominators.end(), [](double one) { return one > 0; }));
+  BinomialBounds bounds(trials, confidence);
+  std::vector<std::pair<double, int>> errors;
+  const auto error_bounds = [&](double at) {
+    errors.clear();
+    for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
+      if (batches.denominators[i] > 0)
+        errors.emplace_back(batches.numerators[i] - at * batches.denominators[i], 1);
+    }
+    std::sort(errors.begin(), errors.end());
+    return mean_bounds(errors, {largest.at_low * (support.low - at), largest.at_high * (support.high - at)},
+                       trials, bounds);
+  };
+  return {last_possible(ratio, support.low, [&](double at) { return error_bounds(at).low <= 0; }),
+          last_possible(ratio, support.high, [&](double at) { return error_bounds(at).high >= 0; })};
 }
 
 bool varied(const std::map<double, std::uint64_t>& counts) {
@@ -112,32 +189,36 @@ Interval bounded_mean_interval(const std::map<double, std::uint64_t>& counts, co
     total += static_cast<double>(count);
     sum += value * static_cast<double>(count);
   }
-  double from = std::min(support.low, counts.begin()->first);
-  Interval mean{sum / total, from, from};
-  double above = total;  // values > from
-  const auto integrate = [&](double to) {
-    const Support bounds = binomial_bounds(above, total - above, confidence);
-    mean.low += (to - from) * bounds.low;
-    mean.high += (to - from) * bounds.high;
-    from = to;
-  };
-  for (const auto& [value, count] : counts) {
-    integrate(value);
-    above -= static_cast<double>(count);
-  }
-  integrate(std::max(support.high, from));
-  return {mean.estimate, std::min(mean.low, mean.estimate), std::max(mean.high, mean.estimate)};
+  const double estimate = sum / total;
+  BinomialBounds bounds(total, confidence);
+  const Support mean = mean_bounds(counts, support, total, bounds);
+  return {estimate, std::min(mean.low, estimate), std::max(mean.high, estimate)};
 }
 
 std::optional<Interval> bounded_ratio_interval(std::span<const double> numerators,
                                                std::span<const double> denominators, const Support& support,
-                                               double confidence) {
+                                               double confidence,
+                                               std::optional<LargestDenominators> largest) {
   const auto ratio = ratio_interval(numerators, denominators, confidence);
   if (!ratio || !ratio->bounded()) return ratio;
+  const double estimate = ratio->estimate;
+  const auto within = [&](const Support& bounds) {
+    return Interval{estimate, std::min(std::max(bounds.low, support.low), estimate),
+                    std::max(std::min(bounds.high, support.high), estimate)};
+  };
   const auto counts = value_counts({numerators, denominators});
-  if (varied(counts)) return ratio;
-  const Interval mean = bounded_mean_interval(counts, support, confidence);
-  return Interval{ratio->estimate, std::min(mean.low, ratio->estimate), std::max(mean.high, ratio->estimate)};
+  if (varied(counts)) return within({ratio->low, ratio->high});
+  const double most = *std::max_element(denominators.begin(), denominators.end());
+  const LargestDenominators ends = largest.value_or(LargestDenominators{most, most});
+  const bool equal = std::all_of(denominators.begin(), denominators.end(),
+                                 [&](double one) { return one == 0 || one == most; });
+  if (equal && ends.at_low == most && ends.at_high == most) {
+    const Interval mean = bounded_mean_interval(counts, support, confidence);
+    return within({mean.low, mean.high});
+  }
+  const Support seen{std::min(support.low, counts.begin()->first),
+                     std::max(support.high, counts.rbegin()->first)};
+  return within(ratio_bounds({numerators, denominators}, estimate, seen, ends, confidence));
 }
 
 std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
@@ -147,10 +228,16 @@ std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRa
   const auto other = linearised(second);
   if (!one || !other) return std::nullopt;
   double squares = 0;
+  std::map<double, std::uint64_t> differences;
   for (std::size_t i = 0; i < one->errors.size(); ++i) {
     const double error = one->errors[i] - other->errors[i];
     squares += error * error;
+    if (first.denominators[i] == 0 || second.denominators[i] == 0) continue;
+    const double value = first.numerators[i] / first.denominators[i];
+    const double partner = second.numerators[i] / second.denominators[i];
+    count_value(differences, value - partner, rounding * (std::abs(value) + std::abs(partner)));
   }
+  if (!varied(differences)) return unbounded(one->ratio - other->ratio);
   return around(one->ratio - other->ratio, t_half_width(squares, one->errors.size(), confidence));
 }
 

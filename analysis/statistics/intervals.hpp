@@ -59,15 +59,27 @@ struct Support {
 Interval bounded_mean_interval(const std::map<double, std::uint64_t>& counts, const Support& support,
                                double confidence);
 
-/// ratio_interval where the batches vary; else bounded_mean_interval of the batches' values, wide as it may
-/// be.
+/// The largest denominators that batches could have whose ratios are at either end of the support: a batch in
+/// which everything is rejected examines fewer tokens than one in which everything is accepted.
+struct LargestDenominators {
+  double at_low;
+  double at_high;
+};
+
+/// Of ratios of sums that lie in `support`. Where the batches vary it is ratio_interval, cut to the support,
+/// which the true ratio does not leave. Else the ratios that a bound of the mean of numerator - ratio *
+/// denominator does not exclude (Fieller 1954, with bounded_mean_interval in the place of Student's t), wide
+/// as it may be: with equal denominators that is bounded_mean_interval of the batches' values. A mean of the
+/// batches' ratios is another number when denominators depend on them. Without `largest`, those seen.
 std::optional<Interval> bounded_ratio_interval(std::span<const double> numerators,
                                                std::span<const double> denominators, const Support& support,
-                                               double confidence);
+                                               double confidence,
+                                               std::optional<LargestDenominators> largest = {});
 
 /// Difference of two such ratios, first less second, of runs whose batches belong together pair by pair:
 /// equal numbers of batches, asserted. Numbers that both runs share make it sharper than two intervals. Empty
-/// when either ratio is.
+/// when either ratio is; with infinite bounds where half of the batches or more have one and the same
+/// difference, such as none: Student's t knows nothing of the others then.
 std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
                                           double confidence);
 

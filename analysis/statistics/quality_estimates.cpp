@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/statistics/real.hpp"
+
 namespace speclab {
 
 std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence,
                                         Independence independence) {
   std::vector<Estimate> all;
-  const auto add = [&](std::string name, const TallyPart& numerator, const TallyPart& denominator) {
-    if (const auto interval = ratio_over_batches(batches, numerator, denominator, confidence))
-      all.push_back({std::move(name), known_bounds(interval, independence)});
+  const auto add = [&](std::string name, const std::optional<Interval>& interval) {
+    if (interval) all.push_back({std::move(name), known_bounds(interval, independence)});
   };
   const auto mean = [&](std::string name, ContextSum RuleQuality::*sum) {
-    add(
-        std::move(name), [sum](const Tally& t) { return (t.quality.*sum).sum(); },
-        [sum](const Tally& t) { return static_cast<double>((t.quality.*sum).contexts); });
+    add(std::move(name), context_mean(
+                             batches, [sum](const Tally& t) { return (t.quality.*sum).sum(); },
+                             [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence));
   };
   // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
@@ -26,12 +27,13 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
   mean("optimal_transport_bound", &RuleQuality::optimal_transport_bound);
   mean("tv_to_target", &RuleQuality::distance);
   // Where divergences were tallied, that was at every examined position.
-  add(
-      "regret",
-      [](const Tally& t) {
-        return static_cast<double>(t.examined - t.accepted) - t.quality.divergence.sum();
-      },
-      [](const Tally& t) { return static_cast<double>(t.quality.divergence.contexts); });
+  std::vector<double> excess;
+  std::vector<double> examined;
+  for (const Tally& t : batches) {
+    excess.push_back(real(t.examined - t.accepted) - t.quality.divergence.sum());
+    examined.push_back(real(t.quality.divergence.contexts));
+  }
+  add("regret", bounded_ratio_interval(excess, examined, {-1, 1}, confidence));
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 
 namespace speclab {
@@ -27,14 +28,19 @@ std::uint64_t rare_cell(std::span<const Token> sequence) {
   return hash_tokens(ends) % rare_cells;
 }
 
+bool has_own_cell(double probability, std::uint64_t samples, double minimum) {
+  return probability * static_cast<double>(samples) >= minimum;
+}
+
 struct Pair {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
   std::uint64_t rare = 0;
 };
 
-FitTest joint_two_sample(std::span<const Token> first, std::span<const Token> second, std::size_t length,
-                         double minimum) {
+/// Sets the joint test and its cells.
+void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<const Token> second,
+               std::size_t length, double minimum) {
   std::unordered_map<std::uint64_t, Pair> seen;
   const auto add = [&](std::span<const Token> sample, std::uint64_t Pair::*count) {
     for (std::size_t start = 0; start < sample.size(); start += length) {
@@ -60,12 +66,14 @@ FitTest joint_two_sample(std::span<const Token> first, std::span<const Token> se
     if (own_cell) {
       first_counts.push_back(pair->first);
       second_counts.push_back(pair->second);
+      ++tests.own_cells;
     } else {
+      tests.rare += pair->first + pair->second;
       first_counts[pair->rare] += pair->first;
       second_counts[pair->rare] += pair->second;
     }
   }
-  return two_sample_test(first_counts, second_counts, minimum);
+  tests.joint = two_sample_test(first_counts, second_counts, minimum);
 }
 
 /// One token of one sequence, with the hash of the tokens before it.
@@ -147,7 +155,7 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
   assert(length > 0 && !first.empty() && first.size() % length == 0);
   assert(!second.empty() && second.size() % length == 0);
   SequenceTests tests;
-  tests.joint = joint_two_sample(first, second, length, minimum);
+  set_joint(tests, first, second, length, minimum);
   for (std::size_t position = 0; position < length; ++position) {
     tests.positions.push_back(position_two_sample(first, second, length, position, minimum));
   }
@@ -162,7 +170,7 @@ ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distr
     if (!(probability > 0)) continue;
     assert(sequence.size() == length);
     std::uint32_t& cell = cell_of_[hash_tokens(sequence)];
-    if (probability * static_cast<double>(samples) >= minimum) {
+    if (has_own_cell(probability, samples, minimum)) {
       cell = static_cast<std::uint32_t>(probabilities_.size());
       probabilities_.push_back(probability);
     } else {
@@ -224,6 +232,29 @@ std::vector<double> ExactSequenceTests::cell_probabilities(
 
 PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative) const {
   return planned_fit_test(probabilities_, cell_probabilities(alternative), samples_, minimum_);
+}
+
+int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_t samples, double minimum) {
+  std::vector<double> cells(rare_cells);
+  for (const auto& [sequence, probability] : distribution) {
+    if (!(probability > 0)) continue;
+    if (has_own_cell(probability, samples, minimum)) {
+      cells.push_back(probability);
+    } else {
+      cells[rare_cell(sequence)] += probability;
+    }
+  }
+  return planned_fit_test(cells, cells, samples, minimum).degrees;
+}
+
+double most_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
+                          double minimum) {
+  constexpr double sure = 0.999;
+  const double rare_share = binomial_interval(two_samples.rare, two_samples.joint.samples, sure)->high;
+  // A cell expects `minimum` in either sample.
+  const double more = rare_share * static_cast<double>(samples_each) / minimum;
+  const double own = std::min(static_cast<double>(two_samples.own_cells) + more, sequences);
+  return own + static_cast<double>(rare_cells) - 1;
 }
 
 PlannedTest plan_two_sample(const SequenceDistribution<double>& first,

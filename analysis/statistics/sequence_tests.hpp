@@ -30,6 +30,8 @@ struct PositionTest {
 
 struct SequenceTests {
   FitTest joint;                        ///< of whole sequences
+  std::uint64_t own_cells = 0;          ///< sequences with a cell of their own before pooling
+  std::uint64_t rare = 0;               ///< samples, of both, whose sequence has none
   std::vector<PositionTest> positions;  ///< one each; Pearson's statistic is the one that counts
 
   /// p-values: joint Pearson, joint G, then Pearson by position (1 where no prefix could be tested).
@@ -69,6 +71,17 @@ class ExactSequenceTests {
   /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
+
+/// Degrees of freedom of the joint test of ExactSequenceTests for so many samples: the more of them, the
+/// fewer sequences are too rare for a cell.
+int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_t samples,
+                  double minimum = minimum_expectation_for_power);
+
+/// The most degrees of freedom that the joint test of two samples can have with `samples_each`, after one
+/// whose cells are known: what was too rare for a cell there may be spread over sequences that just have one.
+/// At most `sequences` there are.
+double most_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
+                          double minimum = minimum_expectation_for_power);
 
 /// What the joint test of two samples faces when they come from these distributions, `samples_each` of
 /// either.

@@ -135,7 +135,8 @@ class BeamCell final : public PreparedCell {
       identical += trial.identical ? 1 : 0;
     }
 
-    result.simulated = simulated_metrics(tallies, config_.cost, confidence, independence);
+    result.simulated =
+        simulated_metrics(tallies, config_.cost, confidence, independence, EqualLength::tokens);
     const auto set = [&](Metric metric, const Interval& interval) {
       const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
                                       [&](const auto& entry) { return entry.first == metric; });
@@ -147,9 +148,15 @@ class BeamCell final : public PreparedCell {
     };
     const auto set_ratio = [&](Metric metric, const std::vector<double>& above,
                                const std::vector<double>& below) {
-      set(metric, *known_bounds(ratio_interval(above, below, confidence), independence));
+      // Ratios of any size: where most trials are alike, nothing bounds the others.
+      const auto interval = *ratio_interval(above, below, confidence);
+      set(metric,
+          *known_bounds(varies({above, below}) ? interval : unbounded(interval.estimate), independence));
     };
-    set_ratio(Metric::accepted_per_target_step, accepted, rounds);
+    set(Metric::accepted_per_target_step,
+        *known_bounds(
+            bounded_ratio_interval(accepted, rounds, {0, static_cast<double>(config_.gamma)}, confidence),
+            independence));
     set_ratio(Metric::target_rows, target_rows, plain_rows);
     set_ratio(Metric::operations, weighted_rows, plain_rows);
     set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));

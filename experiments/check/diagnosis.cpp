@@ -46,6 +46,26 @@ LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& distr
   return fit;
 }
 
+/// Laws that give each of the sequences that came the same probability.
+struct AlikeLaws {
+  LikelihoodFit fit;
+  std::vector<SequenceDistribution<double>> laws;  ///< those that differ elsewhere
+};
+
+bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
+              const SequenceDistribution<double>& other) {
+  const auto probability = [](const SequenceDistribution<double>& law, const std::vector<Token>& tokens) {
+    const auto found = law.find(tokens);
+    return found == law.end() ? 0 : found->second;
+  };
+  return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
+    const double a = probability(one, seen.first);
+    const double b = probability(other, seen.first);
+    // A sequence that only one of them can emit tells them apart, however rare it is.
+    return (a > 0) == (b > 0) && std::abs(a - b) < same;
+  });
+}
+
 /// The distribution under a rule with its default parameters; none for rules that need other ones or too many
 /// branches.
 std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& kind, const Setup& setup,
@@ -69,33 +89,56 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
   if (!target) return {};
   const auto length = static_cast<std::size_t>(tokens);
   const SequenceCounts counts = counted(samples, length);
-  std::vector<SequenceDistribution<double>> seen{*target};
-  std::vector<LikelihoodFit> fits{fit_of("target", *target, counts)};
+  std::vector<AlikeLaws> groups{{fit_of("target", *target, counts), {*target}}};
   for (std::size_t i = 0; i < rule_family().size(); ++i) {
     if (control.stop()) return {};
     const RuleKind& kind = rule_family().entry(i);
     auto distribution = distribution_under(kind, setup, gamma, length);
     if (!distribution) continue;
-    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) {
-      return distribution_distance(*distribution, other) < same;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const AlikeLaws& other) {
+      return equal_on(counts, *distribution, other.laws.front());
     });
-    if (known) continue;
-    fits.push_back(fit_of(kind.name, *distribution, counts));
-    seen.push_back(std::move(*distribution));
+    if (group == groups.end()) {
+      groups.push_back({fit_of(kind.name, *distribution, counts), {}});
+      groups.back().laws.push_back(std::move(*distribution));
+      continue;
+    }
+    const bool known = std::any_of(group->laws.begin(), group->laws.end(), [&](const auto& law) {
+      return distribution_distance(*distribution, law) < same;
+    });
+    if (!known) group->laws.push_back(std::move(*distribution));
+    // The target stands for all lossless rules.
+    const bool told = group == groups.begin() && expected_lossless(selected(kind), 1);
+    if (!told) group->fit.also.push_back(kind.name);
   }
-  std::stable_sort(fits.begin(), fits.end(), [](const LikelihoodFit& a, const LikelihoodFit& b) {
-    if (a.impossible != b.impossible) return a.impossible < b.impossible;
-    return a.log_likelihood > b.log_likelihood;
-  });
-  const auto best = std::find_if(seen.begin(), seen.end(), [&](const auto& distribution) {
-    const LikelihoodFit fit = fit_of("", distribution, counts);
-    return fit.impossible == fits.front().impossible && fit.log_likelihood == fits.front().log_likelihood;
-  });
-  fits.front().adjusted_p = ExactSequenceTests(*best, setup.target.vocab(), length, samples.size() / length)
-                                .test(samples)
-                                .adjusted_p();
+  const auto likelier = [](const AlikeLaws& a, const AlikeLaws& b) {
+    if (a.fit.impossible != b.fit.impossible) return a.fit.impossible < b.fit.impossible;
+    return a.fit.log_likelihood > b.fit.log_likelihood;
+  };
+  std::stable_sort(groups.begin(), groups.end(), likelier);
+  double adjusted_p = 0;
+  for (const auto& law : groups.front().laws) {
+    const ExactSequenceTests tests(law, setup.target.vocab(), length, samples.size() / length);
+    adjusted_p = std::max(adjusted_p, tests.test(samples).adjusted_p());
+  }
+  groups.front().fit.adjusted_p = adjusted_p;
+  std::vector<LikelihoodFit> fits;
+  for (AlikeLaws& group : groups) fits.push_back(std::move(group.fit));
   return fits;
 }
+
+namespace {
+
+/// "typical, sigmoid and fault-accept-all".
+std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
+  std::string names = fit.name;
+  for (const std::string& other : fit.also) {
+    names += fmt::format("{}{}", &other == &fit.also.back() ? " " + before_last + " " : ", ", other);
+  }
+  return names;
+}
+
+}  // namespace
 
 Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   Listing out;
@@ -111,19 +154,21 @@ Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const LikelihoodFit& fit = fits[i];
     if (i < most_shown || fit.name == "target") {
-      table.rows.push_back({text_cell(fit.name),
+      table.rows.push_back({text_cell(names_of(fit, "and")),
                             {fmt::format("{:.1f}", fit.log_likelihood), fit.log_likelihood},
                             count_cell(fit.impossible)});
     }
   }
   out += std::move(table);
   const LikelihoodFit& best = fits.front();
+  const bool one = best.also.empty();
   if (best.adjusted_p.value_or(0) <= level) {
-    out +=
-        fmt::format("diagnosis none of these: the likeliest, {}, is refuted by the tests, too\n", best.name);
+    out += fmt::format("diagnosis none of these: the likeliest, {}, {} refuted by the tests, too\n",
+                       names_of(best, "and"), one ? "is" : "are");
   } else {
-    out += fmt::format("diagnosis {}: the tests find no difference from it (p = {:.2g})\n", best.name,
-                       *best.adjusted_p);
+    out += fmt::format("diagnosis {}: {}the tests find no difference from {} (p = {:.2g})\n",
+                       names_of(best, "or"), one ? "" : "these samples cannot tell them apart, and ",
+                       one ? "it" : "them", *best.adjusted_p);
   }
   return out;
 }

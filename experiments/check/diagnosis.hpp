@@ -15,9 +15,10 @@ namespace speclab {
 
 /// The exact distributions of the first tokens under plain decoding of the target and under every rule and
 /// planted fault that can be enumerated with this pair and gamma: fewest impossible sequences first, then by
-/// likelihood. Rules with one and the same distribution, as all lossless ones have with the target, stand as
-/// one, under the name of the first. Empty where the target's distribution cannot be computed, or when
-/// `control` ended it early.
+/// likelihood. Rules that give each of these sequences the same probability, which the sequences cannot tell
+/// apart, stand as one, under the name of the first with those of the others; the target stands for all
+/// lossless rules. Empty where the target's distribution cannot be computed, or when `control` ended it
+/// early.
 std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
                                     const Control& control);
 

@@ -22,7 +22,7 @@ const Typed<EqualityReference>& described() {
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
                pearson_p, adjusted_p);
 
-SPECLAB_RESULT(LikelihoodFit, "fit", name, log_likelihood, impossible, adjusted_p);
+SPECLAB_RESULT(LikelihoodFit, "fit", name, also, log_likelihood, impossible, adjusted_p);
 
 template <>
 const Typed<EqualityResult>& described() {
@@ -117,11 +117,8 @@ Listing equality_text(const EqualityResult& result) {
   if (result.degrees > 0) text += fmt::format(" (effect w = {:.4f})", result.detectable_effect);
   text += fmt::format(" is found with probability {}", result.power);
   if (result.samples_for_one_percent) {
-    // Two digits: the cells would be others with as many samples.
-    const auto samples = static_cast<double>(*result.samples_for_one_percent);
-    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(samples)) - 1));
-    text += fmt::format(";\n          0.01 takes about {:.0f} samples{}", std::ceil(samples / unit) * unit,
-                        exact ? "" : " each");
+    text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);
+    if (!exact) text += " each, or fewer: as many as fill all cells that there can be";
   }
   text += fmt::format("\nverdict   {} (level {:g})\n",
                       result.different ? "DIFFERENT: the tokens do not have the target's distribution"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
@@ -23,22 +24,48 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
          std::pow(setup.target.vocab(), tokens) <= most_exact_sequences;
 }
 
-/// The joint test alone, at the level that Holm leaves it when it is the only one to reject.
-void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_t vocab) {
+/// The least number of two significant digits of which, and not of the one before it, `enough` is true; none
+/// up to 10^10.
+std::optional<std::uint64_t> least_round_number(const std::function<bool(std::uint64_t)>& enough) {
+  constexpr std::uint64_t per_decade = 90;
+  constexpr std::uint64_t last = 9 * per_decade;
+  const auto number = [](std::uint64_t at) {
+    std::uint64_t value = 10 + at % per_decade;
+    for (std::uint64_t decade = 0; decade < at / per_decade; ++decade) value *= 10;
+    return value;
+  };
+  if (enough(number(0))) return number(0);
+  if (!enough(number(last))) return std::nullopt;
+  std::uint64_t few = 0;
+  std::uint64_t many = last;
+  while (many - few > 1) {
+    const std::uint64_t middle = (few + many) / 2;
+    (enough(number(middle)) ? many : few) = middle;
+  }
+  return number(many);
+}
+
+/// The joint test alone, at the level that Holm leaves it when it is the only one to reject. `degrees` says
+/// how many degrees of freedom it would have, or would have at most, with other numbers of samples.
+void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_t vocab,
+                 const std::function<int(std::uint64_t)>& degrees) {
   const bool exact = result.reference == EqualityReference::exact_distribution;
   const FitTest& joint = tests.joint;
   const double level = result.level / static_cast<double>(tests.p_values().size());
   // Two samples of n are worth one of n/2: the variances of both add.
   const std::uint64_t worth = exact ? 1 : 2;
+  const auto detectable = [&](int degrees_of_test, std::uint64_t samples) {
+    return std::min(1.0, detectable_total_variation(degrees_of_test, samples / worth, level, result.power));
+  };
   if (joint.degrees > 0) {
     const std::uint64_t samples = result.samples_each / worth;
     result.detectable_effect = detectable_effect(joint.degrees, samples, level, result.power);
-    result.detectable_total_variation =
-        std::min(1.0, detectable_total_variation(joint.degrees, samples, level, result.power));
-    // By Cauchy-Schwarz the effect is at least twice the total variation.
-    const std::uint64_t needed =
-        worth * planned_samples(2 * small_distance, joint.degrees, level, result.power);
-    if (needed > 0) result.samples_for_one_percent = needed;
+    result.detectable_total_variation = detectable(joint.degrees, result.samples_each);
+    // With the cells that so many samples fill, of which a test of fewer has fewer.
+    result.samples_for_one_percent = least_round_number([&](std::uint64_t many) {
+      const int of_many = degrees(many);
+      return of_many > 0 && detectable(of_many, many) <= small_distance;
+    });
   } else if (vocab > 1) {
     // A deterministic target (temperature 0) has one cell. Against the exact distribution any other sequence
     // settles the matter; a second sample must fill a second cell.
@@ -68,7 +95,8 @@ void describe_tests(EqualityResult& result, const SequenceTests& tests) {
 }
 
 EqualityResult result_of(const SequenceTests& tests, EqualityReference reference, std::int32_t vocab,
-                         const CheckSection& settings, std::uint64_t samples) {
+                         const CheckSection& settings, std::uint64_t samples,
+                         const std::function<int(std::uint64_t)>& degrees) {
   EqualityResult result;
   result.reference = reference;
   result.tokens = settings.tokens;
@@ -76,7 +104,7 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   result.level = settings.level;
   result.power = settings.power;
   describe_tests(result, tests);
-  state_power(result, tests, vocab);
+  state_power(result, tests, vocab, degrees);
   return result;
 }
 
@@ -104,7 +132,8 @@ EqualityResult test_against(const SequenceDistribution<double>& exact, std::int3
   const auto length = static_cast<std::size_t>(settings.tokens);
   const std::uint64_t count = samples.size() / length;
   return result_of(ExactSequenceTests(exact, vocab, length, count).test(samples),
-                   EqualityReference::exact_distribution, vocab, settings, count);
+                   EqualityReference::exact_distribution, vocab, settings, count,
+                   [&](std::uint64_t many) { return joint_degrees(exact, many); });
 }
 
 std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
@@ -119,8 +148,12 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
   const std::vector<Token> plain =
       plain_sequences(setup.target, setup.rule.sampled, simulation, length, control);
   if (plain.empty()) return std::nullopt;
-  return result_of(two_sample_sequence_tests(samples, plain, length), EqualityReference::second_sample, vocab,
-                   settings, simulation.trials);
+  const SequenceTests tests = two_sample_sequence_tests(samples, plain, length);
+  const double sequences = std::pow(vocab, settings.tokens);
+  return result_of(tests, EqualityReference::second_sample, vocab, settings, simulation.trials,
+                   [&](std::uint64_t many) {
+                     return static_cast<int>(std::min(most_joint_degrees(tests, many, sequences), 1e9));
+                   });
 }
 
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,

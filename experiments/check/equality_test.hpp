@@ -44,6 +44,7 @@ struct PositionEquality {
 /// How likely the sequences are under one distribution of theirs.
 struct LikelihoodFit {
   std::string name;                       ///< "target", or the rule with its default parameters
+  std::vector<std::string> also = {};     ///< others that give each of the sequences the same probability
   double log_likelihood = 0;              ///< in nats, over the sequences that are possible
   std::uint64_t impossible = 0;           ///< sequences of probability 0
   std::optional<double> adjusted_p = {};  ///< of the first fit: the tests of the sequences against it
@@ -66,7 +67,9 @@ struct EqualityResult : FitTest {  // of whole sequences
   /// What is found with probability `power` or more by the joint test alone, at its share of the level:
   double detectable_effect = 0;           ///< Cohen's w
   double detectable_total_variation = 0;  ///< between the cells
-  /// Sequences (of each decoder) that would find a total variation of 0.01 so, with as many cells.
+  /// Sequences (of each decoder) of which this test would say that it finds a total variation of 0.01 so:
+  /// with the cells that so many fill, the least such number of two digits. Of a second sample, whose cells
+  /// are not known beforehand, with the most that there can be.
   std::optional<std::uint64_t> samples_for_one_percent;
   /// What given sequences are like (experiments/check/diagnosis.hpp), when they differ.
   std::optional<std::vector<LikelihoodFit>> diagnosis;

@@ -85,18 +85,43 @@ struct Speeds {
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, double confidence,
-                   Independence independence) {
+/// How fast rounds of at most so many drafted tokens can be: the slowest accept nothing, the fastest
+/// everything.
+Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
+  Support speeds{1, entry.drafter->foretells_runs() ? 1.0 : 1.0 + most};
+  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
+    const double time = entry.round_time(drafted);
+    speeds.low = std::min(speeds.low, 1 / time);
+    speeds.high = std::max(speeds.high, (1 + drafted) / time);
+  }
+  return speeds;
+}
+
+/// Tokens for each unit of `below`, from sequences of equally many tokens whatever happens in them.
+std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
+                                   const Support& support, double confidence) {
+  const double most = *std::max_element(tokens.begin(), tokens.end());
+  return bounded_ratio_interval(tokens, below, support, confidence,
+                                LargestDenominators{most / support.low, most / support.high});
+}
+
+/// Of rounds of at most `most` drafted tokens.
+RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
+                   std::int32_t most, double confidence, Independence independence) {
   // The speedup among them knows one cost alone, and is not asked for.
-  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence);
-  return {.alpha_examined = value_of(metrics, Metric::alpha_examined),
-          .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
-          .drafted_per_round = known_bounds(
-              ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
-                             each(outcome, [](const Tally& t) { return real(t.rounds); }), confidence),
-              independence),
-          .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
-          .speedup = known_bounds(ratio_interval(speeds.tokens, speeds.time, confidence), independence)};
+  const ByMetric<Interval> metrics =
+      simulated_metrics(outcome.batches, {}, confidence, independence, EqualLength::tokens);
+  return {
+      .alpha_examined = value_of(metrics, Metric::alpha_examined),
+      .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
+      .drafted_per_round =
+          known_bounds(bounded_ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
+                                              each(outcome, [](const Tally& t) { return real(t.rounds); }),
+                                              {0, static_cast<double>(most)}, confidence),
+                       independence),
+      .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
+      .speedup = known_bounds(
+          tokens_per(speeds.tokens, speeds.time, possible_speedups(entry, most), confidence), independence)};
 }
 
 /// Throws ConfigError for a task whose intervals cannot be looked at.
@@ -269,7 +294,8 @@ class CompareCell final : public PreparedCell {
     for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
       by_gamma.push_back(speeds(measured.gammas[i]));
       own.gammas.push_back(
-          {numbers(measured.gammas[i], by_gamma[i], confidence, independence), section_.gammas[i]});
+          {numbers(measured.gammas[i], by_gamma[i], entry_, section_.gammas[i], confidence, independence),
+           section_.gammas[i]});
       if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
     }
     own.best_gamma = section_.gammas[best];
@@ -277,8 +303,9 @@ class CompareCell final : public PreparedCell {
 
     const Outcome& overlaps = measured.text.overlap;
     own.proposes = known_bounds(
-        ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
-                       each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }), confidence),
+        bounded_ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
+                               each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }),
+                               {0, 1}, confidence),
         independence);
     const auto mean_of = [&](const Outcome& outcome) {
       return value_of(simulated_metrics(outcome.batches, {}, confidence, independence),
@@ -300,14 +327,17 @@ class CompareCell final : public PreparedCell {
       if (!run.outcome) continue;
       const Speeds its = speeds(*run.outcome);
       const PolicyConfig& policy = section_.policies[i];
-      PolicyResult one{
-          numbers(*run.outcome, its, confidence, independence), label_of(policy), policy.name(), {}, {}};
+      PolicyResult one{numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence),
+                       label_of(policy),
+                       policy.name(),
+                       {},
+                       {}};
       one.gain =
           known_bounds(paired_difference(its.batches(), by_gamma[best].batches(), confidence), independence);
       if (run.policy.foresees()) {
         one.speedup_drafting_free = known_bounds(
-            ratio_interval(its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }),
-                           confidence),
+            tokens_per(its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }),
+                       {1, 1.0 + run.policy.most()}, confidence),
             independence);
       }
       own.policies.push_back(std::move(one));

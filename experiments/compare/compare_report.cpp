@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -113,12 +112,8 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Bounds that are not finite have been through a file as NaN, which compares as false. A difference that was
-/// the same in all sequences has an interval without width beyond rounding, which says nothing of other
-/// sequences.
-bool decides(const std::optional<Interval>& interval) {
-  return interval && interval->high - interval->low > 1e-12 * std::abs(interval->high + interval->low);
-}
+/// Bounds that are not finite have been through a file as NaN, which compares as false.
+bool decides(const std::optional<Interval>& interval) { return interval && interval->judges(); }
 bool above_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->low > 0; }
 bool below_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->high < 0; }
 
@@ -186,8 +181,8 @@ Table policies_table(const Result& result, const std::string& id) {
       "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
       "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
       "favour. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
-      "others; with drafting free, not even for those. A difference that was the same in all sequences has "
-      "no mark: its interval has no width.";
+      "others; with drafting free, not even for those. A difference that was the same in half of the batches "
+      "of sequences or more, such as none, has no mark: its error is not known.";
   add_drafting_free(table, result);
   return table;
 }
@@ -208,6 +203,10 @@ Table gains_table(const Result& result, const std::string& id) {
         cell.css_class = css_of(policy);
         return cell;
       });
+  table.note =
+      "± ?: the difference was the same in half of the batches of sequences or more, such as none, so that "
+      "its "
+      "error is not known.";
   table.folded = true;
   return table;
 }

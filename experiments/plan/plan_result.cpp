@@ -26,7 +26,7 @@ SPECLAB_RESULT(BestGamma, "best gamma", gamma, speedup, tokens_per_target_step, 
 SPECLAB_RESULT(AskedGamma, "asked gamma", gamma, speedup, by, loss_percent, batch_limit);
 SPECLAB_RESULT(GammaRow, "row", gamma, tokens_per_target_step, speedup, verify_cost);
 SPECLAB_RESULT(PlanBounds, "bounds", guaranteed_speedup, upper_bound_drafting_free, upper_bound_drafting_paid,
-               adaptive_gain);
+               longest_draft, adaptive_gain);
 SPECLAB_RESULT(LogPosition, "position", position, examined, accepted, conditional, unconditional);
 SPECLAB_RESULT(OtherChoice, "other choice", by, gamma, speedup);
 SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, lines);

@@ -66,6 +66,9 @@ struct PlanBounds {
   std::optional<double> guaranteed_speedup;         ///< Leviathan et al. 2023, Cor. 3.9
   std::optional<double> upper_bound_drafting_free;  ///< of choices of gamma that know what will be accepted
   double upper_bound_drafting_paid = 0;
+  /// By positions alone: the most tokens that the bound with drafting paid drafts in a round, as far as the
+  /// log's rounds went. Longer drafts may be above it.
+  std::optional<int> longest_draft;
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid over the best, less 1
 };
 

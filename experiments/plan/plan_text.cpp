@@ -37,7 +37,12 @@ std::string head(const DrafterPlan& plan) {
     out += plan_line("guaranteed speedup",
                      fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
   }
-  out += plan_line("bound, drafting paid", short_number(plan.bounds.upper_bound_drafting_paid));
+  std::string paid = short_number(plan.bounds.upper_bound_drafting_paid);
+  if (plan.bounds.longest_draft) {
+    paid += fmt::format(", for drafts of at most {} {}, the log's longest; longer ones may be above it",
+                        *plan.bounds.longest_draft, *plan.bounds.longest_draft == 1 ? "token" : "tokens");
+  }
+  out += plan_line("bound, drafting paid", paid);
   out += plan_line("bound, drafting free", short_number(plan.bounds.upper_bound_drafting_free));
   return out + plan.best.reason + "\n";
 }
@@ -87,7 +92,7 @@ Listing log_text(const LogFindings& log) {
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
   out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
-speedup through alpha by the formula, or by the delta method from positions. All but those of
+speedup through alpha by the formula, or from those of the positions. All but those of
 stretches and batches take rounds as independent.
 )";
   return out;

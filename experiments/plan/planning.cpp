@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <set>
 #include <span>
@@ -60,17 +59,14 @@ SpeedupCurve iid_curve(const Drafter& drafter, const PlanSettings& settings) {
 
 /// As far as the log's rounds reached.
 SpeedupCurve position_curve(const Drafter& drafter, const PlanSettings& settings) {
-  PositionalTokens found = positional_tokens(drafter.acceptance.log->counts);
+  PositionalTokens found = positional_tokens(drafter.acceptance.log->counts, settings.confidence);
   found.tokens.resize(std::min(found.tokens.size(), at(settings.max_gamma) + 1));
   SpeedupCurve curve{
       found.tokens, speedups(found.tokens, drafter.costs, settings.at), {}, {}, AcceptanceModel::positions};
-  const boost::math::normal_distribution<double> normal;
-  const double quantile =
-      boost::math::quantile(boost::math::complement(normal, (1 - settings.confidence) / 2));
   for (std::size_t gamma = 0; gamma < found.tokens.size(); ++gamma) {
-    const double width = quantile * found.deviation[gamma] * curve.estimate[gamma] / found.tokens[gamma];
-    curve.low.push_back(curve.estimate[gamma] - width);
-    curve.high.push_back(curve.estimate[gamma] + width);
+    const double a_token = curve.estimate[gamma] / found.tokens[gamma];
+    curve.low.push_back(a_token * found.low[gamma]);
+    curve.high.push_back(a_token * found.high[gamma]);
   }
   return curve;
 }
@@ -215,7 +211,8 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
 std::string bound_sentence(double gain, bool by_positions) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",
-      by_positions ? " (as far as the rounds seen go)" : "", 100 * gain, gain < adaptive_threshold ? 1 : 0);
+      by_positions ? " (at most as many as the log's longest draft)" : "", 100 * gain,
+      gain < adaptive_threshold ? 1 : 0);
   if (gain < adaptive_threshold) return fmt::format("Keep gamma fixed: even {}.", bound);
   return fmt::format("At most, {}. {}", bound,
                      by_positions
@@ -296,6 +293,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   // The choice that knows what will be accepted may also draft nothing.
   plan.bounds.upper_bound_drafting_paid =
       closed && paid ? std::max(*paid, 1.0) : upper_bound_drafting_paid(curve, drafter, settings);
+  if (by_positions) plan.bounds.longest_draft = static_cast<int>(curve.tokens.size()) - 1;
   plan.bounds.adaptive_gain = std::max(plan.bounds.upper_bound_drafting_paid / best - 1, 0.0);
   if (closed) plan.bounds.guaranteed_speedup = guaranteed_speedup(known.alpha.estimate, c);
   if (!by_positions)

@@ -52,7 +52,6 @@ Interval scaled(const Interval& interval, double factor) {
 /// The first is gamma = 1.
 struct RecordedCurve {
   IntervalUnits units;
-  std::vector<double> unit_tokens;
   std::vector<GammaRounds> rounds;
   std::vector<double> tokens;  ///< per target step; element 0 is of gamma 0, 1
   std::vector<double> speedup;
@@ -66,9 +65,6 @@ RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, co
                        const RecordingPlanSettings& settings) {
   RecordedCurve curve;
   curve.units = interval_units(recording.sequences);
-  for (const Stretch& one : curve.units.stretches) {
-    curve.unit_tokens.push_back(static_cast<double>(one.last - one.first));
-  }
   auto most = static_cast<std::size_t>(settings.max_gamma);
   if (*rule.rounds != RecordedRule::token) most = std::min(most, most_of_square);
   if (recording.by_depth()) most = std::min(most, recording.draft.size());
@@ -82,8 +78,7 @@ RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, co
 }
 
 Interval tokens_interval(const RecordedCurve& curve, std::size_t gamma, double confidence) {
-  const Support support{1, static_cast<double>(gamma) + 1};
-  return unit_interval(curve.units, curve.unit_tokens, curve.rounds[gamma - 1].rounds, support, confidence);
+  return tokens_per_round(curve.units, curve.rounds[gamma - 1].rounds, gamma, confidence);
 }
 
 std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair& costs,

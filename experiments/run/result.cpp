@@ -235,9 +235,9 @@ Agreement agreement(const Result& result) {
 }
 
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
-                                     double confidence, Independence independence) {
+                                     double confidence, Independence independence, EqualLength length) {
   ByMetric<Interval> simulated;
-  for (const Estimate& estimate : estimates(batches, cost, confidence, independence)) {
+  for (const Estimate& estimate : estimates(batches, cost, confidence, independence, length)) {
     const auto metric = metric_named(estimate.name);
     if (estimate.interval && metric) simulated.emplace_back(*metric, *estimate.interval);
   }

@@ -106,16 +106,25 @@ Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::siz
     accepted[batch] += static_cast<double>(runs.accepted[trial]);
     positions[batch] += length;
   }
-  return *ratio_interval(accepted, positions, confidence);
+  return *bounded_ratio_interval(accepted, positions, {0, 1}, confidence);
 }
 
-/// Whether the formula is within the interval; none where most batches took the same time, of which Student's
-/// t knows nothing, unless that is the formula's.
-std::optional<bool> verdict(const BatchTimes& times, const Interval& interval, double formula) {
+/// The error is not known where most batches took the same time, of which Student's t knows nothing, unless
+/// all took the formula's, as plain decoding does.
+Interval speedup_interval(const BatchTimes& times, std::optional<double> formula, double confidence) {
+  const Interval interval = *ratio_interval(times.plain_time, times.time, confidence);
+  if (varies(times.ratio())) return interval;
+  const double rounding = 1e-9 * std::abs(interval.estimate);  // of sums of times
+  const bool certain =
+      formula && std::abs(*formula - interval.estimate) <= rounding && interval.half_width() <= rounding;
+  return certain ? interval : unbounded(interval.estimate);
+}
+
+/// Whether the formula is within the interval; none where the error is not known.
+std::optional<bool> verdict(const Interval& interval, double formula) {
+  if (!interval.bounded()) return std::nullopt;
   const double rounding = 1e-9 * std::abs(formula);  // of sums of times
-  const bool holds = interval.low - rounding <= formula && formula <= interval.high + rounding;
-  if (holds || varies(times.ratio())) return holds;
-  return std::nullopt;
+  return interval.low - rounding <= formula && formula <= interval.high + rounding;
 }
 
 std::string track_name(const Track& track, bool numbered) {
@@ -228,10 +237,8 @@ class SchedulesCell final : public PreparedCell {
       row.kind = named_[i].kind;
       row.formula = made.formula(alpha);
       if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
-      row.speedup =
-          *known_bounds(ratio_interval(times[i].plain_time, times[i].time, confidence), independence());
-      if (row.formula && exact_alpha_)
-        row.formula_within_interval = verdict(times[i], row.speedup, *row.formula);
+      row.speedup = *known_bounds(speedup_interval(times[i], row.formula, confidence), independence());
+      if (row.formula && exact_alpha_) row.formula_within_interval = verdict(row.speedup, *row.formula);
       if (row.formula && !exact_alpha_) row.error_percent = 100 * (*row.formula / row.speedup.estimate - 1);
       if (reference != named_.end() && &named_[i] != &*reference) {
         const BatchTimes& other = times[static_cast<std::size_t>(reference - named_.begin())];

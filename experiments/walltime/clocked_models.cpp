@@ -29,15 +29,14 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most, doubl
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
   const IntervalUnits units = interval_units(recording.sequences);
-  std::vector<double> tokens;
-  for (const Stretch& one : units.stretches) tokens.push_back(static_cast<double>(one.last - one.first));
   for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
-    const auto longest = static_cast<double>(text.expected_tokens.size() + 2);
-    const Interval ended = unit_interval(units, tokens, found.rounds, {1, longest}, confidence);
+    const std::size_t gamma = text.expected_tokens.size() + 1;
+    const Interval ended = tokens_per_round(units, found.rounds, gamma, confidence);
     // Of texts without an end, where they are long enough to say, with the relative error of texts with one.
     const double expected = found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds : ended.estimate;
     text.expected_tokens.push_back(
-        {expected, expected * ended.low / ended.estimate, expected * ended.high / ended.estimate});
+        {expected, std::max(expected * ended.low / ended.estimate, 1.0),
+         std::min(expected * ended.high / ended.estimate, static_cast<double>(gamma) + 1)});
   }
   for (std::size_t gamma = 1; gamma <= most; ++gamma) {
     text.whole.push_back(accepted_by_position(recording, gamma).back().all);

@@ -13,6 +13,8 @@ using namespace speclab;
 
 namespace {
 
+constexpr double normal_90 = 1.6448536269514722;  // the normal distribution's quantile at 0.95
+
 /// Rounds whose position i is accepted with probability rate(i, round before), i from 0.
 template <class Rate>
 std::vector<LoggedRound> simulate(std::uint32_t trial, int rounds, int gamma, const Rate& rate) {
@@ -142,28 +144,50 @@ TEST_CASE("tokens per round from positions: at the log's own gamma the plain mea
   const auto log = geometric(7, 300, 4, 0.6);
   double mean = 1;
   for (const LoggedRound& round : log) mean += round.accepted / 300.0;
-  const PositionalTokens found = positional_tokens(count_positions(log));
+  const PositionalTokens found = positional_tokens(count_positions(log), 0.9);
   CHECK(found.tokens.size() == 5);
   CHECK(found.tokens[4] == doctest::Approx(mean));
   CHECK(found.tokens[0] == 1);
   const std::uint64_t exact[] = {6000, 3600, 2160};
-  const PositionalTokens iid = positional_tokens(count_positions(10000, exact));
+  const PositionalTokens iid = positional_tokens(count_positions(10000, exact), 0.9);
   for (int gamma = 0; gamma <= 3; ++gamma) {
     CHECK(iid.tokens[static_cast<std::size_t>(gamma)] == doctest::Approx(expected_tokens(0.6, gamma)));
   }
-  // At the log's own gamma the delta method is the binomial mean's error.
-  CHECK(iid.deviation[3] * std::sqrt(10000.0) == doctest::Approx(std::sqrt(tokens_variance(0.6, 3))));
+  // At the log's own gamma the error is that of the binomial mean, and of many rounds normal.
+  const double error = normal_90 * std::sqrt(tokens_variance(0.6, 3) / 10000);
+  CHECK(iid.tokens[3] - iid.low[3] == doctest::Approx(error).epsilon(0.02));
+  CHECK(iid.high[3] - iid.tokens[3] == doctest::Approx(error).epsilon(0.02));
 }
 
-TEST_CASE("the delta method's errors cover, also when acceptance decays") {
+TEST_CASE(
+    "tokens by positions: where all of a few tokens were accepted, or none, bounds are not the estimate") {
+  const std::uint64_t all[] = {8, 8};
+  const PositionalTokens accepted = positional_tokens(count_positions(8, all), 0.95);
+  CHECK(accepted.tokens[2] == 3);
+  CHECK(accepted.high[2] == 3);
+  CHECK(accepted.low[2] < 2.5);
+  const std::uint64_t none[] = {0};
+  const PositionalTokens rejected = positional_tokens(count_positions(8, none), 0.95);
+  CHECK(rejected.low[1] == 1);
+  CHECK(rejected.high[1] == doctest::Approx(2 - std::pow(0.025, 1.0 / 8)));
+}
+
+TEST_CASE(
+    "bounds of tokens by positions cover, also when acceptance decays, and at a position seldom reached") {
   const auto rate = [](int position, const LoggedRound&) { return 0.85 - 0.1 * position; };
   const double expected = 1 + 0.85 + 0.85 * 0.75 + 0.85 * 0.75 * 0.65;
-  constexpr double quantile = 1.6448536269514722;  // of the normal distribution at 0.95
+  const auto easy = [](int, const LoggedRound&) { return 0.99; };
+  const double expected_easy = 1 + 0.99 + 0.99 * 0.99 + 0.99 * 0.99 * 0.99;
   int covered = 0;
+  int rare_covered = 0;
   for (int i = 0; i < repeats; ++i) {
     const auto log = simulate(static_cast<std::uint32_t>(i), 400, 5, rate);
-    const PositionalTokens found = positional_tokens(count_positions(log));
-    covered += std::abs(found.tokens[3] - expected) <= quantile * found.deviation[3] ? 1 : 0;
+    const PositionalTokens found = positional_tokens(count_positions(log), 0.9);
+    covered += found.low[3] <= expected && expected <= found.high[3] ? 1 : 0;
+    const auto few = simulate(static_cast<std::uint32_t>(i), 20, 3, easy);
+    const PositionalTokens short_log = positional_tokens(count_positions(few), 0.9);
+    rare_covered += short_log.low[3] <= expected_easy && expected_easy <= short_log.high[3] ? 1 : 0;
   }
+  CHECK(rare_covered >= 0.862 * repeats);  // 7 sigma below; more is allowed
   CHECK(count_agrees(covered, repeats, 0.9));
 }

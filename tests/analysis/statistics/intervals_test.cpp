@@ -84,6 +84,35 @@ TEST_CASE("the ratio's interval covers at its confidence, for accepted over exam
   check_count(covered, repeats, 0.9);
 }
 
+TEST_CASE("bounds of a ratio stay where it can be, and hold the estimate") {
+  const std::vector<double> ones(4, 1.0);
+  const std::vector<double> nearly{1, 0.99, 0.98, 0.7};
+  CHECK(mean_interval(nearly, 0.95)->high > 1);
+  const Interval cut = bounded_ratio_interval(nearly, ones, {0, 1}, 0.95).value();
+  CHECK(cut.high == 1);
+  CHECK(cut.low == mean_interval(nearly, 0.95)->low);
+}
+
+TEST_CASE(
+    "batches that are mostly alike: with equal denominators the mean's bounds, else those of their sums") {
+  const std::vector<double> accepted{2, 2, 2, 2, 2, 1};
+  const std::vector<double> equal(6, 2.0);
+  const Interval mean = bounded_mean_interval({{1.0, 5}, {0.5, 1}}, {0, 1}, 0.95);
+  const Interval same = bounded_ratio_interval(accepted, equal, {0, 1}, 0.95).value();
+  CHECK(same.low == doctest::Approx(mean.low));
+  CHECK(same.high == doctest::Approx(mean.high));
+  // The same again by way of the sums, for a largest denominator that is hardly another.
+  const Interval sums =
+      bounded_ratio_interval(accepted, equal, {0, 1}, 0.95, LargestDenominators{2 + 1e-9, 2}).value();
+  CHECK(sums.low == doctest::Approx(mean.low).epsilon(1e-6));
+  CHECK(sums.high == doctest::Approx(mean.high).epsilon(1e-6));
+  // Batches that were not seen weigh more when their denominators may be larger.
+  const Interval larger =
+      bounded_ratio_interval(accepted, equal, {0, 1}, 0.95, LargestDenominators{8, 2}).value();
+  CHECK(larger.low < same.low - 0.05);
+  CHECK(larger.high == doctest::Approx(same.high));
+}
+
 TEST_CASE("Clopper-Pearson never covers less than promised: exact sums over every count") {
   for (const int trials : {1, 7, 40}) {
     for (int step = 0; step <= 50; ++step) {
@@ -131,11 +160,15 @@ TEST_CASE("difference of paired ratios: the plain difference of means, and what 
   CHECK(found->estimate == doctest::Approx(2));
   CHECK(found->low == doctest::Approx(wanted->low));
   CHECK(found->high == doctest::Approx(wanted->high));
-  // A run against itself differs by nothing, surely.
+  // That a run against itself differs by nothing, or two of which most batches are alike, says nothing of
+  // others.
   const std::vector<double> below{1, 2, 1.5};
   const auto same = paired_difference({first, below}, {first, below}, 0.95);
-  CHECK(same->low == 0);
-  CHECK(same->high == 0);
+  CHECK(same->estimate == 0);
+  CHECK_FALSE(same->bounded());
+  const auto mostly = paired_difference({{{3, 5, 7, 9}}, std::vector<double>(4, 2.0)},
+                                        {{{3, 5, 7, 8}}, std::vector<double>(4, 2.0)}, 0.95);
+  CHECK_FALSE(mostly->bounded());
   const std::vector<double> nothing(3, 0.0);
   CHECK(!paired_difference({first, nothing}, {second, ones}, 0.95).has_value());
 }
