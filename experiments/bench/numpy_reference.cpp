@@ -98,11 +98,14 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
 
 /// Why the script cannot run; empty when it can. -I keeps Python from importing what lies in the working
 /// folder.
-std::optional<std::string> unsupported_reason(const fs::path& script) {
+std::optional<std::string> unsupported_reason(const fs::path& script, const fs::path& python) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
-  const auto python = run_child_process({"python3", "-I", "-c", "import numpy"});
-  if (!python) return "python3 is not installed";
-  if (python->status != 0) return "NumPy is not installed (on Debian: apt install python3-numpy)";
+  const auto tried = run_child_process({python.string(), "-I", "-c", "import numpy"});
+  if (!tried) return fmt::format("{} is not there (--python names another)", python.string());
+  if (tried->status != 0) {
+    return fmt::format("{} has no NumPy (on Debian: apt install python3-numpy; --python names another)",
+                       python.string());
+  }
   return std::nullopt;
 }
 
@@ -135,24 +138,26 @@ void write_bigrams(const fs::path& folder, const NgramModel& target, const Ngram
   write_bigram(folder, "draft", draft);
 }
 
-NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds) {
+NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
+                             const fs::path& python) {
   NumpyRow row{.name = "NumPy: " + shape.name, .skipped = {}, .measured = {}};
   const fs::path script = program_file("scripts/numpy_reference.py");
-  row.skipped = unsupported_reason(script);
+  row.skipped = unsupported_reason(script, python);
   if (row.skipped) return row;
   const TemporaryFolder folder;
   write_bigrams(folder.path(), *pair.target.ngram(), *pair.draft.ngram());
-  const auto python = run_child_process({"python3", "-I", script.string(), folder.path().string(), "--rounds",
-                                         fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma),
-                                         "--length", fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
-                                        "", {"OPENBLAS_NUM_THREADS=1"});
+  const auto ran =
+      run_child_process({python.string(), "-I", script.string(), folder.path().string(), "--rounds",
+                         fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma), "--length",
+                         fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
+                        "", {"OPENBLAS_NUM_THREADS=1"});
   if (interrupted()) return row;  // the script ends by Ctrl-C as well
-  if (!python || python->status != 0) {
+  if (!ran || ran->status != 0) {
     throw std::runtime_error(
-        fmt::format("{} failed: {}", script.string(), python ? python->err : std::string("no python3")));
+        fmt::format("{} failed: {}", script.string(), ran ? ran->err : "no " + python.string()));
   }
   NumpyMeasurement& measured = row.measured.emplace();
-  measured.output = read(numpy_output_type(), parse_json(python->out), "");
+  measured.output = read(numpy_output_type(), parse_json(ran->out), "");
   measured.tokens_per_second = static_cast<double>(measured.output.emitted) / measured.output.seconds;
   measured.test.fast_accepted_lengths = last_rounds(*pair.tables, 50000);
   const FitTest test = two_sample_test(measured.output.accepted_lengths, measured.test.fast_accepted_lengths);

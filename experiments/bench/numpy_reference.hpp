@@ -28,8 +28,10 @@ std::string npy(std::span<const std::int64_t> values);
 void write_bigrams(const std::filesystem::path& folder, const NgramModel& target, const NgramModel& draft);
 
 /// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and compares its accepted lengths
-/// with those of the fast engine by a two-sample test. Skipped when python3, NumPy or the script are not
+/// with those of the fast engine by a two-sample test. `python` is the path of the interpreter, which is not
+/// looked for on the PATH. Skipped when it, NumPy or the script are not
 /// there; after a Ctrl-C nothing is measured. std::runtime_error when the script fails.
-NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds);
+NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
+                             const std::filesystem::path& python);
 
 }  // namespace speclab

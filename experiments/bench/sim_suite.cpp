@@ -294,7 +294,8 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
   if (!measure_workloads(options, pairs, measured, report)) return std::nullopt;
   report.comparisons = comparisons(report.workloads);
   if (chosen.numpy) {
-    report.numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds);
+    report.numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds,
+                                       options.python);
     const WorkloadRow* const fast = row_of(report.workloads, numpy_shape.name);
     if (auto& numpy = report.numpy->measured; numpy && fast != nullptr) {
       numpy->fast_over_numpy = fast->tokens_per_second / numpy->tokens_per_second;

@@ -1,6 +1,7 @@
 // `speclab bench sim`: how fast the simulator is, beside what the machine allows.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,9 @@ struct SimSuiteOptions {
   int repetitions = 7;  ///< 1 or more
   std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
   int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
-  std::string command;  ///< recorded
-  bool silent = false;  ///< no progress
+  std::filesystem::path python = "/usr/bin/python3";  ///< that runs the row of NumPy; looked for nowhere else
+  std::string command;                                ///< recorded
+  bool silent = false;                                ///< no progress
 };
 
 /// Throws UsageError when `only` names no row. Empty after a Ctrl-C: half a comparison is none.

@@ -106,7 +106,7 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
                       exact ? "the target's distribution, known exactly from its rows"
                             : "the distribution of plain decoding, seen in a second sample");
-  text += fmt::format("samples   {} sequences{}, {} cells ({} pooled){}\n", result.samples_each,
+  text += fmt::format("samples   {} sequences{}, {} cells ({} rare sequences pooled){}\n", result.samples_each,
                       exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
@@ -114,7 +114,7 @@ Listing equality_text(const EqualityResult& result) {
   text += tests_table(result);
   text += fmt::format("power     a total variation of {} or more",
                       distance_text(result.detectable_total_variation));
-  if (result.degrees > 0) text += fmt::format(" (effect w = {:.4f})", result.detectable_effect);
+  if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
   text += fmt::format(" is found with probability {}", result.power);
   if (result.samples_for_one_percent) {
     text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);

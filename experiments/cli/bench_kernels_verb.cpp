@@ -15,6 +15,7 @@
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -180,7 +181,7 @@ void show(const Report& report, const Typed<Report>& type, const po::variables_m
   for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : text.notes) fmt::print("- {}\n", note);
-  if (!out.empty()) fmt::print("report: {}\n", (out / "report.html").string());
+  if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -27,7 +28,7 @@ beside the bound that follows from this machine's own limits, measured in the sa
 blocks a second, and random reads from memory of the size of the tables. Further rows: plain
 programs, one sequence at a time against 32 interleaved ones, several threads against one, runs of
 10^6 to 10^8 tokens with their peak memory, training, drafting without a model, and a
-plain NumPy program (scripts/numpy_reference.py) on the same tables.
+plain NumPy program (scripts/numpy_reference.py, run by --python) on the same tables.
 All rows are repeated in random order within one run, so that their ratios hold on a machine that
 drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.
 Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.
@@ -49,6 +50,8 @@ The other suites, kernels, recordings and rows, have options of their own: specl
       "repetitions", po::value<int>()->default_value(7), "times each row is measured")(
       "only", po::value<std::string>()->default_value(""),
       "rows with this in their names, without regard to case, spaces and commas")(
+      "python", po::value<std::string>()->default_value(SimSuiteOptions().python.string()),
+      "the Python that runs the row of NumPy: a path, which is run as it is")(
       "threads", po::value<int>()->default_value(2),
       "threads of the row that is compared with one thread; 1: no such row");
   return usage;
@@ -64,6 +67,11 @@ SimSuiteOptions suite_options(const po::variables_map& values) {
   options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
   options.threads = ranged_option(values, "threads", 1, most_threads);
   options.only = values["only"].as<std::string>();
+  options.python = values["python"].as<std::string>();
+  if (options.python.string().find('/') == std::string::npos) {
+    throw UsageError(fmt::format("--python {}: expected a path with a /; nothing is looked for on the PATH",
+                                 options.python.string()));
+  }
   options.command =
       fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",
                   options.longer ? " --long" : "", options.repetitions, options.threads);
@@ -114,7 +122,7 @@ int bench_main(const std::vector<std::string>& arguments) {
     fmt::print("{}\n", json.dump(1));
   } else {
     print(sim_text(*report));
-    if (writes) fmt::print("report: {}\n", (out / "report.html").string());
+    if (writes) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
   }
   return exit_ok;
 }

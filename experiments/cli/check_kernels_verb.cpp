@@ -7,7 +7,7 @@
 #include "experiments/kernel_check/kernel_check.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

@@ -5,7 +5,7 @@
 
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -17,7 +17,7 @@ std::vector<std::string> option_names(const Verb& verb) {
   return names;
 }
 
-/// Files follow anything but a dash: configs, logs, folders.
+/// Where nothing is offered the shell itself completes files, whatever their names hold.
 std::string bash_completion() {
   std::string cases;
   std::vector<std::string> names{"help"};
@@ -36,11 +36,9 @@ _speclab() {{
 {}  esac
   if [ "${{word:0:1}}" = - ]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))
-  else
-    COMPREPLY=($(compgen -f -- "$word"))
   fi
 }}
-complete -o filenames -F _speclab speclab
+complete -o default -F _speclab speclab
 )",
                      fmt::join(names, " "), cases);
 }

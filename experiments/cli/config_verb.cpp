@@ -9,6 +9,7 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/data_files.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -105,7 +106,7 @@ int config_main(std::vector<std::string> arguments) {
     throw UsageError(fmt::format("{} exists; give another --to, or --force to overwrite", to.string()));
   }
   write_file_atomically(to, text);
-  fmt::print("{}\n", to.string());
+  fmt::print("{}\n", printable_line(to.string()));
   return exit_ok;
 }
 

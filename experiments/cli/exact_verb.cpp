@@ -7,7 +7,7 @@
 #include "experiments/exact/exact_analysis.hpp"
 #include "experiments/exact/exact_figures.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

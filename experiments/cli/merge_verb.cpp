@@ -10,7 +10,7 @@
 #include "experiments/shards/shard_run.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -34,6 +34,7 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
   usage.options.add_options()("json", "print result.json to standard output instead of a table")(
       "quiet,q", "no table, no progress")("threads", boost::program_options::value<int>()->default_value(0),
                                           "threads; 0: all cores");
+  add_csv_option(usage.options);
   const auto values = parse(usage, arguments);
   if (!values) return exit_ok;
   const std::filesystem::path folder = (*values)["folder"].as<std::string>();
@@ -47,10 +48,12 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
   const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
   if (merged.next) throw UsageError(merged.sentence);
   if (merged.run.result.partial) return exit_interrupted;
-  write_and_print(merged.run, {.folder = folder,
-                               .command = fmt::format("speclab merge {}", shell_word(folder.string())),
-                               .as_json = as_json,
-                               .quiet = quiet});
+  write_and_print(merged.run,
+                  {.folder = folder,
+                   .command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))),
+                   .as_json = as_json,
+                   .quiet = quiet,
+                   .csv_text = csv_option(*values)});
   return exit_ok;
 }
 

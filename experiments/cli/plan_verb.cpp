@@ -7,7 +7,7 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/plan/presets.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

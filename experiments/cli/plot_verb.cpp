@@ -9,6 +9,7 @@
 #include "experiments/plot/plot_figures.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -184,7 +185,14 @@ int plot_main(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("{}: its page has no figure to draw; a choice of columns needs several rows",
                                  (*values)["results"].as<std::vector<std::string>>().front()));
   }
-  if (pictures.empty()) pictures.push_back(plot_panels(joined_table(sources), request));
+  if (pictures.empty()) {
+    const auto files = (*values)["results"].as<std::vector<std::string>>();
+    try {
+      pictures.push_back(plot_panels(joined_table(sources), request));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", fmt::join(files, ", "), error.what()));
+    }
+  }
 
   const fs::path stem = stem_of(*values, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
@@ -194,7 +202,7 @@ int plot_main(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const fs::path file = stem.string() + (drawn.size() > 1 ? fmt::format("-{}", i + 1) : "") + "." + format;
     write_file_atomically(file, drawn[i]);
-    fmt::print("{}\n", file.string());
+    fmt::print("{}\n", printable_line(file.string()));
   }
   return exit_ok;
 }

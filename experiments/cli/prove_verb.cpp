@@ -14,7 +14,7 @@
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -17,7 +17,7 @@
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -17,6 +17,7 @@
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -73,7 +74,7 @@ std::filesystem::path run_folder(const boost::program_options::variables_map& va
 
 void write_and_print(const RunResult& run, const RunOutput& output) {
   const std::filesystem::path& folder = output.folder;
-  write_data(folder, run);
+  write_data(folder, run, output.csv_text);
   Section section;
   with_cells(run, [&](const CellSource& cells) {
     section = result_section(run.result, cells, run.timings, "result", output.command);
@@ -89,7 +90,7 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
   } else if (!output.quiet) {
     print_section(section);
     for (const char* written : {"report.html", "result.json", "results.csv"})
-      fmt::print("{}\n", (folder / written).string());
+      fmt::print("{}\n", printable_line((folder / written).string()));
   }
 }
 
@@ -105,8 +106,9 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
       values.count("backend") > 0 ? backend_named(values["backend"].as<std::string>()) : Backend::cpu;
   const std::filesystem::path folder = run_folder(values, file);
   const Config config = with_sections(load_config(file, values));
-  std::string command = fmt::format("speclab {} {}{}", verb, shell_word(file), set_arguments(values));
-  if (values.count("out") > 0) command += fmt::format(" --out {}", shell_word(folder.string()));
+  std::string command =
+      fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
+  if (values.count("out") > 0) command += " " + shell_line(option_words("--out", folder.string()));
   if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
   if (backend == Backend::cuda) command += " --backend cuda";
 
@@ -130,7 +132,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
                              .control_for = [&](std::uint64_t total) { return watch.control(total); }});
       if (whole && !quiet)
         fmt::print("shard {}/{} is complete; speclab merge {}\n", shard.index, shard.count,
-                   shell_word(folder.string()));
+                   shell_word(file_argument(folder.string())));
       return whole ? exit_ok : exit_interrupted;
     });
   }
@@ -147,7 +149,7 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
                                 .backend = backend});
   });
   run.timings.command = command;
-  write_and_print(run, {folder, command, backend, as_json, quiet});
+  write_and_print(run, {folder, command, backend, as_json, quiet, csv_option(values)});
   return run.result.partial ? exit_interrupted : exit_ok;
 }
 

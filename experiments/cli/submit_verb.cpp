@@ -13,7 +13,7 @@
 #include "experiments/shards/submission.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -52,6 +52,7 @@ command a shard, for slurm a script, for kubernetes an indexed Job, for parallel
   add_config_options(usage.options);
   usage.options.add_options()("quiet,q", "no table, no progress")("json",
                                                                   "print result.json instead of a table");
+  add_csv_option(usage.options);
   return usage;
 }
 
@@ -72,16 +73,18 @@ int submit_main(const std::vector<std::string>& arguments) {
   const auto file = values["config"].as<std::string>();
   const std::filesystem::path folder = run_folder(values, file);
   const SchedulerEntry& scheduler = scheduler_named(values["scheduler"].as<std::string>());
-  Submission submission{.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file},
-                        .folder = folder,
-                        .shards = ranged_option(values, "shards", 1, most_shards),
-                        .threads = thread_option(values),
-                        .at_once = ranged_option(values, "at-once", 0, most_shards),
-                        .partition = values["partition"].as<std::string>(),
-                        .time = values["time"].as<std::string>(),
-                        .memory = values["mem"].as<std::string>()};
+  Submission submission{
+      .command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file_argument(file)},
+      .folder = folder,
+      .shards = ranged_option(values, "shards", 1, most_shards),
+      .threads = thread_option(values),
+      .at_once = ranged_option(values, "at-once", 0, most_shards),
+      .partition = values["partition"].as<std::string>(),
+      .time = values["time"].as<std::string>(),
+      .memory = values["mem"].as<std::string>()};
   const auto add = [&](const char* option, const std::string& value) {
-    submission.command.insert(submission.command.end(), {option, value});
+    const std::vector<std::string> words = option_words(option, value);
+    submission.command.insert(submission.command.end(), words.begin(), words.end());
   };
   if (values.count("set") > 0) {
     for (const auto& assignment : values["set"].as<std::vector<std::string>>()) add("--set", assignment);
@@ -123,7 +126,8 @@ int submit_main(const std::vector<std::string>& arguments) {
     write_and_print(merged.run, {.folder = folder,
                                  .command = shell_line(submission.command),
                                  .as_json = values.count("json") > 0,
-                                 .quiet = quiet});
+                                 .quiet = quiet,
+                                 .csv_text = csv_option(values)});
     return exit_ok;
   }
 }

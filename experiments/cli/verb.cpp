@@ -17,7 +17,9 @@
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -134,8 +136,13 @@ int run_program(const std::vector<std::string>& words) {
   } catch (const po::error& error) {
     message = fmt::format("{} (see speclab {} --help)", error.what(), words[0]);
   } catch (const std::bad_alloc&) {
-    message =
-        "out of memory: make what was asked for smaller (fewer cells, trials, samples, tokens or threads)";
+    constexpr double giga = 1e9;
+    const std::optional<double> left = available_memory();
+    message = fmt::format(
+        "out of memory after {:.3g} GB{}: make what was asked for smaller (fewer cells, trials, samples, "
+        "tokens or threads)",
+        static_cast<double>(peak_memory()) / giga,
+        left ? fmt::format(", with {:.3g} GB left", *left / giga) : "");
   } catch (const std::exception& error) {
     message = error.what();
   }
@@ -217,6 +224,16 @@ void add_run_options(po::options_description& options) {
       "auto goes on with an interrupted run when config, version and input files are as they were, else "
       "starts "
       "anew; require refuses to start anew");
+  add_csv_option(options);
+}
+
+void add_csv_option(po::options_description& options) {
+  options.add_options()("csv-marked",
+                        "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
+}
+
+CsvText csv_option(const po::variables_map& values) {
+  return values.count("csv-marked") > 0 ? CsvText::marked : CsvText::as_it_is;
 }
 
 void add_backend_option(po::options_description& options) {
@@ -238,7 +255,7 @@ std::string set_arguments(const po::variables_map& values) {
   std::string arguments;
   if (values.count("set") == 0) return arguments;
   for (const auto& set : values["set"].as<std::vector<std::string>>())
-    arguments += " --set " + shell_word(set);
+    arguments += " " + shell_line(option_words("--set", set));
   return arguments;
 }
 

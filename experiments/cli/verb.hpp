@@ -12,6 +12,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/fields.hpp"
 #include "experiments/run/backend.hpp"
+#include "experiments/run/result_files.hpp"
 
 namespace speclab {
 
@@ -68,6 +69,9 @@ void add_config_options(boost::program_options::options_description& options);
 void add_run_options(boost::program_options::options_description& options);
 /// --backend, of verbs that can run on a GPU.
 void add_backend_option(boost::program_options::options_description& options);
+/// --csv-marked, of verbs that write results.csv.
+void add_csv_option(boost::program_options::options_description& options);
+CsvText csv_option(const boost::program_options::variables_map& values);
 /// --threads: 0 is all cores. Throws UsageError below 0 and above 4096.
 int thread_option(const boost::program_options::variables_map& values);
 /// The value of an option that is a number from `least` to `most`, else UsageError.
@@ -117,6 +121,7 @@ struct RunOutput {
   Backend backend = Backend::cpu;
   bool as_json = false;
   bool quiet = false;
+  CsvText csv_text = CsvText::as_it_is;
 };
 /// Writes the files and the report of a result, and prints it.
 void write_and_print(const RunResult& run, const RunOutput& output);

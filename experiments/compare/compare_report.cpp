@@ -89,7 +89,7 @@ Table drafters_table(const Result& result, const std::string& id) {
               {},
               "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
               "along text that the target generates, 0 where the drafter has nothing to propose; "
-              "\"proposes\" is how often it has. Standard decoding has speedup 1."};
+              "\"proposes\" is the share of contexts in which it has. Standard decoding has speedup 1."};
   const bool looks = std::any_of(result.cells.begin(), result.cells.end(),
                                  [](const CellResult& cell) { return cell.until.has_value(); });
   if (looks) table.columns.emplace_back("sequences");

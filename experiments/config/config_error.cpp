@@ -31,6 +31,41 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
+std::size_t common_beginning(const std::string& a, const std::string& b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  return static_cast<std::size_t>(end - a.begin());
+}
+
+/// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
+/// as long with it and are either few edits away or go on where it ends. The longest common beginning comes
+/// first, since the ends of names (sizes, versions) are what is not remembered.
+std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t most_named = 5;
+  struct Near {
+    std::string name;
+    std::size_t edits, beginning;
+  };
+  const std::size_t few = std::max<std::size_t>(word.size() / 3, 2);
+  std::vector<Near> near;
+  for (const std::string& name : known) {
+    const Near one{name, edit_distance(word, name), common_beginning(word, name)};
+    const bool goes_on = word.size() > 1 && one.beginning == word.size();
+    if (one.edits <= few || goes_on) near.push_back(one);
+  }
+  if (near.empty()) return {};
+  const Near nearest = *std::min_element(near.begin(), near.end(),
+                                         [](const Near& a, const Near& b) { return a.edits < b.edits; });
+  std::erase_if(near, [&](const Near& one) {
+    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < nearest.beginning);
+  });
+  std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
+    return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;
+  });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(near.size(), most_named); ++i) names.push_back(near[i].name);
+  return names;
+}
+
 }  // namespace
 
 ConfigError::ConfigError(const std::string& json_path, const std::string& problem)
@@ -55,19 +90,14 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   // Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
   constexpr std::size_t longest_compared = 100;
-  std::string nearest;
-  std::size_t least = std::max<std::size_t>(word.size() / 3, 2) + 1;
-  for (const std::string& candidate : known) {
-    if (word.size() > longest_compared) break;
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
-      nearest = candidate;
-    }
-  }
   if (known.empty()) return "; there are none";
-  if (!nearest.empty()) return fmt::format("; did you mean \"{}\"?", nearest);
-  return fmt::format("; known: {}", fmt::join(known, ", "));
+  const std::vector<std::string> near =
+      word.size() > longest_compared ? std::vector<std::string>{} : near_names(word, known);
+  if (near.empty()) return fmt::format("; known: {}", fmt::join(known, ", "));
+  std::string names;
+  for (std::size_t i = 0; i < near.size(); ++i)
+    names += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 < near.size() ? ", " : " or ", near[i]);
+  return fmt::format("; did you mean {}?", names);
 }
 
 }  // namespace speclab

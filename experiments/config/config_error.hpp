@@ -39,7 +39,8 @@ struct UsageError : std::runtime_error {
 /// to make smaller ("5e+07 samples of 64 tokens").
 void require_memory(double bytes, const std::string& path, const std::string& what);
 
-/// "; did you mean "x"?" when a known name is near, else "; known: a, b, c".
+/// "; did you mean "x" or "y"?" where known names are near (the longest common beginning first), else
+/// "; known: a, b, c".
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace speclab

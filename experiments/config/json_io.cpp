@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "experiments/config/config_error.hpp"
+#include "experiments/support/text_files.hpp"
+#include "sim/text/text_file.hpp"
 #include "sim/text/utf8.hpp"
 
 namespace speclab {
@@ -107,6 +109,9 @@ void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const 
 }  // namespace
 
 Json parse_json(const std::string& text) {
+  // One of UTF-8 is skipped: JSON's readers may (RFC 8259, section 8.1).
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    throw ConfigError("/", byte_order_mark_problem(text));
   Watcher watcher;
   Json::sax_parse(text, &watcher);
   if (watcher.too_deep()) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
@@ -136,9 +141,10 @@ Json json_line(const std::string& text) {
 std::string read_text(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
+  if (is_endless(file)) throw ConfigError("/", "is a device without an end; a file is needed");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw ConfigError("/", fmt::format("cannot be read: {}", std::strerror(errno)));
-  // Far beyond any log or result; a device such as /dev/zero has no end.
+  // Far beyond any log or result.
   constexpr std::size_t most = std::size_t{1} << 30U;
   constexpr std::size_t block = std::size_t{1} << 20U;
   std::string text;

@@ -40,9 +40,9 @@ const std::vector<MetricInfo>& metric_infos() {
       {upper_bound_drafting_paid, "upper_bound_drafting_paid", "oracle_speed_charged",
        "upper bound on speedup, drafting paid"},
       {upper_bound_gain_drafting_free, "upper_bound_gain_drafting_free", "oracle_gain_uncharged",
-       "upper bound / optimal γ, drafting free"},
+       "gain of the upper bound, drafting free"},
       {upper_bound_gain_drafting_paid, "upper_bound_gain_drafting_paid", "oracle_gain_charged",
-       "upper bound / optimal γ, drafting paid"}};
+       "gain of the upper bound, drafting paid"}};
   return all;
 }
 

@@ -65,7 +65,7 @@ std::string prediction_text(const Prediction& out) {
   asked("α", out.alpha);
   line("γ", out.gamma);
   asked("c", out.c);
-  asked("ĉ", out.c_hat);
+  asked("ĉ (c for arithmetic)", out.c_hat);
   line("tokens per target step (Eq. 1)", out.tokens_per_target_step);
   line("speedup (Thm 3.8)", out.speedup);
   line("arithmetic vs plain decoding (Thm 3.11)", out.operations);

@@ -44,11 +44,17 @@ void add_distribution_rows(Table& table, const ClassResult& one) {
   }
 }
 
+void leave_out_column(Table& table, std::ptrdiff_t column) {
+  table.columns.erase(table.columns.begin() + column);
+  for (auto& row : table.rows) row.erase(row.begin() + column);
+}
+
 Table class_table(const ClassResult& one, const std::string& caption) {
   Table table;
   table.id = "exact";
   table.caption = caption;
   table.columns = {"quantity", "i.i.d. formula", "exact", "simulated ± interval", "i.i.d. error, %"};
+  constexpr std::ptrdiff_t simulated_column = 3;
   const RoundNumbers none;
   const RoundIntervals none_simulated;
   const RoundNumbers& iid = one.iid ? *one.iid : none;
@@ -76,8 +82,10 @@ Table class_table(const ClassResult& one, const std::string& caption) {
         one.exact.tokens_per_target_step, {}, formula->error_percent);
   }
   // One simulation estimates both: the chain's mean, and its mean over just these rounds.
-  row("the same over the simulated rounds", &N::tokens_per_target_step_of_simulation,
-      &I::tokens_per_target_step);
+  if (one.simulated) {
+    row("the same over the simulated rounds", &N::tokens_per_target_step_of_simulation,
+        &I::tokens_per_target_step);
+  }
   row("variance of tokens per target step", &N::tokens_variance, &I::tokens_variance);
   row("speedup", &N::speedup, &I::speedup);
   row("arithmetic vs plain decoding", &N::operations, &I::operations);
@@ -89,8 +97,9 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   row("relative gain of the 2nd acceptance after the 1st", &N::relative_gain, &I::relative_gain);
   row("rejected / examined", &N::rejections, &I::rejections);
   row("least of a lossless rule", &N::rejection_bound, &I::rejection_bound);
-  row("regret", &N::regret, &I::regret);
+  row("regret (above the least)", &N::regret, &I::regret);
   add_distribution_rows(table, one);
+  if (!one.simulated) leave_out_column(table, simulated_column);
   return table;
 }
 

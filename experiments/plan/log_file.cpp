@@ -9,19 +9,23 @@
 #include "experiments/plan/acceptance_file.hpp"
 #include "experiments/support/gzip.hpp"
 #include "experiments/support/large_files.hpp"
+#include "experiments/support/text_files.hpp"
 
 namespace speclab {
 
 std::string read_log_text(const std::string& file) {
-  return read_in_memory(file, [&] {
-    std::string text = in_file(file, [&] { return read_text(file == "-" ? "/dev/stdin" : file); });
-    if (!is_gzip(text)) return text;
+  std::string text = read_in_memory(file, [&] {
+    std::string read = in_file(file, [&] { return read_text(file == "-" ? "/dev/stdin" : file); });
+    if (!is_gzip(read)) return read;
     try {
-      return gunzip(text);
+      return gunzip(read);
     } catch (const std::runtime_error& error) {
       throw UsageError(fmt::format("{}: {}", file, error.what()));
     }
   });
+  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
+    throw UsageError(fmt::format("{}: {}", file, problem));
+  return text;
 }
 
 AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options) {

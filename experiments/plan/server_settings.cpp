@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/json.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

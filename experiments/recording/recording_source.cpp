@@ -7,6 +7,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/support/csv_reader.hpp"
+#include "experiments/support/text_files.hpp"
 
 namespace speclab {
 
@@ -27,6 +28,8 @@ RecordingSource::RecordingSource(std::string file, std::string column)
   if (first_line().empty()) {
     throw UsageError(fmt::format("{}: is empty", name_));
   }
+  if (const std::string problem = byte_order_mark_problem(bytes()); !problem.empty())
+    throw UsageError(fmt::format("{}: {}", name_, problem));
 }
 
 RecordingSource::~RecordingSource() = default;

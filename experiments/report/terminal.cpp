@@ -8,6 +8,7 @@
 #include "experiments/report/page.hpp"
 #include "experiments/report/terminal_width.hpp"
 #include "experiments/report/text_width.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 namespace {
@@ -31,12 +32,12 @@ constexpr std::array<Marks, 6> span_brackets = {
 
 std::string terminal(const Passage& passage, bool colour) {
   std::string out;
-  if (!passage.caption.empty()) out += passage.caption + '\n';
+  if (!passage.caption.empty()) out += printable(passage.caption, std::string::npos) + '\n';
   for (const auto& line : passage.lines) {
     for (const TextSpan& span : line) {
       const auto kind = static_cast<std::size_t>(span.kind);
       const Marks& marks = colour ? span_colours.at(kind) : span_brackets.at(kind);
-      out.append(marks.before).append(span.text).append(marks.after);
+      out.append(marks.before).append(printable(span.text, std::string::npos)).append(marks.after);
     }
     out += '\n';
   }

@@ -10,6 +10,7 @@
 
 #include "experiments/report/terminal_width.hpp"
 #include "experiments/report/text_width.hpp"
+#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -26,6 +27,18 @@ struct ColumnLayout {
   std::size_t least = 0;  ///< with every break that is allowed
   bool numeric = false;
 };
+
+/// The table with what a terminal would obey, or not show, written as \x1b.
+Table shown(Table table) {
+  const auto show = [](std::string& text) { text = printable_line(text, std::string::npos); };
+  table.caption = printable(table.caption, std::string::npos);
+  table.note = printable(table.note, std::string::npos);
+  for (std::string& column : table.columns) show(column);
+  for (auto& row : table.rows) {
+    for (Cell& cell : row) show(cell.text);
+  }
+  return table;
+}
 
 /// The least width of a text: in no more than so many lines, or one more.
 std::size_t shortest_of(std::size_t whole, std::size_t lines) {
@@ -214,12 +227,13 @@ std::string terminal(const Listing& listing) {
   for (const auto& part : listing.parts) {
     const auto* const table = std::get_if<Table>(&part);
     if (table != nullptr && !out.empty() && !out.ends_with("\n\n")) out += '\n';
-    out += table != nullptr ? terminal(*table) : std::get<std::string>(part);
+    out += table != nullptr ? terminal(*table) : printable(std::get<std::string>(part), std::string::npos);
   }
   return out;
 }
 
-std::string terminal(const Table& table, std::size_t width) {
+std::string terminal(const Table& given, std::size_t width) {
+  const Table table = shown(given);
   for (const auto& row : table.rows) {
     if (row.size() != table.columns.size()) {
       throw std::invalid_argument(fmt::format("table '{}': a row of {} cells under {} columns", table.id,

@@ -13,6 +13,7 @@
 #include "experiments/report/cells.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/atomic_file.hpp"
+#include "experiments/support/csv.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/version.hpp"
@@ -46,7 +47,7 @@ void refuse_foreign_result(const std::filesystem::path& folder, const Config& co
   }
 }
 
-void write_data(const std::filesystem::path& folder, const RunResult& run) {
+void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text) {
   const Experiment& experiment = *run.result.config.experiment;
   Json timings;
   write(timings_type(), run.timings, timings);
@@ -54,8 +55,11 @@ void write_data(const std::filesystem::path& folder, const RunResult& run) {
     write_file_atomically(folder / "result.json",
                           [&](const auto& out) { write_text(run.result, cells, out); });
     write_file_atomically(folder / "results.csv", [&](const auto& out) {
-      experiment.needs_all_cells() ? out(experiment.csv(run.result, run.timings))
-                                   : write_csv(run.result, cells, out);
+      const auto rows = [&](const std::string& piece) {
+        out(text == CsvText::marked ? csv_for_spreadsheets(piece) : piece);
+      };
+      experiment.needs_all_cells() ? rows(experiment.csv(run.result, run.timings))
+                                   : write_csv(run.result, cells, rows);
     });
   });
   write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");

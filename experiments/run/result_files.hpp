@@ -15,8 +15,11 @@ namespace speclab {
 /// the sections of its experiment, or a result.json that this version cannot read; with a remedy.
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config);
 
+/// How results.csv holds text that a spreadsheet would run as a formula.
+enum class CsvText { as_it_is, marked };
+
 /// result.json, results.csv, timings.json and the experiment's own files, each written whole or not at all.
-void write_data(const std::filesystem::path& folder, const RunResult& run);
+void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text = CsvText::as_it_is);
 
 /// Names and values at the head of a report.
 using Facts = std::vector<std::pair<std::string, std::string>>;

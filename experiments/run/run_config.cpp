@@ -72,6 +72,25 @@ std::vector<std::size_t> all_places(const CellGrid& grid) {
   return places;
 }
 
+/// Cells that share jobs are prepared together: all of them. Closed forms alone share nothing, and a config
+/// and what was prepared for each need several times the memory of its result: they take turns.
+std::vector<std::vector<std::size_t>> blocks_of_run(const CellGrid& grid, const Experiment& experiment) {
+  constexpr std::size_t cells_in_turn = 4096;
+  const std::vector<std::size_t> all = all_places(grid);
+  if (all.size() <= cells_in_turn) return {all};
+  JobList jobs;
+  const CellSpec first = grid[0];
+  const std::unique_ptr<PreparedCell> work = experiment.prepare(first, jobs);
+  if (!work->jobs.empty() || work->works()) return {all};
+  std::vector<std::vector<std::size_t>> blocks;
+  for (std::size_t begin = 0; begin < all.size(); begin += cells_in_turn) {
+    const std::size_t end = std::min(begin + cells_in_turn, all.size());
+    blocks.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                        all.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return blocks;
+}
+
 /// Unless the cell looks itself, one job decides about the end of the simulation, and all work is in it.
 void prepare_until(RunCell& cell, double confidence) {
   if (cell.work->looks()) return;
@@ -329,7 +348,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   std::vector<Share> whole(1);
   if (!resumption.shares) {
     require_memory_of_cells(grid.size());
-    whole.front().blocks.push_back(all_places(grid));
+    whole.front().blocks = blocks_of_run(grid, experiment);
   }
   std::size_t cells = 0;
   std::vector<std::pair<const Share*, const std::vector<std::size_t>*>> blocks;
@@ -350,7 +369,8 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   std::optional<Control> control;
   JobList jobs;
   for (const auto& [share, places] : blocks) {
-    if (control && control->stop()) {
+    // A run that is not shared out has all of its cells.
+    if (resumption.shares && control && control->stop()) {
       result.partial = true;
       break;
     }

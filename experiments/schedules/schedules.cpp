@@ -48,6 +48,12 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
 constexpr double most_traced_runs = 20'000;
 
 /// Throws ConfigError for a timeline that would hold more runs than can be drawn.
+/// What run_schedules holds of a trial, at least.
+double bytes_of_trial(std::size_t schedules) {
+  return static_cast<double>(sizeof(std::vector<Elapsed>) + sizeof(std::uint64_t) +
+                             schedules * sizeof(Elapsed));
+}
+
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>("schedules").trace_tokens);
   for (std::size_t i = 0; i < named.size(); ++i) {
@@ -295,6 +301,8 @@ class Schedules final : public Experiment {
     check(cell.config);
     std::vector<NamedSchedule> named = schedules_of(cell.config);
     check_traces(cell.config, named);
+    require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
+                   fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
     return std::make_unique<SchedulesCell>(cell.config, std::move(named),
                                            cell.config.models ? jobs.setup(cell.config) : nullptr);
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/config/config_error.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 // clang-format off
 #define SPECLAB_SCHEDULERS(ENTRY) \
@@ -33,19 +33,17 @@ const SchedulerEntry& scheduler_named(const std::string& name) {
   throw UsageError(fmt::format("--scheduler {}: unknown{}", name, suggestion(name, names)));
 }
 
-std::vector<std::string> shard_words(const Submission& submission, const std::string& shard) {
+std::vector<std::string> shard_words(const Submission& submission, int shard) {
   std::vector<std::string> words = submission.command;
   words.insert(words.end(), {"--quiet", "--shard", fmt::format("{}/{}", shard, submission.shards)});
   if (submission.threads > 0) words.insert(words.end(), {"--threads", std::to_string(submission.threads)});
   return words;
 }
 
-std::string shell_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    line += line.empty() ? "" : " ";
-    line += word.find('$') == std::string::npos ? shell_word(word) : fmt::format("\"{}\"", word);
-  }
+std::string shard_line(const Submission& submission, const std::string& shard) {
+  std::string line =
+      fmt::format("{} --quiet --shard {}/{}", shell_line(submission.command), shard, submission.shards);
+  if (submission.threads > 0) line += fmt::format(" --threads {}", submission.threads);
   return line;
 }
 

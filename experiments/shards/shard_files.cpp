@@ -16,7 +16,7 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/interrupt.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -194,8 +194,8 @@ ShardedRun read_shards(const fs::path& folder) {
     return *std::move(run);
   }
   throw UsageError(fmt::format(
-      "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 --out {}` runs one",
-      shards_folder(folder).string(), shell_word(folder.string())));
+      "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 {}` runs one",
+      shards_folder(folder).string(), shell_line(option_words("--out", folder.string()))));
 }
 
 std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {

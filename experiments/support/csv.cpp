@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <stdexcept>
+#include <system_error>
 #include <type_traits>
 
 namespace speclab {
@@ -39,7 +41,41 @@ void append_line(std::string& out, const Values& values) {
   out += '\n';
 }
 
+bool is_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
 }  // namespace
+
+std::string csv_for_spreadsheets(std::string_view records) {
+  std::string out;
+  bool quoted_now = false;
+  bool begins = true;
+  for (std::size_t at = 0; at < records.size(); ++at) {
+    if (begins) {
+      const bool opens = records[at] == '"';
+      const std::string_view rest = records.substr(at + (opens ? 1 : 0));
+      const std::string_view whole = rest.substr(0, rest.find_first_of(opens ? "\"" : ",\n"));
+      if (opens) {
+        out += '"';
+        ++at;
+        quoted_now = true;
+      }
+      constexpr std::string_view run = "=+-@\t\r";
+      if (!whole.empty() && run.find(whole.front()) != std::string_view::npos && !is_number(whole))
+        out += '\'';
+      begins = false;
+      if (at >= records.size()) break;
+    }
+    const char letter = records[at];
+    out += letter;
+    if (letter == '"') quoted_now = !quoted_now;
+    begins = !quoted_now && (letter == ',' || letter == '\n');
+  }
+  return out;
+}
 
 std::string csv_line(const std::vector<CsvValue>& row) {
   std::string out;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,5 +18,9 @@ std::string csv_line(const std::vector<CsvValue>& row);
 /// A header line and one line per row, quoted as RFC 4180 says, but with lines ended by "\n" alone.
 /// std::invalid_argument when a row's length is not the header's.
 std::string csv(const std::vector<std::string>& columns, const std::vector<std::vector<CsvValue>>& rows);
+
+/// Whole records with an apostrophe before each text that a spreadsheet would run: one that begins with =, +,
+/// -, @, a tab or a carriage return and is no number.
+std::string csv_for_spreadsheets(std::string_view records);
 
 }  // namespace speclab

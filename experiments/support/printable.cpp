@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "sim/text/utf8.hpp"
 
@@ -12,43 +14,55 @@ namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-/// Control characters of one byte, and those of two (U+0080 to U+009F), which terminals obey as well.
-bool is_control(std::string_view text, std::size_t at, std::size_t length) {
-  const unsigned char lead = byte_at(text, at);
-  if (length == 1) return lead < ' ' || lead == 0x7f;
-  return length == 2 && lead == 0xc2 && byte_at(text, at + 1) < 0xa0;
+/// The code point of a well-formed sequence.
+std::uint32_t code_point(std::string_view sequence) {
+  if (sequence.size() == 1) return byte_at(sequence, 0);
+  std::uint32_t code = byte_at(sequence, 0) & (0x7fU >> sequence.size());
+  for (std::size_t i = 1; i < sequence.size(); ++i) code = (code << 6U) | (byte_at(sequence, i) & 0x3fU);
+  return code;
 }
 
-std::string escaped(std::string_view text, bool keep_newlines, bool escape_quotes) {
+struct CodePoints {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// Unicode 15: general categories Cc, Zl, Zp, the property Bidi_Control, and those of Cf that are drawn as
+/// nothing. Joiners (U+200C, U+200D) belong to words and emoji.
+constexpr std::array<CodePoints, 13> hidden = {{{0x00, 0x1f},
+                                                {0x7f, 0x9f},
+                                                {0xad, 0xad},          // soft hyphen
+                                                {0x61c, 0x61c},        // Arabic letter mark
+                                                {0x180e, 0x180e},      // Mongolian vowel separator
+                                                {0x200b, 0x200b},      // zero-width space
+                                                {0x200e, 0x200f},      // marks of direction
+                                                {0x2028, 0x202e},      // ends of lines, embedded directions
+                                                {0x2060, 0x206f},      // word joiner to deprecated controls
+                                                {0xfeff, 0xfeff},      // byte order mark
+                                                {0xfff9, 0xfffb},      // annotations
+                                                {0xfffe, 0xffff},      // no characters
+                                                {0xe0000, 0xe0fff}}};  // tags
+
+std::string escaped(std::string_view text, bool keep_newlines) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    const std::size_t taken = std::max<std::size_t>(length, 1);
-    const bool newline = keep_newlines && text[at] == '\n';
-    if (!newline && (length == 0 || is_control(text, at, length))) {
-      for (std::size_t i = 0; i < taken; ++i) out += fmt::format("\\x{:02x}", byte_at(text, at + i));
+  while (!text.empty()) {
+    const Glyph glyph = first_glyph(text);
+    const std::string_view sequence = text.substr(0, glyph.bytes);
+    constexpr std::uint32_t first_written_as_code = 0x100;
+    if (glyph.shown || (keep_newlines && text.front() == '\n')) {
+      out.append(sequence);
+    } else if (glyph.bytes > 1 && code_point(sequence) >= first_written_as_code) {
+      out += fmt::format("\\u{:04x}", code_point(sequence));
     } else {
-      if (escape_quotes && (text[at] == '\'' || text[at] == '\\')) out += '\\';
-      out.append(text.substr(at, taken));
+      for (const char byte : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
     }
-    at += taken;
+    text.remove_prefix(glyph.bytes);
   }
   return out;
 }
 
-bool hidden(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0 || is_control(text, at, length)) return true;
-    at += length;
-  }
-  return false;
-}
-
-}  // namespace
-
-std::string printable(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return escaped(text, true, false);
+std::string shortened(std::string_view text, std::size_t most, bool keep_newlines) {
+  if (text.size() <= most) return escaped(text, keep_newlines);
   const std::size_t before = most / 4 * 3;
   const std::size_t after = most / 4;
   // Characters cut in two would be shown as bytes.
@@ -56,33 +70,24 @@ std::string printable(std::string_view text, std::size_t most) {
   while (begin > 0 && (byte_at(text, begin) & 0xc0U) == 0x80 && before - begin < 3) --begin;
   std::size_t end = text.size() - after;
   while (end < text.size() && (byte_at(text, end) & 0xc0U) == 0x80 && end + after < text.size() + 3) ++end;
-  return fmt::format("{} [{} bytes left out] {}", escaped(text.substr(0, begin), true, false), end - begin,
-                     escaped(text.substr(end), true, false));
+  return fmt::format("{} [{} bytes left out] {}", escaped(text.substr(0, begin), keep_newlines), end - begin,
+                     escaped(text.substr(end), keep_newlines));
 }
 
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view safe =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (hidden(text)) return "$'" + escaped(text, false, true) + "'";
-  // ~ and = at the start of a word mean something to a shell.
-  if (!text.empty() && text.front() != '=' && text.find_first_not_of(safe) == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string out = "'";
-  for (const char letter : text) {
-    if (letter == '\'') {
-      out += R"('\'')";
-    } else {
-      out += letter;
-    }
-  }
-  return out + "'";
+}  // namespace
+
+Glyph first_glyph(std::string_view text) {
+  const std::size_t length = utf8_length(text);
+  if (length == 0) return {1, false};
+  const std::uint32_t code = code_point(text.substr(0, length));
+  const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [code](const CodePoints& range) {
+    return range.first <= code && code <= range.last;
+  });
+  return {length, !is_hidden};
 }
 
-std::string shell_command(std::string_view program, const std::vector<std::string>& arguments) {
-  std::string command(program);
-  for (const std::string& argument : arguments) command += " " + shell_word(argument);
-  return command;
-}
+std::string printable(std::string_view text, std::size_t most) { return shortened(text, most, true); }
+
+std::string printable_line(std::string_view text, std::size_t most) { return shortened(text, most, false); }
 
 }  // namespace speclab

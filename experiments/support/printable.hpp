@@ -1,24 +1,28 @@
-// Text that somebody else wrote, for a terminal, a message or a command line.
+// Text that somebody else wrote, for a terminal or a message.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace speclab {
 
-/// The text with control characters and bytes that are not UTF-8 as \x1b, so that a terminal shows them
-/// instead of obeying them. Newlines stay. Of more than `most` bytes the middle is left out, and the text
-/// says how much.
+/// The first character of a text, or a byte of it that belongs to none.
+struct Glyph {
+  std::size_t bytes = 0;
+  bool shown = false;  ///< by a terminal, as it stands
+};
+
+/// Not shown are control characters, those that change the direction of the text around them or break lines
+/// (Unicode's bidirectional controls, U+2028, U+2029), those without width that look like nothing, and bytes
+/// that are not UTF-8. `text` is not empty.
+Glyph first_glyph(std::string_view text);
+
+/// The text with what is not shown as \x1b or \u202e, so that a terminal shows it instead of obeying it.
+/// Newlines stay. Of more than `most` bytes the middle is left out, and the text says how much.
 std::string printable(std::string_view text, std::size_t most = 4000);
 
-/// The text as one word of a POSIX shell: as it stands where that is safe, else in quotes. What quotes cannot
-/// hold visibly (control characters, bytes that are not UTF-8) is written as $'\x1b', which bash and zsh
-/// read.
-std::string shell_word(std::string_view text);
-
-/// A program with its arguments, as they can be pasted into a shell: "speclab bench kernels --only 'a b'".
-std::string shell_command(std::string_view program, const std::vector<std::string>& arguments);
+/// The same for one line or one cell of a table: newlines are written as \x0a.
+std::string printable_line(std::string_view text, std::size_t most = 4000);
 
 }  // namespace speclab

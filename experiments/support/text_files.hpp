@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace speclab {
@@ -9,5 +11,9 @@ namespace speclab {
 /// Regular files of a folder and the folders in it, but not those whose name begins with a dot, in the order
 /// of their paths.
 std::vector<std::filesystem::path> text_files(const std::filesystem::path& folder);
+
+/// What is wrong with a text that begins with a byte order mark, for the end of a sentence; empty without
+/// one.
+std::string byte_order_mark_problem(std::string_view text);
 
 }  // namespace speclab

@@ -116,7 +116,9 @@ Passage passage(const TracedGamma& traced, const std::string& id) {
       "one with its correction, or the bonus token.",
       traced.gamma, traced.tokens, traced.target_runs);
   if (!traced.prompt.empty()) {
+    // A line of its own that nobody takes for a round, in colours or without.
     std::vector<TextSpan>& prompt = passage.lines.emplace_back();
+    prompt.push_back({"prompt:", SpanKind::plain});
     for (const std::string& word : traced.prompt) add_word(prompt, word, SpanKind::prompt);
   }
   for (const TracedRound& round : traced.rounds) {

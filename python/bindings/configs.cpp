@@ -98,8 +98,18 @@ std::optional<RunResult> merge(const std::string& folder) {
   return std::move(run);
 }
 
-RunResult read_back(const std::string& text) {
-  return {.result = read_result(parse_json(text)), .timings = {}};
+/// `timings`: timings.json, or nothing.
+RunResult read_back(const std::string& text, const std::string& timings) {
+  RunResult run{.result = read_result(parse_json(text)), .timings = {}};
+  if (!timings.empty()) run.timings = read(timings_type(), parse_json(timings), "");
+  return run;
+}
+
+nb::bytes timings_bytes(const RunResult& run) {
+  Json timings;
+  write(timings_type(), run.timings, timings);
+  const std::string text = timings.dump();
+  return nb::bytes(text.data(), text.size());
 }
 
 nb::bytes json_bytes(const RunResult& run) {
@@ -204,6 +214,7 @@ void bind_configs(nb::module_& module) {
       .def_static("of_file", &of_file, nb::arg("file"));
   nb::class_<RunResult>(module, "RunResult")
       .def("json", &json_bytes)
+      .def("timings", &timings_bytes)
       .def("csv", &csv)
       .def("report", &report)
       .def("tables", &tables)
@@ -219,7 +230,7 @@ void bind_configs(nb::module_& module) {
   module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
              nb::arg("count"), nb::arg("threads"));
   module.def("merge", &merge, nb::arg("folder"));
-  module.def("read_result", &read_back, nb::arg("text"));
+  module.def("read_result", &read_back, nb::arg("text"), nb::arg("timings"));
   module.def("exact", &exact, nb::arg("config"), nb::arg("simulation"), nb::arg("threads"));
   module.def("check_config", &check, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
 }

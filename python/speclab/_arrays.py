@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -51,6 +52,19 @@ def number(value: Any, name: str, least: float, most: float, *, open_ends: bool 
     if not inside:
         raise ValueError(f"{name}: {real}; expected {'above' if open_ends else 'from'} {least} to {most}")
     return real
+
+
+def utf8(value: Any, name: str) -> str:
+    """A text or path as str; TypeError for anything else, ValueError for what UTF-8 cannot write: lone surrogates, which also
+    stand for bytes of file names that are not UTF-8."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a text, not {type(value).__name__}")
+    text = os.fsdecode(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot write") from None
+    return text
 
 
 def _short(number: int) -> str:

@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from typing import Any, Optional, Union
 
 from . import _core
-from ._arrays import integer
+from ._arrays import integer, utf8
 from ._errors import ConfigError
 from ._progress import Progress, reporter
 from ._results import Findings, Result
@@ -21,14 +21,15 @@ ConfigLike = Union[Mapping[str, Any], str, "os.PathLike[str]"]
 
 
 def config_text(config: Any) -> _core.ConfigText:
-    """The config for the program's reader; TypeError for anything else."""
+    """The config for the program's reader; TypeError for anything else, ValueError for lone surrogates."""
     if isinstance(config, Mapping):
         try:
-            return _core.ConfigText.of_text(json.dumps(dict(config), allow_nan=False))
+            text = json.dumps(dict(config), allow_nan=False, ensure_ascii=False)
         except (TypeError, ValueError) as problem:
             raise TypeError(f"config: has no JSON form: {problem}") from None
+        return _core.ConfigText.of_text(utf8(text, "config"))
     if isinstance(config, (str, os.PathLike)):
-        return _core.ConfigText.of_file(os.fspath(config))
+        return _core.ConfigText.of_file(utf8(config, "config"))
     raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
 
 

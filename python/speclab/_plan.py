@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Union
 
 from . import _core
-from ._arrays import integer, number
+from ._arrays import integer, number, utf8
 from ._results import Findings
 
 #: A number, or the name of a model that `speclab plan --list-models` knows.
@@ -87,7 +87,9 @@ def plan(
     """
     given = dict(locals())
     if fields is not None:
-        given["fields"] = ",".join(f"{name}={column}" for name, column in fields.items())
+        if not isinstance(fields, Mapping) or not fields:
+            raise TypeError(f"fields: expected a dict from names to columns, not {fields!r}")
+        given["fields"] = ",".join(f"{utf8(name, 'fields')}={utf8(column, f'fields[{name!r}]')}" for name, column in fields.items())
     words = [_word(name, value) for name, value in given.items() if value is not None and value is not False and name != "drafters"]
     if drafters is not None:
         if not isinstance(drafters, Mapping) or not drafters:
@@ -104,7 +106,7 @@ def _word(name: str, value: Any) -> str:
     if value is True:
         return option
     if isinstance(value, (str, os.PathLike)):
-        return f"{option}={os.fspath(value)}"
+        return f"{option}={utf8(value, name)}"
     if name in ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads", "drafted"):
         return f"{option}={integer(value, name, 0, 10**9)}"
     return f"{option}={number(value, name, -1e300, 1e300)!r}"
@@ -116,5 +118,5 @@ def _drafter(name: str, pair: Any) -> str:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise TypeError(f"drafters[{name!r}]: expected a pair (alpha, c)")
     alpha, c = pair
-    cost = c if isinstance(c, str) else repr(number(c, f"drafters[{name!r}]", 0, 1e300))
-    return f"--drafter={name}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"
+    cost = utf8(c, f"drafters[{name!r}]") if isinstance(c, str) else repr(number(c, f"drafters[{name!r}]", 0, 1e300))
+    return f"--drafter={utf8(name, 'drafters')}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"

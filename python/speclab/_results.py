@@ -72,7 +72,11 @@ class Result:
         Raises:
             ConfigError: it is no result of this version. OSError: it cannot be read.
         """
-        return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8")))
+        return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8"), ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: the bytes of result.json and timings.json."""
+        return _restored, (self.to_json(), self._core.timings())
 
     title = property(lambda self: self._core.title)
     experiment = property(lambda self: self._core.experiment)
@@ -200,6 +204,10 @@ class Result:
 
     def _repr_html_(self) -> str:
         return "".join(_html.table(columns, rows, caption, note) for caption, columns, rows, note in self._core.tables())
+
+
+def _restored(result: bytes, timings: bytes) -> Result:
+    return Result(_core.read_result(result.decode(), timings.decode()))
 
 
 def _key(value: Any) -> Any:

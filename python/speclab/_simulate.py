@@ -26,6 +26,26 @@ def _interval(found: tuple[float, float, float] | None) -> Interval | None:
     return None if found is None else Interval(*found)
 
 
+class _Kept:
+    """What a Simulation asks of its counts, answered before; it can be sent to another process."""
+
+    def __init__(self, estimates: Any, positions: Any, counts: Any, accepted_lengths: Any, fast: bool) -> None:
+        self.fast = fast
+        self._answers = (estimates, positions, counts, accepted_lengths)
+
+    def estimates(self, c: float, c_hat: float, confidence: float) -> Any:
+        return self._answers[0]
+
+    def positions(self, confidence: float) -> Any:
+        return self._answers[1]
+
+    def counts(self) -> Any:
+        return self._answers[2]
+
+    def accepted_lengths(self) -> Any:
+        return self._answers[3]
+
+
 class Simulation:
     """What was counted in a simulation, and estimates with intervals from it.
 
@@ -34,7 +54,7 @@ class Simulation:
     """
 
     def __init__(
-        self, core: _core.Simulated, rule: str, gamma: int, c: float, c_hat: float, confidence: float, own_drafter: bool = False
+        self, core: _core.Simulated | _Kept, rule: str, gamma: int, c: float, c_hat: float, confidence: float, own_drafter: bool = False
     ) -> None:
         self._core = core
         self.rule = rule
@@ -43,6 +63,18 @@ class Simulation:
         self.c_hat = c_hat
         self.confidence = confidence
         self._own_drafter = own_drafter
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: the answers instead of the counts, which live in the extension module."""
+        core = self._core
+        kept = _Kept(
+            core.estimates(self.c, self.c_hat, self.confidence),
+            core.positions(self.confidence),
+            core.counts(),
+            core.accepted_lengths(),
+            core.fast,
+        )
+        return {**self.__dict__, "_core": kept}
 
     @cached_property
     def estimates(self) -> dict[str, Interval | None]:

@@ -1,6 +1,8 @@
 """Results for pandas, matplotlib, a browser and a notebook."""
 
+import copy
 import math
+import pickle
 
 import pytest
 
@@ -128,3 +130,27 @@ def test_values(result):
     assert result.title == "Speedup <of> γ" and result.experiment == "decode"
     assert not result.partial and result.seconds > 0
     assert math.isclose(result.data["interval_confidence"], 0.95)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_results_and_simulations_are_copied_and_pickled(again):
+    result = speclab.run({"title": "γ", "experiment": "iid", "alpha": 0.7, "simulation": {"trials": 16, "length": 50}})
+    same = again(result)
+    assert same.to_json() == result.to_json() and same.seconds == result.seconds and str(same) == str(result)
+    simulation = speclab.simulate([0.5, 0.5], [0.4, 0.6], 2, rounds=1000)
+    same = again(again(simulation))
+    assert str(same) == str(simulation) and same.positions == simulation.positions
+    assert (same.counts, same.accepted_lengths, same.engine, same.alpha) == (simulation.counts, simulation.accepted_lengths, simulation.engine, simulation.alpha)
+
+
+def test_texts_that_are_no_texts_are_refused_by_name(tmp_path):
+    with pytest.raises(TypeError, match="fields: expected a dict"):
+        speclab.plan(log="x", c=0.1, fields=[1])
+    for call, name in (
+        (lambda: speclab.plan(log="\ud800", c=0.1), "log"),
+        (lambda: speclab.plan(log="x", c=0.1, fields={"accepted": "\udcff"}), "fields"),
+        (lambda: speclab.run("\udcff.json"), "config"),
+        (lambda: speclab.run({"title": "\ud800", "experiment": "predict", "alpha": 0.8}), "config"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}.*lone surrogate"):
+            call()

@@ -1,9 +1,12 @@
 // Shards as an array job of Slurm. Only sbatch, squeue and scancel are used; whether a shard is complete is
 // read from its journal, so that the accounting of the cluster does not matter.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "experiments/config/config_error.hpp"
@@ -12,6 +15,7 @@
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -19,29 +23,59 @@ namespace {
 
 constexpr std::chrono::seconds between_looks{2};
 
-std::string script(const Submission& submission) {
+/// Tasks of an array, with at most `at_once` at a time.
+std::string limited(const std::string& tasks, int at_once) {
+  return at_once > 0 ? fmt::format("{}%{}", tasks, at_once) : tasks;
+}
+
+/// What every version of sbatch reads as it stands in a #SBATCH line, where its own rules for quotes,
+/// backslashes, # and % differ from those of shells and between versions.
+constexpr std::string_view bare_letters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@";
+
+bool is_bare(std::string_view text) { return text.find_first_not_of(bare_letters) == std::string_view::npos; }
+
+/// An option of the command line for a #SBATCH line. Throws UsageError when it cannot stand there.
+std::string stated(const char* option, const std::string& value) {
+  if (is_bare(value)) return value;
+  throw UsageError(fmt::format("--{} {}: expected letters, digits and _-+=./:,@, as Slurm writes it", option,
+                               printable_line(value)));
+}
+
+/// `array`: the tasks, unless sbatch is told otherwise.
+std::string script(const Submission& submission, const std::string& array = "") {
   Submission with_threads = submission;
   with_threads.threads = 0;
   std::string text = "#!/bin/sh\n";
   const auto option = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format("#SBATCH --{}={}\n", name, value);
   };
-  option("job-name", "speclab-" + submission.folder.filename().string());
-  option("partition", submission.partition);
-  option("time", submission.time);
-  option("mem", submission.memory);
+  std::string name = submission.folder.filename().string();
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char letter) {
+        return !is_bare({&letter, 1});
+      },
+      '-');
+  option("job-name", "speclab-" + name);
+  option("array", array);
+  option("partition", stated("partition", submission.partition));
+  option("time", stated("time", submission.time));
+  option("mem", stated("mem", submission.memory));
   option("cpus-per-task", submission.threads > 0 ? std::to_string(submission.threads) : "");
-  option("output", shell_word((submission.folder / "shards" / "slurm-%A-%a.log").string()));
+  const std::filesystem::path logs = submission.folder / "shards";
+  const std::string log = (logs / "slurm-").string();
+  // sbatch makes no folder. Where it cannot be told the path, the shell is: then the log lacks what Slurm
+  // itself says of a task.
+  const bool told = is_bare(log) && std::filesystem::is_directory(logs);
+  option("output", told ? log + "%A-%a.log" : "/dev/null");
+  if (!told) {
+    text += fmt::format("mkdir -p -- {} && exec >{}\"$SLURM_ARRAY_JOB_ID-$SLURM_ARRAY_TASK_ID.log\" 2>&1\n",
+                        shell_word(logs.string()), shell_word(log));
+  }
   text += fmt::format("exec {} --threads \"${{SLURM_CPUS_PER_TASK:-1}}\"\n",
-                      shell_line(shard_words(with_threads, "$SLURM_ARRAY_TASK_ID")));
+                      shard_line(with_threads, "\"$SLURM_ARRAY_TASK_ID\""));
   return text;
-}
-
-/// "1,2,5", with at most `at_once` at a time.
-std::string array_of(const std::vector<int>& shards, int at_once) {
-  std::string text;
-  for (const int shard : shards) text += fmt::format("{}{}", text.empty() ? "" : ",", shard);
-  return at_once > 0 ? fmt::format("{}%{}", text, at_once) : text;
 }
 
 /// What a command of Slurm prints. Throws UsageError when it is not installed, std::runtime_error when it
@@ -62,8 +96,10 @@ std::string asked(const std::vector<std::string>& command) {
 void run_slurm(const Submission& submission, const std::vector<int>& shards) {
   const std::filesystem::path file = submission.folder / "shards" / "slurm.sh";
   write_file_atomically(file, script(submission));
-  const std::string answer =
-      asked({"sbatch", "--parsable", "--array=" + array_of(shards, submission.at_once), file.string()});
+  const std::string answer = asked(
+      {"sbatch", "--parsable",
+       fmt::format("--array={}", limited(fmt::format("{}", fmt::join(shards, ",")), submission.at_once)),
+       file_argument(file.string())});
   const std::string job = answer.substr(0, answer.find_first_of(";\n"));  // "JOB;CLUSTER"
   fmt::print(stderr, "submitted job {} with {} shards; Ctrl-C cancels it\n", printable(job), shards.size());
   while (true) {
@@ -79,7 +115,7 @@ void run_slurm(const Submission& submission, const std::vector<int>& shards) {
 }
 
 std::string print_slurm(const Submission& submission) {
-  return fmt::format("# sbatch --array=1-{} FILE, where FILE is:\n{}", submission.shards, script(submission));
+  return script(submission, limited(fmt::format("1-{}", submission.shards), submission.at_once));
 }
 
 }  // namespace

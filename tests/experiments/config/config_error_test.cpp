@@ -18,9 +18,17 @@ TEST_CASE("an error holds other people's text as a terminal may show it, whole a
 TEST_CASE("the nearest name is suggested, and a word of a megabyte is compared with none") {
   CHECK(suggestion("gama", {"alpha", "gamma"}) == "; did you mean \"gamma\"?");
   CHECK(suggestion("x", {"alpha", "gamma"}) == "; known: alpha, gamma");
+  CHECK(suggestion("slrum", {"local", "slurm", "parallel"}) == "; did you mean \"slurm\"?");
   // By the product of both lengths this would take 10^12 steps and as many numbers.
   const std::string long_word(1'000'000, 'k');
   CHECK(suggestion(long_word, {long_word + "k"}).starts_with("; known: "));
+}
+
+TEST_CASE("of several near names the longest common beginning comes first, and all are listed") {
+  CHECK(suggestion("h100", {"a100-sxm", "h100-sxm", "h100-pcie", "h200", "b200"}) ==
+        "; did you mean \"h100-sxm\", \"h100-pcie\" or \"h200\"?");
+  CHECK(suggestion("llama-3-70b", {"llama-2-70b", "llama-3.1-70b", "llama-3.1-8b", "qwen-2.5-72b"}) ==
+        "; did you mean \"llama-3.1-70b\" or \"llama-2-70b\"?");
 }
 
 TEST_CASE("what cannot fit into memory is refused at its path, what can is not") {

@@ -10,7 +10,7 @@
 
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/child_process.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
 
 using namespace speclab;
 

@@ -4,9 +4,6 @@
 
 #include <string>
 
-#include "experiments/support/child_process.hpp"
-#include "sim/text/utf8.hpp"
-
 using namespace speclab;
 
 TEST_CASE("a terminal is shown control characters and broken text, and does not obey them") {
@@ -32,15 +29,9 @@ TEST_CASE("megabytes are shortened in the middle, between characters") {
   }
 }
 
-TEST_CASE("a word of a command is read back by a shell as it was") {
-  CHECK(shell_word("configs/first.json") == "configs/first.json");
-  for (const std::string text : {"", "a b", "it's", "\"x\"", "$HOME", "a\\b", "*", "~", "=ls", "a;b", "γ 数",
-                                 "tab\tnewline\n", "caf\xe9", "' \x1b'"}) {
-    CAPTURE(text);
-    const auto echoed = run_child_process({"bash", "-c", "printf %s " + shell_word(text)});
-    REQUIRE(echoed);
-    CHECK(echoed->out == text);
-    CHECK_FALSE(first_not_utf8(shell_word(text)));
-  }
-  CHECK(shell_command("speclab bench sim", {"--only", "a b"}) == "speclab bench sim --only 'a b'");
+TEST_CASE("what changes the direction of text, or is drawn as nothing, is shown by its code point") {
+  CHECK(printable("a\u202egnp.exe") == R"(a\u202egnp.exe)");
+  CHECK(printable("a\u2066b\u200bc\ufeffd\u2028e") == R"(a\u2066b\u200bc\ufeffd\u2028e)");
+  CHECK(printable("नमस्ते 👩\u200d🔬") == "नमस्ते 👩\u200d🔬");
+  CHECK(printable_line("one\ntwo") == R"(one\x0atwo)");
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Names and files of somebody else: labels that terminals would obey, fields that spreadsheets would run, byte order marks, devices
+# without an end, programs on a PATH, more than memory holds.
+# usage: hostile_input.sh SPECLAB_BINARY SOURCE_DIR
+. "${0%/*}/program.bash" "$@"
+
+# Labels and file names are printed escaped, and written as they are.
+name=$'a\e[31mb\u202egnp'
+cat >"$name.json" <<'JSON'
+{"title": "T\u001b[31m\u202eitle", "experiment": "predict", "alpha": 0.8,
+ "cases": [{"label": "=1+1\u001b[2J", "set": {"/gamma": 1}}, {"label": "@SUM(A1)", "set": {"/gamma": 2}}, {"label": "-two\u202e", "set": {"/gamma": 3}}]}
+JSON
+expect 0 run "$name.json"
+says out 'T\x1b[31m\u202eitle'
+says out '=1+1\x1b[2J'
+says out 'a\x1b[31mb\u202egnp/results.csv'
+checks=$((checks + 1))
+if LC_ALL=C grep -q $'\e' out || grep -qF $'\u202e' out; then fail "control characters are printed"; fi
+says "out/$name/results.csv" $'-two\u202e'
+says "out/$name/results.csv" "0,=1+1"
+expect 0 run "$name.json" --csv-marked --force -q
+says "out/$name/results.csv" "0,'=1+1"
+says "out/$name/results.csv" "1,'@SUM(A1)"
+says "out/$name/results.csv" "2,'-two"
+cp "out/$name/results.csv" marked.csv
+expect 0 run "$name.json" --shard 1/1 --out shared -q
+expect 0 merge shared --csv-marked -q
+same shared/results.csv marked.csv
+
+# Errors of plot name the file.
+expect 2 plot "out/$name" --y nothing
+says err '/a\x1b[31mb\u202egnp: --y nothing'
+printf 'x,y\na,b\n1,2\n' >words.csv
+expect 2 plot words.csv --x x --y y
+says err 'words.csv: --y y: "b" is not a number'
+
+# A byte order mark is named where it would be read as text.
+printf '\xef\xbb\xbfsequence,position,token,logp,logq\n' >marked.csv
+expect 2 plan --recording marked.csv --c 0.1
+says err "marked.csv: begins with a byte order mark"
+expect 2 plan --log marked.csv --c 0.1
+says err "marked.csv: begins with a byte order mark"
+printf '\xff\xfe{\0}\0' >utf16.json
+expect 2 run utf16.json
+says err "utf16.json: /: begins with the byte order mark of UTF-16"
+{ printf '\xef\xbb\xbf'; cat "$first"; } >first.json # a reader of JSON may skip it
+expect 0 validate first.json
+
+# A device without an end is refused before it is read: in less memory than what was read of it takes.
+checks=$((checks + 1))
+for arguments in "run /dev/zero" "plan --c 0.1 --log /dev/zero" "plot /dev/zero --y y" "perplexity /dev/zero" "check $check --samples /dev/zero"; do
+  # shellcheck disable=SC2086
+  (ulimit -v 1000000; "$speclab" $arguments) >out 2>err && fail "$arguments is read"
+  grep -qE "device without an end|not a regular file" err || fail "$arguments: not said"
+done
+
+# What memory cannot hold is refused with the need, what there is, and the path.
+checks=$((checks + 1))
+(ulimit -v 8000000; "$speclab" run "$source_dir/configs/schedules_iid.json" --set simulation.trials=400000000 -q) >out 2>err && fail "4e8 trials run in 8 GB"
+says err "/simulation/trials: 400000000 trials"
+says err "GB of memory"
+
+# No program of a PATH that somebody else made is run.
+mkdir hostile
+printf '#!/bin/sh\ntouch %q/PWNED\n' "$PWD" >hostile/python3
+chmod +x hostile/python3
+PATH=$PWD/hostile:$PATH expect 0 bench sim --quick --only numpy --json
+expect 2 bench sim --quick --only numpy --python python3
+says err "--python python3: expected a path"
+expect 0 bench sim --quick --only numpy --python "$PWD/nothing"
+says out "$PWD/nothing is not there"
+checks=$((checks + 1))
+[[ ! -e PWNED ]] || fail "a python3 of the PATH was run"
+
+report
