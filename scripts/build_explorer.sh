@@ -41,7 +41,7 @@ sources="explorer/engine.cpp
   experiments/plan/server_settings.cpp
   experiments/config/json_io.cpp experiments/config/config_error.cpp
   experiments/support/csv_reader.cpp experiments/support/printable.cpp
-  sim/text/utf8.cpp sim/text/corpus.cpp sim/text/text_file.cpp sim/text/subword.cpp
+  sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
   sim/models/recorded_model.cpp sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp

@@ -1,5 +1,6 @@
 #include "sim/acceptance_stream.hpp"
 
+#include "core/stop.hpp"
 #include "sim/decode.hpp"
 
 namespace speclab {
@@ -7,7 +8,11 @@ namespace speclab {
 AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t trial, std::size_t positions) {
   BernoulliStream stream(seed, trial, iid_stream_slot, alpha);
   AcceptanceBits bits(positions);
-  for (std::uint8_t& bit : bits) bit = stream.bernoulli() ? 1 : 0;
+  StopCounter now_and_then(1 << 16);
+  for (std::uint8_t& bit : bits) {
+    bit = stream.bernoulli() ? 1 : 0;
+    now_and_then.step();
+  }
   return bits;
 }
 
@@ -20,6 +25,7 @@ AcceptanceBits pair_acceptances(const Model& target, const Model& draft, const A
   std::vector<double> target_scratch;
   std::vector<double> draft_scratch;
   for (std::size_t at = 0; at < positions; ++at) {
+    end_if_stopped();
     const Row target_row = target.next(context, target_scratch);
     const Row draft_row = draft.next(context, draft_scratch);
     SampledRandomSource random =

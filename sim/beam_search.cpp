@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "sim/decode.hpp"
 
 namespace speclab {
@@ -76,6 +77,7 @@ Beam extended(const Model& model, const Beam& beam, std::size_t width) {
   std::vector<Continuation> largest;
   std::vector<Extension> extensions;
   for (std::size_t parent = 0; parent < beam.size(); ++parent) {
+    end_if_stopped();
     const Row row = model.next(beam[parent].tokens, scratch);
     refuse_invalid(row);
     // Within one parent the order is that of the probabilities: no more than `width` of them can be chosen.

@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-/// Steps between two looks at `Control`.
-inline constexpr std::uint32_t steps_between_checks = 256;
+/// Steps between two reports of progress.
+inline constexpr std::uint32_t steps_between_reports = 256;
 
 /// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the
 /// prompt.
@@ -35,13 +35,14 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
     RoundScratch<double> scratch;
     std::uint32_t told = 0;
     for (std::uint32_t round = 0; round < simulation.length; ++round) {
-      if (round % steps_between_checks == 0) {
+      if (stopped || control.stop()) {
+        stopped = true;
+        control.progress(round - told);
+        return false;
+      }
+      if (round % steps_between_reports == 0) {
         control.progress(round - told);
         told = round;
-        if (stopped || control.stop()) {
-          stopped = true;
-          return false;
-        }
       }
       step(trial, round, context, writer.at(trial, round), scratch);
     }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 
+#include "core/stop.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/runs_together.hpp"
 
@@ -133,6 +134,7 @@ ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompt
     RoundScratch<double> scratch;
     std::vector<Token>& context = contexts[text];
     for (std::uint32_t number = 0; unfinished.any(); ++number) {
+      end_if_stopped();
       const std::size_t before = context.size() - start[text].size();
       step(context, number, repeat + static_cast<std::uint32_t>(text), scratch);
       unfinished.has(before, context.size() - start[text].size());
@@ -158,6 +160,7 @@ RunSeconds measure_runs(const Model& target, const Model& draft, Texts texts,
   for (const std::size_t start : backwards) {
     assert(start > most && start + std::max<std::size_t>(most, 3) <= texts.front().size());
     for (std::size_t n = 1; n <= most; ++n) {
+      end_if_stopped();
       of_target[n - 1].push_back(play_round(target, draft, texts, start, n, clock, one));
     }
     two.push_back(draft_after_two(draft, texts, start, clock));

@@ -36,8 +36,9 @@ void isolated(const Body& body) {
 }
 
 /// body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are done.
-/// Loops may nest. An exception of a body ends the loop and comes out here. A body may return bool; false
-/// ends the loop: bodies that have not begun are left out.
+/// Loops may nest, and ask what the caller asks whether to end (core/stop.hpp). An exception of a body ends
+/// the loop and comes out here. A body may return bool; false ends the loop: bodies that have not begun are
+/// left out.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
   struct Loop {

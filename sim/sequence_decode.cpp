@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 #include "sim/adaptive_drafting.hpp"
 #include "sim/decode.hpp"
 #include "sim/parallel.hpp"
@@ -53,6 +54,7 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
     RoundScratch<double> scratch;
     const AdaptiveDrafting<AnyDrafter, AnyPolicy> drafting{drafter, memory, policy, learned};
     while (context.size() < sequence.prompt.size() + sequence.tokens) {
+      end_if_stopped();
       const auto position = static_cast<std::uint32_t>(context.size() - sequence.prompt.size());
       SampledRandomSource random =
           sampled_random_source(simulation.seed, static_cast<std::uint32_t>(index), position);
@@ -77,6 +79,7 @@ TextAcceptances measure_first_overlap(const SequenceSet& simulation, const Targe
     std::vector<double> target_storage;
     std::vector<double> draft_storage;
     for (std::uint32_t position = 0; position < sequence.tokens; ++position) {
+      end_if_stopped();
       const Row target_row = target.next(context, target_storage);
       drafter.read(memory, context);
       const Row draft_row = drafter.propose(memory, context, 0, draft_storage);

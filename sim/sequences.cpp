@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/stop.hpp"
 #include "sim/decode.hpp"
 #include "sim/parallel.hpp"
 
@@ -16,17 +17,22 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
                                   const Fill& fill) {
   std::vector<Token> all(trials * length);
   std::atomic<bool> stopped{false};
-  for_each_index((std::size_t{trials} + steps_between_checks - 1) / steps_between_checks,
+  for_each_index((std::size_t{trials} + steps_between_reports - 1) / steps_between_reports,
                  [&](std::size_t block) {
-                   if (stopped || control.stop()) {
-                     stopped = true;
-                     return false;
-                   }
                    RoundScratch<double> scratch;
-                   const auto first = static_cast<std::uint32_t>(block) * steps_between_checks;
-                   const std::uint32_t count = std::min(steps_between_checks, trials - first);
+                   const auto first = static_cast<std::uint32_t>(block) * steps_between_reports;
+                   const std::uint32_t count = std::min(steps_between_reports, trials - first);
                    for (std::uint32_t trial = first; trial < first + count; ++trial) {
-                     fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
+                     if (stopped || control.stop()) {
+                       stopped = true;
+                       return false;
+                     }
+                     try {
+                       fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
+                     } catch (const Stopped&) {
+                       stopped = true;
+                       return false;
+                     }
                    }
                    control.progress(count);
                    return true;
@@ -45,6 +51,7 @@ std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, 
   const std::size_t goal = context.size() + tokens;
   const FixedDrafting<Model> drafting{draft, gamma};
   for (std::uint32_t round = 0; context.size() < goal; ++round) {
+    end_if_stopped();
     const std::size_t start = context.size();
     std::vector<Token> drafted;
     SampledRandomSource random = sampled_random_source(seed, 0, round);
@@ -66,6 +73,7 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
   std::vector<Token> context = simulation.prompt(trial);
   const std::size_t start = context.size();
   for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
+    end_if_stopped();
     SampledRandomSource random = sampled_random_source(simulation.seed, trial, round);
     if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0) {
       throw_invalid_row();
@@ -78,6 +86,7 @@ void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSi
                     std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out) {
   std::vector<Token> context = simulation.prompt(trial);
   for (std::uint32_t i = 0; i < out.size(); ++i) {
+    end_if_stopped();
     context.push_back(plain_token(rule, target.next(context, scratch.extra_row), simulation.seed, trial, i));
     out[i] = context.back();
   }

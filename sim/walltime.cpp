@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/stop.hpp"
 #include "sim/decode.hpp"
 
 namespace speclab {
@@ -34,6 +35,7 @@ Walltime measure_walltime(const Model& target, const Model& draft, const AnyRule
     std::vector<Token> context = prompt;
     auto start = Clock::now();
     for (std::uint32_t i = 0; i < tokens; ++i) {
+      end_if_stopped();
       target_work.run();
       context.push_back(plain_token(rule, target.next(context, scratch), seed, repeat, i));
     }
@@ -44,6 +46,7 @@ Walltime measure_walltime(const Model& target, const Model& draft, const AnyRule
     context = prompt;
     start = Clock::now();
     for (std::uint32_t round = 0; context.size() < prompt.size() + tokens; ++round, ++rounds) {
+      end_if_stopped();
       for (std::int32_t i = 0; i < gamma; ++i) draft_work.run();
       target_work.run();
       SampledRandomSource random = sampled_random_source(seed, repeat, round);
@@ -58,12 +61,14 @@ Walltime measure_walltime(const Model& target, const Model& draft, const AnyRule
     context = prompt;
     start = Clock::now();
     for (std::uint32_t i = 0; i < tokens; ++i) {
+      end_if_stopped();
       target_work.run();
       target.next(context, scratch);
     }
     target_runs += Clock::now() - start;
     start = Clock::now();
     for (std::uint32_t i = 0; i < tokens; ++i) {
+      end_if_stopped();
       draft_work.run();
       draft.next(context, scratch);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/exact/direct_stationary.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -24,8 +25,10 @@ constexpr int stall_window = 32;
 constexpr int most_bound_steps = 1000;
 constexpr std::uint64_t most_followed_rounds = 10'000;
 
+/// Every product with a chain, which is what takes time.
 template <class Product>
 Vector with_matrix(const Transitions& rows, const Product& product) {
+  end_if_stopped();
   const Eigen::Index size = rows.contexts;
   if (rows.dense) return product(Dense(rows.probabilities.data(), size, size));
   return product(Sparse(size, size, static_cast<Eigen::Index>(rows.probabilities.size()), rows.first.data(),
@@ -143,8 +146,10 @@ StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, s
         const Square accepted = dense(chain.accepted);
         const Square corrected = dense(chain.corrected);
         Square round = dense(chain.bonus);
-        for (int i = 0; i < gamma; ++i)
+        for (int i = 0; i < gamma; ++i) {
+          end_if_stopped();
           round = corrected + Square(accepted * round);  // Eigen would overwrite round before it is read
+        }
         return round;
       });
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/exact/enumeration_program.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -124,6 +125,7 @@ ContextChain build_context_chain(ModelRef<double> target, ModelRef<double> draft
   std::vector<double> draft_scratch;
   PositionDistribution distribution;
   while (builder.unfinished()) {
+    end_if_stopped();
     rule->describe_position(target.next(builder.context(), target_scratch),
                             draft.next(builder.context(), draft_scratch), distribution);
     builder.add(distribution);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 namespace {
@@ -22,6 +24,7 @@ class Elimination {
   /// Takes the last of `states` out: who went there goes on to where the chain goes from there. `out` is the
   /// probability of going there from each other state, over that of leaving it.
   void remove_last(const std::vector<std::size_t>& states, const std::vector<std::size_t>& beyond) {
+    end_if_stopped();
     const std::size_t last = states.back();
     double leaving = 0;
     const auto each_other = [&](const auto& visit) {
@@ -69,6 +72,7 @@ std::vector<double> direct_stationary(Transitions transitions, std::vector<doubl
     for (; left.size() > 1; left.pop_back()) chain.remove_last(left, {});
     double total = found[left.front()] = 1;
     for (std::size_t n = 1; n < members.size(); ++n) {
+      end_if_stopped();
       const auto state = static_cast<std::size_t>(members[n]);
       for (std::size_t i = 0; i < n; ++i) {
         const auto from = static_cast<std::size_t>(members[i]);

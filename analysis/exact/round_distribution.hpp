@@ -17,6 +17,7 @@
 #include "core/round/round.hpp"
 #include "core/round/tree_round.hpp"
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -108,6 +109,7 @@ SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std
   SequenceDistribution<Real> stuck;
   for (std::size_t size = 0; size < length; ++size) {
     for (const auto& [prefix, probability] : by_length[size]) {
+      end_if_stopped();
       std::vector<Token> seen(context.begin(), context.end());
       seen.insert(seen.end(), prefix.begin(), prefix.end());
       for (const auto& [tokens, weight] : extend(std::span<const Token>(seen))) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 namespace {
@@ -41,6 +43,7 @@ std::vector<std::int32_t> strong_components(std::span<const Transitions* const> 
   std::vector<std::int32_t> open;  // seen, component not yet known
   std::vector<Walk> path;
   std::int32_t seen = 0;
+  StopCounter now_and_then(1 << 10);
   count = 0;
   const auto enter = [&](std::int32_t x) {
     order[static_cast<std::size_t>(x)] = lowest[static_cast<std::size_t>(x)] = seen++;
@@ -51,6 +54,7 @@ std::vector<std::int32_t> strong_components(std::span<const Transitions* const> 
     if (order[static_cast<std::size_t>(root)] != unseen) continue;
     enter(root);
     while (!path.empty()) {
+      now_and_then.step();
       const auto x = static_cast<std::size_t>(path.back().context);
       const std::int32_t successor = path.back().next(graphs);
       if (successor >= 0) {
@@ -88,6 +92,7 @@ void finish(Transitions& transitions, double dense_above) {
   if (entries < dense_above * static_cast<double>(size) * static_cast<double>(size)) return;
   std::vector<double> square(size * size);
   for (std::int32_t x = 0; x < transitions.contexts; ++x) {
+    end_if_stopped();
     for (std::size_t k = transitions.row_begin(x); k < transitions.row_end(x); ++k) {
       square[static_cast<std::size_t>(x) * size + static_cast<std::size_t>(transitions.column[k])] +=
           transitions.probabilities[k];
@@ -102,7 +107,9 @@ std::vector<ClosedClass> closed_classes(std::span<const Transitions* const> grap
   std::int32_t count = 0;
   const std::vector<std::int32_t> component = strong_components(graphs, contexts, count);
   std::vector<bool> left(static_cast<std::size_t>(count));
+  StopCounter now_and_then(1 << 10);
   for (std::int32_t x = 0; x < contexts; ++x) {
+    now_and_then.step();
     const auto here = static_cast<std::size_t>(component[static_cast<std::size_t>(x)]);
     Walk walk{x};
     for (std::int32_t y = walk.next(graphs); y >= 0 && !left[here]; y = walk.next(graphs)) {

@@ -7,6 +7,7 @@
 
 #include "core/distribution/row.hpp"
 #include "core/random/philox.hpp"
+#include "core/stop.hpp"
 #include "core/token.hpp"
 
 namespace speclab {
@@ -83,6 +84,7 @@ template <class Real, class Program, class Visit>
 void enumerate(const Program& program, const Visit& visit) {
   EnumeratedRandomSource<Real> random;
   do {
+    end_if_stopped();
     random.restart();
     const auto result = program(random);
     visit(result, random.probability());

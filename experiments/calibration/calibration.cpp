@@ -10,6 +10,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "core/random/philox.hpp"
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
@@ -223,6 +224,7 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
     std::vector<Token> speculative(samples * tokens);
     std::vector<Token> plain(exact ? 0 : speculative.size());
     for (std::uint32_t trial = 0; trial < samples; ++trial) {
+      end_if_stopped();
       const std::size_t start = trial * tokens;
       speculative_sequence(setup.target, setup.draft, rule, gamma, simulation, trial, scratch,
                            std::span<Token>(speculative).subspan(start, tokens));

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -22,6 +23,7 @@ class Samples {
   Samples(std::size_t length, std::int32_t vocab) : length_(length), vocab_(vocab) {}
 
   void add(std::int64_t token, const std::string& where) {
+    now_and_then_.step();
     if (token < 0 || token >= vocab_) {
       throw UsageError(
           fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab_));
@@ -43,6 +45,7 @@ class Samples {
   std::size_t length_;
   std::int64_t vocab_;
   std::vector<Token> tokens_;
+  StopCounter now_and_then_{1 << 8};
 };
 
 void read_json_line(const TextLine& line, Samples& samples) {

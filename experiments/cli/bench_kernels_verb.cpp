@@ -13,7 +13,6 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"
@@ -217,7 +216,6 @@ int bench_kernels_verb(const std::vector<std::string>& arguments) {
         "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
         why));
   }
-  const InterruptGuard guard;
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, command, false});
   if (!report) {

@@ -9,7 +9,6 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/shell_word.hpp"
 
@@ -106,7 +105,6 @@ int bench_main(const std::vector<std::string>& arguments) {
   const std::filesystem::path out = writes ? (*values)["out"].as<std::string>() : "";
   if (writes) refuse_unwritable(out);
 
-  const InterruptGuard guard;
   const auto report = run_sim_suite(options);
   if (!report) {
     fmt::print(stderr, "interrupted: nothing was measured to its end\n");

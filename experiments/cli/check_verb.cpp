@@ -12,7 +12,6 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/run/until.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
 
@@ -85,7 +84,6 @@ int check_main(const std::vector<std::string>& arguments) {
   const std::filesystem::path folder = page_folder(*values);
   const Config config = load_config(file, *values);
   const std::string samples = values->count("samples") > 0 ? (*values)["samples"].as<std::string>() : "";
-  const InterruptGuard guard;
   const auto result = in_file(file, [&] { return check_config(config, samples, as_json); });
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was tested\n");

@@ -8,7 +8,6 @@
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
 
@@ -42,7 +41,6 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
   const bool quiet = values->count("quiet") > 0;
   const ThreadLimit limit(thread_option(*values));
   refuse_unwritable(folder);
-  const InterruptGuard guard;
   const FolderLock lock(folder);
   TerminalWatch watch("merge", quiet || as_json);
   const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });

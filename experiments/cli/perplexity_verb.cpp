@@ -13,7 +13,6 @@
 #include "experiments/report/cells.hpp"
 #include "experiments/report/page.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
@@ -106,7 +105,6 @@ that its corpus holds out.)",
     held_out = factory.text(*config.corpus, "/corpus")->held_out;
   });
   if (arpa && !has_text) throw UsageError("--text: missing; which text shall be predicted?");
-  const InterruptGuard guard;
   std::vector<Perplexity> found;
   for (const NamedModel& one : models) {
     const Vocabulary* vocabulary = one.built.vocabulary.get();

@@ -37,7 +37,6 @@ int plan_main(const std::vector<std::string>& arguments) {
   }
 
   const std::filesystem::path folder = page_folder(*values);
-  const InterruptGuard guard;
   const auto answer = plan_answer(*values, {.stop = [] { return interrupted(); }});
   if (!answer) {
     fmt::print(stderr, "interrupted: nothing was planned\n");

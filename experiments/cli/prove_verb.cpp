@@ -12,7 +12,6 @@
 #include "experiments/prove/row_proofs.hpp"
 #include "experiments/prove/survey.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
 
@@ -193,7 +192,6 @@ int prove_every(const Values& values, const std::string& command) {
   const std::int64_t seed = values.count("seed") > 0 ? values["seed"].as<std::int64_t>() : 1;
   if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
   const ThreadLimit limit(thread_option(values));
-  const InterruptGuard guard;
   TerminalWatch watch("prove --all", false);
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   const Survey survey =

@@ -8,7 +8,6 @@
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/record_pair.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 
 namespace speclab {
@@ -55,7 +54,6 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
   if (values->count("top-k") > 0)
     order.top_rows =
         static_cast<std::int32_t>(ranged_option<std::int64_t>(*values, "top-k", 1, most_of_a_row));
-  const InterruptGuard guard;
   std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
     return record_config(config, order, [&](std::uint64_t steps) { return watch->control(steps); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/stop.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/config/config_error.hpp"
@@ -99,6 +100,8 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
                        {.folder = out / name, .title = name, .quiet = quiet});
   });
   run.timings.command = command(values, name);
+  std::optional<StopScope> undisturbed;
+  if (run.result.partial) undisturbed.emplace(nullptr);
   write_data(out / name, run);
   Section section = result_section(run.result, run.timings, name, command(values, name));
   write_figures(out / name, section);
@@ -148,7 +151,6 @@ a config could not run.
   const std::vector<fs::path> todo = chosen(configs_in((*values)["configs"].as<std::string>()), only);
   refuse_unwritable(out);
 
-  const InterruptGuard guard;
   Page page{"speclab: the paper's tables and figures",
             "Leviathan, Kalman and Matias 2023, simulated and computed",
             report_facts(command(*values, only)),
@@ -160,12 +162,16 @@ a config could not run.
     if (interrupted()) break;
     try {
       code = std::max(code, reproduce(file, *values, out, page, numbers, summary));
+    } catch (const Stopped&) {
+      break;  // nothing of this config; what the others gave is written
     } catch (const ConfigError& error) {
       summary.add_failure(file.stem().string(), error.sentence());
       fmt::print(stderr, "error: {}\n", error.sentence());
       code = exit_bad_input;
     }
   }
+  std::optional<StopScope> undisturbed;
+  if (interrupted()) undisturbed.emplace(nullptr);
   Table table = summary.table();
   Section overview{
       .id = "overview", .title = "Summary", .tables = {summary.sections(), table}, .beside = true};

@@ -1,9 +1,12 @@
+#include "core/stop.hpp"
 #include "experiments/cli/verb.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "experiments/cli/out_folder.hpp"
@@ -14,7 +17,6 @@
 #include "experiments/run/result_files.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/shell_word.hpp"
@@ -24,6 +26,9 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t rows_on_terminal = 40;
+
+/// Of an interrupted run: more of them take longer to write than an interrupted program has.
+constexpr std::size_t most_partial_cells = 4096;
 
 void print_section(const Section& section) {
   for (std::size_t i = 0; i < section.tables.size(); ++i) {
@@ -74,6 +79,20 @@ std::filesystem::path run_folder(const boost::program_options::variables_map& va
 
 void write_and_print(const RunResult& run, const RunOutput& output) {
   const std::filesystem::path& folder = output.folder;
+  // What an interrupted run has is written to its end; a whole result is computed again.
+  std::optional<StopScope> undisturbed;
+  if (run.result.partial) {
+    const auto& cells = run.result.cells;
+    if (cells.size() > most_partial_cells) {
+      fmt::print(stderr,
+                 "interrupted: {} of {} cells are finished. Partial results of more than {} cells are not "
+                 "written; the same command goes on\n",
+                 std::count_if(cells.begin(), cells.end(), [](const auto& cell) { return !cell.partial; }),
+                 cells.size(), most_partial_cells);
+      return;
+    }
+    undisturbed.emplace(nullptr);
+  }
   write_data(folder, run, output.csv_text);
   Section section;
   with_cells(run, [&](const CellSource& cells) {
@@ -112,7 +131,6 @@ int run_and_write(const boost::program_options::variables_map& values, const cha
   if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
   if (backend == Backend::cuda) command += " --backend cuda";
 
-  const InterruptGuard guard;
   if (values.count("shard") > 0) {
     const Shard shard = shard_named(values["shard"].as<std::string>());
     return in_file(file, [&] {

@@ -99,7 +99,6 @@ int submit_main(const std::vector<std::string>& arguments) {
   if (scheduler.run == nullptr)
     throw UsageError(fmt::format("--scheduler {} can only be printed: add --print", scheduler.name));
 
-  const InterruptGuard guard;
   refuse_unwritable(folder);
   refuse_foreign_result(folder, config);
   const bool quiet = values.count("quiet") > 0;

@@ -121,6 +121,7 @@ Config with_files_found(Config config, const std::filesystem::path& file) {
 int run_program(const std::vector<std::string>& words) {
   // A file that grows beyond its limit is an error like a full disk, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  const InterruptGuard guard(exit_interrupted);
   std::string message;
   try {
     const int code = dispatch(words);
@@ -128,7 +129,7 @@ int run_program(const std::vector<std::string>& words) {
       throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
     }
     return code;
-  } catch (const Interrupted&) {
+  } catch (const Stopped&) {
     fmt::print(stderr, "interrupted; the same command begins again\n");
     return exit_interrupted;
   } catch (const ConfigError& error) {

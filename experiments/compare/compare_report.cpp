@@ -30,9 +30,10 @@ std::vector<Cell> head(const CellResult& cell) {
   return {text_cell(before + task), text_cell(drafter)};
 }
 
-/// A row without numbers; a note says why.
+/// A row without numbers, which says that it was interrupted, or leaves the reason to a note.
 std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   std::vector<Cell> row = head(cell);
+  if (cell.own == nullptr) row.push_back({"interrupted", std::nullopt, "bad"});
   row.resize(columns, text_cell("–"));
   return row;
 }
@@ -72,12 +73,19 @@ std::string too_wide(const Result& result) {
 std::string reasons(const Result& result) {
   std::string text;
   for (const CellResult& cell : result.cells) {
-    if (numbers_of(cell) != nullptr) continue;
-    const std::string reason =
-        cell.own == nullptr ? "interrupted" : own<CompareResult>(cell).unsupported_reason;
-    text += fmt::format(" {}: {}.", cell.label, reason);
+    if (numbers_of(cell) != nullptr || cell.own == nullptr) continue;
+    text += fmt::format(" {}: {}.", cell.label, own<CompareResult>(cell).unsupported_reason);
   }
   return text;
+}
+
+/// How much of an interrupted comparison there is; empty for a whole one.
+std::string interruption(const Result& result) {
+  if (!result.partial) return "";
+  const auto interrupted = std::count_if(result.cells.begin(), result.cells.end(),
+                                         [](const CellResult& cell) { return cell.own == nullptr; });
+  return fmt::format("Interrupted: partial. {} of {} cells are finished.\n",
+                     static_cast<std::ptrdiff_t>(result.cells.size()) - interrupted, result.cells.size());
 }
 
 Table drafters_table(const Result& result, const std::string& id) {
@@ -283,14 +291,19 @@ std::string compare_headline(const Result& result) {
       break;
     }
   }
-  return text.empty() ? "No drafter could run." : text + ".";
+  if (text.empty())
+    return result.partial ? "Interrupted before any drafter had run." : "No drafter could run.";
+  return text + ".";
 }
 
 std::vector<Table> compare_tables(const Result& result, const std::string& id) {
   std::vector<Table> tables{drafters_table(result, id + "-table")};
   const bool any = std::any_of(result.cells.begin(), result.cells.end(),
                                [](const CellResult& cell) { return numbers_of(cell) != nullptr; });
-  if (!any) return tables;
+  if (!any) {
+    tables.front().note = interruption(result) + reasons(result);
+    return tables;
+  }
   if (!policy_names(result).empty()) {
     tables.push_back(policies_table(result, id + "-policies"));
     tables.push_back(gains_table(result, id + "-gains"));
@@ -298,7 +311,7 @@ std::vector<Table> compare_tables(const Result& result, const std::string& id) {
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.push_back(estimators_table(result, id + "-alpha"));
   tables.front().note += " " + interval_note(result) + reasons(result);
-  tables.front().note = edges(result) + too_wide(result) + tables.front().note;
+  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note;
   return tables;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/text_files.hpp"
+#include "sim/text/input_stream.hpp"
 #include "sim/text/text_file.hpp"
 #include "sim/text/utf8.hpp"
 
@@ -142,7 +142,7 @@ std::string read_text(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
   if (is_endless(file)) throw ConfigError("/", "is a device without an end; a file is needed");
-  std::ifstream stream(file, std::ios::binary);
+  InputStream stream(file);
   if (!stream) throw ConfigError("/", fmt::format("cannot be read: {}", std::strerror(errno)));
   // Far beyond any log or result.
   constexpr std::size_t most = std::size_t{1} << 30U;

@@ -7,10 +7,10 @@
 #include <array>
 
 #include "analysis/statistics/multiple_tests.hpp"
+#include "core/stop.hpp"
 #include "experiments/bench/kernel_result.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/kernel_check/distributions.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
@@ -64,12 +64,17 @@ KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, c
 BatchRunner runner_of(CheckPlace place, int variation) {
   if (place == CheckPlace::gpu) {
     const GpuLaunch how = variation == 0 ? GpuLaunch::stream : GpuLaunch::graph;
-    return
-        [how](Implementation which, const VerifyBatch& batch) { run_host_batch_on_gpu(which, batch, how); };
+    return [how](Implementation which, const VerifyBatch& batch) {
+      end_if_stopped();
+      run_host_batch_on_gpu(which, batch, how);
+    };
   }
   const std::array<simt::Order, 3> orders{simt::Order::forward, simt::Order::backward, simt::Order::shuffled};
   const simt::Order order = orders.at(static_cast<std::size_t>(variation));
-  return [order](Implementation which, const VerifyBatch& batch) { run_emulated(which, batch, order); };
+  return [order](Implementation which, const VerifyBatch& batch) {
+    end_if_stopped();
+    run_emulated(which, batch, order);
+  };
 }
 
 int variations_of(CheckPlace place) { return place == CheckPlace::gpu ? 1 : 2; }
@@ -82,7 +87,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   std::vector<std::size_t> rows_of;  // p-value by p-value
   for (const ImplementationInfo& info : options.implementations) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
-      if (interrupted()) return rows;
+      end_if_stopped();
       VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype}).batch;
       batch.rule = distribution.rule;
       KernelCheckRow row = unchecked_row(distribution_title(distribution), info, batch);
@@ -157,18 +162,17 @@ SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, devi
 
 const Typed<KernelCheckReport>& kernel_check_type() { return described<KernelCheckReport>(); }
 
-std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options) {
+KernelCheckReport check_kernels(const KernelCheckOptions& options) {
   KernelCheckReport report{version_string(), options.command, options.place, {},
                            options.level,    options.requests};
   if (options.place == CheckPlace::gpu) report.device = current_device().value().name;
   for (const auto part : {check_decisions, check_bits, check_edges, check_distributions}) {
-    if (interrupted()) return std::nullopt;
+    end_if_stopped();
     for (KernelCheckRow& row : part(options)) {
       report.failures += row.outcome == CheckOutcome::failed ? 1 : 0;
       report.rows.push_back(std::move(row));
     }
   }
-  if (interrupted()) return std::nullopt;
   return report;
 }
 

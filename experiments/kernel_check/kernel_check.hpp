@@ -71,7 +71,7 @@ struct KernelCheckReport {
 const Typed<KernelCheckReport>& kernel_check_type();
 
 /// Empty after a Ctrl-C.
-std::optional<KernelCheckReport> check_kernels(const KernelCheckOptions& options);
+KernelCheckReport check_kernels(const KernelCheckOptions& options);
 
 /// One line per test that `check_kernels` would run.
 std::vector<std::string> kernel_check_list(const KernelCheckOptions& options);

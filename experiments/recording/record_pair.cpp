@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/recording/top_rows.hpp"
 #include "experiments/run/until.hpp"
@@ -106,6 +107,7 @@ RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control
     std::vector<Token> context = setup.simulation.prompt(static_cast<std::uint32_t>(trial));
     std::vector<double> scratch;
     for (std::size_t i = trial * length; i < (trial + 1) * length; ++i) {
+      end_if_stopped();
       const Token token = recorded.tokens[i];
       const Row target = setup.target.next(context, scratch);
       recording.target[i] = std::min(0.0, std::log(target[token]));

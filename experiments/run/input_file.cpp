@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/support/text_files.hpp"
 
@@ -63,6 +64,7 @@ InputFile input_file_of(const std::string& file) {
     std::ifstream stream(one, std::ios::binary);
     if (!stream) fail(one, "cannot be read");
     do {
+      end_if_stopped();
       stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
       const auto count = static_cast<std::size_t>(stream.gcount());
       hash.add({buffer.data(), count});

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
@@ -230,7 +231,11 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
 void JobList::run(const Control& control, Backend backend, const std::function<void(const Job& job)>& done) {
   for_each_index(jobs_.size(), [&](std::size_t i) {
     if (jobs_[i].done || control.stop()) return;
-    run_job(jobs_[i], control, backend);
+    try {
+      run_job(jobs_[i], control, backend);
+    } catch (const Stopped&) {
+      return;  // before its first round
+    }
     done(jobs_[i]);
   });
 }

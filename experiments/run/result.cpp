@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 #include "experiments/config/result_fields.hpp"
@@ -162,11 +163,14 @@ Json result_json(const Result& result) {
 }
 
 void HeldCells::each(const std::function<void(const CellResult& cell)>& use) const {
-  for (const CellResult& cell : cells_) use(cell);
+  for (const CellResult& cell : cells_) {
+    end_if_stopped();
+    use(cell);
+  }
 }
 
 void HeldCells::each_json(const std::function<void(const Json& cell)>& use) const {
-  for (const CellResult& cell : cells_) use(cell_json(experiment_, cell));
+  each([&](const CellResult& cell) { use(cell_json(experiment_, cell)); });
 }
 
 void write_text(const Result& result, const CellSource& cells,

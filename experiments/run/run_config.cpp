@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
@@ -53,6 +54,7 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
   std::set<std::string> seen;
   std::vector<std::string> named;
   for (std::size_t i = 0; i < grid.size(); ++i) {
+    end_if_stopped();
     const Config config = grid[i].config;
     survey.corpora.add(config);
     survey.intervals += experiment.intervals(config);
@@ -104,6 +106,7 @@ void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>&
              const Experiment& experiment, double confidence, JobList& jobs, Resumption& resumption,
              const Share& share) {
   for (const std::size_t place : places) {
+    end_if_stopped();
     RunCell& cell = block.emplace_back(RunCell{.place = place});
     if (const auto found = resumption.finished.find(place); found != resumption.finished.end()) {
       cell.result = std::move(found->second);
@@ -285,7 +288,8 @@ class CellRunner {
       return;
     }
     // Experiments that work by themselves, not in jobs, end before the next cell.
-    const bool stopped = cell.work->works() && context_.control.stop();
+    const bool alone = cell.work->works() || cell.work->jobs.empty();
+    const bool stopped = alone && context_.control.stop();
     cell.result.partial = interrupted(*cell.work) || stopped;
     if (!stopped && !empty(*cell.work)) fill_in(cell);
     if (cell.result.partial) return;
@@ -301,7 +305,19 @@ class CellRunner {
     if (resumption_.shares) cell.result = {};
   }
 
+  /// A cell that is stopped on the way has nothing of its own.
   void fill_in(RunCell& cell) {
+    const CaseConfig before = cell.result;
+    try {
+      fill_in_whole(cell);
+    } catch (const Stopped&) {
+      cell.result = {};
+      static_cast<CaseConfig&>(cell.result) = before;
+      cell.result.partial = true;
+    }
+  }
+
+  void fill_in_whole(RunCell& cell) {
     const Job* const job = cell.work->jobs.empty() ? nullptr : cell.work->jobs.front();
     if (job == nullptr || !job->precision) {
       cell.work->run(cell.result, context_);
@@ -397,9 +413,14 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   }
   // Also where every cell was finished before: a result does not depend on how it came about.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
-    result.corpora.emplace();
-    for (const CorpusCells& corpus : survey.corpora.corpora())
-      result.corpora->push_back(corpus_facts(corpus, jobs.factory()));
+    try {
+      std::vector<CorpusFacts> facts;
+      for (const CorpusCells& corpus : survey.corpora.corpora())
+        facts.push_back(corpus_facts(corpus, jobs.factory()));
+      result.corpora = std::move(facts);
+    } catch (const Stopped&) {
+      result.partial = true;
+    }
   }
   return run;
 }

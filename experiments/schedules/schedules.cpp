@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/jobs.hpp"
 
@@ -93,11 +94,13 @@ std::size_t batch_of(std::size_t trial, std::size_t trials, std::size_t batches)
 
 std::vector<BatchTimes> batch_times(const ScheduleRuns& runs, std::size_t schedules, std::size_t batches) {
   std::vector<BatchTimes> all(schedules, {std::vector<double>(batches), std::vector<double>(batches)});
-  for (std::size_t trial = 0; trial < runs.trials.size(); ++trial) {
-    const std::size_t batch = batch_of(trial, runs.trials.size(), batches);
+  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
+    end_if_stopped();
+    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    const std::span<const Elapsed> elapsed = runs.elapsed(trial);
     for (std::size_t i = 0; i < schedules; ++i) {
-      all[i].plain_time[batch] += runs.trials[trial][i].plain_time;
-      all[i].time[batch] += runs.trials[trial][i].time;
+      all[i].plain_time[batch] += elapsed[i].plain_time;
+      all[i].time[batch] += elapsed[i].time;
     }
   }
   return all;
@@ -107,9 +110,9 @@ Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::siz
                         double confidence) {
   std::vector<double> accepted(batches);
   std::vector<double> positions(batches);
-  for (std::size_t trial = 0; trial < runs.accepted.size(); ++trial) {
-    const std::size_t batch = batch_of(trial, runs.accepted.size(), batches);
-    accepted[batch] += static_cast<double>(runs.accepted[trial]);
+  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
+    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    accepted[batch] += static_cast<double>(runs.accepted(trial));
     positions[batch] += length;
   }
   return *bounded_ratio_interval(accepted, positions, {0, 1}, confidence);
@@ -189,7 +192,7 @@ class SchedulesCell final : public PreparedCell {
     for (const NamedSchedule& each : named_) schedules.push_back(each.made.schedule);
     const ScheduleRuns runs = run_schedules(
         schedules, simulation_, [this](std::uint32_t trial) { return acceptances(trial); }, context.control);
-    if (runs.trials.empty()) {
+    if (runs.trials() == 0) {
       result.partial = true;
       return;
     }
@@ -251,7 +254,7 @@ class SchedulesCell final : public PreparedCell {
         row.difference =
             known_bounds(paired_difference(times[i].ratio(), other.ratio(), confidence), independence());
       }
-      for (const std::vector<Elapsed>& trial : runs.trials) row.tokens += trial[i].tokens;
+      for (std::size_t trial = 0; trial < runs.trials(); ++trial) row.tokens += runs.elapsed(trial)[i].tokens;
     }
   }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "experiments/support/interrupt.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -37,7 +37,7 @@ JournaledResult::~JournaledResult() {
 void JournaledResult::each_json(const std::function<void(const Json& cell)>& use) const {
   // Checked against their SHA-256 when they were found.
   for (std::size_t cell = 0; cell < size(); ++cell) {
-    end_if_interrupted();
+    end_if_stopped();
     use(Json::parse(cells_.json(cell)));
   }
 }

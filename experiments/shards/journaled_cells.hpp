@@ -47,7 +47,7 @@ class JournaledCells {
 };
 
 /// All cells of a run as its result has them. `scratch`, when it is not empty, is removed with it. Going over
-/// them ends with Interrupted at a signal.
+/// them ends with Stopped (core/stop.hpp) once it shall.
 class JournaledResult final : public CellSource {
  public:
   JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)

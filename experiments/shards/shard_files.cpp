@@ -13,9 +13,9 @@
 #include <system_error>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {
@@ -74,7 +74,7 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
     run->cells.add_file(file);
   };
   const auto use = [&](std::size_t cell, std::uint64_t offset, std::string_view json) {
-    end_if_interrupted();
+    end_if_stopped();
     if (!run->cells.contains(cell)) {
       run->cells.add(cell, offset);
     } else if (run->cells.json(cell) != json) {

@@ -2,15 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "core/stop.hpp"
 
 namespace speclab {
 namespace {
@@ -28,11 +34,21 @@ class PartialFile {
   explicit PartialFile(const std::filesystem::path& path) {
     static std::atomic<unsigned> count{0};
     // Hidden and numbered, so that writers of the same file in other threads and processes do not meet.
-    const std::string name =
-        fmt::format(".{}.{}.{}{}", path.filename().string(), ::getpid(), count++, partial_ending);
-    name_ = path.parent_path() / name;
-    descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail(path, "open", errno);
+    for (bool ours = false; !ours;) {
+      const std::string name =
+          fmt::format(".{}.{}.{}{}", path.filename().string(), ::getpid(), count++, partial_ending);
+      name_ = path.parent_path() / name;
+      descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      // Of an earlier process of this number, perhaps.
+      if (descriptor_ < 0 && errno == EEXIST) continue;
+      if (descriptor_ < 0) fail(path, "open", errno);
+      // The lock says that somebody is writing, and ends with the process. Between the two calls another
+      // process may have taken the file for a leftover.
+      struct stat about = {};
+      ::flock(descriptor_, LOCK_EX);
+      ours = ::fstat(descriptor_, &about) == 0 && about.st_nlink > 0;
+      if (!ours) ::close(std::exchange(descriptor_, -1));
+    }
   }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
@@ -71,11 +87,28 @@ class PartialFile {
 
 void remove_partial_files(const std::filesystem::path& folder) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with('.') && name.ends_with(partial_ending)) std::filesystem::remove(entry.path(), error);
+    if (!name.starts_with('.') || !name.ends_with(partial_ending) || !entry.is_regular_file(error)) continue;
+    const int descriptor = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    // Who writes has the lock; where locks are not known, nobody gets it.
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    ::close(descriptor);
   }
 }
+
+namespace {
+
+/// Before the first file that this process writes into a folder.
+void sweep_once(const std::filesystem::path& folder) {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> swept;
+  const std::scoped_lock lock(mutex);
+  if (swept.insert(folder).second) remove_partial_files(folder);
+}
+
+}  // namespace
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents) {
   write_file_atomically(path, [&](const std::function<void(std::string_view)>& out) { out(contents); });
@@ -89,8 +122,11 @@ void write_file_atomically(
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) fail(path, "create its folder", error.value());
   }
+  sweep_once(path.parent_path());
   PartialFile file(path);
+  bool first = true;
   write([&](std::string_view piece) {
+    if (!std::exchange(first, false)) end_if_stopped();
     if (const int error = file.write(piece)) fail(path, "write", error);
   });
   if (const int error = file.flush()) fail(path, "write", error);

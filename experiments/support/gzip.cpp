@@ -5,6 +5,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
@@ -22,6 +24,7 @@ std::string gunzip(std::string_view bytes) {
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string text;
   for (;;) {
+    end_if_stopped();
     const std::size_t size = text.size();
     if (size > most) throw std::runtime_error("holds more than 1 GiB");
     text.resize(size + block);

@@ -1,6 +1,12 @@
 #include "experiments/support/interrupt.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <string_view>
+#include <thread>
 
 namespace speclab {
 namespace {
@@ -8,17 +14,57 @@ namespace {
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-void raise_flag(int) { flag.store(true, std::memory_order_relaxed); }
+/// Of the guard that lives; written before its handlers are there.
+timer_t limit_timer = {};
+bool has_timer = false;
+int exit_code_at_limit = 0;
+std::atomic<std::int64_t> limit_nanoseconds{0};  ///< of one thread
+std::atomic<int> threads_at_work{1};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may not take a lock");
+
+void raise_flag(int) {
+  constexpr std::int64_t second = 1'000'000'000;
+  flag.store(true, std::memory_order_relaxed);
+  if (!has_timer) return;
+  const std::int64_t limit = limit_nanoseconds.load() * threads_at_work.load();
+  itimerspec at = {};
+  at.it_value.tv_sec = static_cast<time_t>(limit / second);
+  at.it_value.tv_nsec = static_cast<long>(limit % second);
+  ::timer_settime(limit_timer, 0, &at, nullptr);
+}
+
+void end_at_limit(int) {
+  constexpr std::string_view sentence =
+      "interrupted; the same command begins again, or goes on from what is finished\n";
+  [[maybe_unused]] const ::ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(exit_code_at_limit);
+}
+
+struct sigaction action_of(void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = flags;
+  return action;
+}
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupted), scope_(&stop_) {
   flag.store(false, std::memory_order_relaxed);
-  struct sigaction action = {};
-  action.sa_handler = raise_flag;
-  sigemptyset(&action.sa_mask);
-  // SA_RESETHAND gives the second signal its default action; SA_RESTART keeps reads and writes whole.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  exit_code_at_limit = exit_code;
+  limit_nanoseconds = std::llround(seconds * 1e9);
+  set_interrupted_threads(static_cast<int>(std::thread::hardware_concurrency()));
+  const struct sigaction at_limit = action_of(end_at_limit, 0);
+  sigaction(SIGPROF, &at_limit, &former_limit_);
+  // A timer of the processor time of all threads together: it does not run while others have the processor.
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGPROF;
+  has_timer = ::timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &limit_timer) == 0;
+  // SA_RESETHAND gives the second signal its default action; SA_RESTART keeps reads and writes whole. Reads
+  // that can wait for ever look at the flag themselves (sim/text/input_stream.hpp).
+  const struct sigaction action = action_of(raise_flag, static_cast<int>(SA_RESETHAND | SA_RESTART));
   sigaction(SIGINT, &action, &former_interrupt_);
   sigaction(SIGTERM, &action, &former_terminate_);
 }
@@ -26,8 +72,12 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() {
   sigaction(SIGINT, &former_interrupt_, nullptr);
   sigaction(SIGTERM, &former_terminate_, nullptr);
+  if (std::exchange(has_timer, false)) ::timer_delete(limit_timer);
+  sigaction(SIGPROF, &former_limit_, nullptr);
 }
 
 bool interrupted() { return flag.load(std::memory_order_relaxed); }
+
+void set_interrupted_threads(int threads) { threads_at_work = std::max(threads, 1); }
 
 }  // namespace speclab

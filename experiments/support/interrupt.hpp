@@ -1,16 +1,23 @@
-// Ctrl-C asks politely once.
+// Ctrl-C asks politely once, and does not wait for long.
 #pragma once
 
 #include <signal.h>
+#include <time.h>
+
+#include <functional>
+
+#include "core/stop.hpp"
 
 namespace speclab {
 
-/// While it lives, the first SIGINT or SIGTERM only raises a flag, so that the run can stop between rounds
-/// and report what it has. The same signal a second time takes its default action: the program ends at once.
-/// The former handlers come back at the end. One at a time, made and destroyed by the main thread.
+/// While it lives, the first SIGINT or SIGTERM raises a flag, so that work can stop and what there is can be
+/// written: all work of the thread that made it asks for the flag (core/stop.hpp). What has not ended after
+/// `seconds` of processor time of every thread then ends with `exit_code` at once; files that are written
+/// atomically are the old ones or the new ones. The same signal a second time takes its default action. The
+/// former handlers come back at the end. One at a time, made and destroyed by the main thread.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(int exit_code = 130, double seconds = 0.4);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -18,17 +25,17 @@ class InterruptGuard {
  private:
   struct sigaction former_interrupt_ = {};
   struct sigaction former_terminate_ = {};
+  struct sigaction former_limit_ = {};
+  std::function<bool()> stop_;
+  StopScope scope_;
 };
 
 /// True once a signal has come since the latest InterruptGuard was made. Any thread may ask, at the cost of a
 /// load.
 bool interrupted();
 
-/// Ends work that has nothing to show for itself when it is interrupted; run_program says so.
-struct Interrupted {};
-/// Throws Interrupted once a signal has come.
-inline void end_if_interrupted() {
-  if (interrupted()) throw Interrupted{};
-}
+/// How many threads an interrupted program may use up its processor time with; those of the machine unless
+/// said otherwise.
+void set_interrupted_threads(int threads);
 
 }  // namespace speclab

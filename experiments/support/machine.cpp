@@ -10,6 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "experiments/support/interrupt.hpp"
+
 namespace speclab {
 
 std::string machine_description() {
@@ -62,7 +64,9 @@ std::uint64_t peak_memory() {
 ThreadLimit::ThreadLimit(int threads)
     : control_(tbb::global_control::max_allowed_parallelism,
                threads > 0 ? static_cast<std::size_t>(threads)
-                           : std::max<std::size_t>(std::thread::hardware_concurrency(), 1)) {}
+                           : std::max<std::size_t>(std::thread::hardware_concurrency(), 1)) {
+  set_interrupted_threads(thread_count());
+}
 
 int thread_count() {
   return static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));

@@ -25,7 +25,8 @@ struct OpenFile {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const OpenFile open{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Nobody is waited for who would write into a pipe.
+  const OpenFile open{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat about {};
   if (open.descriptor < 0 || ::fstat(open.descriptor, &about) != 0) {
     throw std::runtime_error(fmt::format("cannot be read: {}", std::strerror(errno)));

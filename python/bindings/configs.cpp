@@ -39,21 +39,15 @@ namespace {
 
 /// A dict or a file; its text is read here, so that errors are the program's.
 ConfigText of_file(const std::string& file) {
-  return in_file(file, [&] { return ConfigText{read_text(file), file}; });
-}
-
-/// Runs `work` without the GIL.
-template <class Work>
-auto unlocked(const Work& work) {
-  const nb::gil_scoped_release released;
-  return work();
+  Watch watch;
+  return watch.run([&] { return in_file(file, [&] { return ConfigText{read_text(file), file}; }); });
 }
 
 RunResult run(const ConfigText& text, int threads, nb::object progress) {
   Config config = with_sections(read_config(text));
   Watch watch(std::move(progress));
   const auto start = std::chrono::steady_clock::now();
-  RunResult result = unlocked([&] {
+  RunResult result = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       RunResult done = run_config(config, [&](std::uint64_t total) { return watch.control(total); });
@@ -61,7 +55,6 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
       return done;
     });
   });
-  watch.finish();
   result.timings.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.timings.machine = machine_description();
   return result;
@@ -70,8 +63,8 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
 /// True when the shard is complete.
 bool run_one_shard(const ConfigText& text, const std::string& folder, int index, int count, int threads) {
   const Config config = with_sections(read_config(text));
-  Watch watch{nb::none()};
-  const bool whole = unlocked([&] {
+  Watch watch;
+  return watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       refuse_unwritable(folder);
@@ -81,16 +74,13 @@ bool run_one_shard(const ConfigText& text, const std::string& folder, int index,
                                 .control_for = [&](std::uint64_t total) { return watch.control(total); }});
     });
   });
-  watch.finish();
-  return whole;
 }
 
 /// None when simulations that go on until they are precise need further shards.
 std::optional<RunResult> merge(const std::string& folder) {
-  Watch watch{nb::none()};
-  MergedRun merged = unlocked(
+  Watch watch;
+  MergedRun merged = watch.run(
       [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
-  watch.finish();
   if (merged.next) return std::nullopt;
   RunResult& run = merged.run;
   if (run.all) run.all->each([&](const CellResult& cell) { run.result.cells.push_back(cell); });
@@ -123,7 +113,8 @@ std::string csv(const RunResult& run) { return run.result.config.experiment->csv
 std::string command_of(const std::string& title) { return "speclab.run(...)  # " + title; }
 
 std::string report(const RunResult& run) {
-  return unlocked([&] {
+  Watch watch;
+  return watch.run([&] {
     const std::string command = command_of(run.result.title);
     Section section;
     with_cells(run, [&](const CellSource& cells) {
@@ -158,7 +149,8 @@ std::string text(const RunResult& run) {
 }
 
 void save(const RunResult& run, const std::string& folder) {
-  unlocked([&] {
+  Watch watch;
+  watch.run([&] {
     refuse_unwritable(folder);
     std::filesystem::create_directories(folder);
     write_data(folder, run);
@@ -175,7 +167,8 @@ std::string dumped(const T& value) {
 /// JSON, and the text for people.
 nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const Config config = read_config(text);
-  const auto [json, words] = unlocked([&] {
+  Watch watch;
+  const auto [json, words] = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     const ExactAnalysis analysis = about(text, [&] { return analyse_exactly(config, simulation); });
     return std::pair(dumped(analysis.result), terminal(exact_text(analysis.result)));
@@ -186,7 +179,7 @@ nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
 nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
   const Config config = read_config(text);
   Watch watch(std::move(progress));
-  std::optional<EqualityResult> result = unlocked([&] {
+  std::optional<EqualityResult> result = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       refuse_many_cells(config, "check tests");
@@ -196,7 +189,6 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
       return test_equality(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));
     });
   });
-  watch.finish();
   if (!result) throw std::runtime_error("the test was stopped early");
   return nb::make_tuple(dumped(*result), terminal(equality_text(*result)));
 }

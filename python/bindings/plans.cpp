@@ -25,13 +25,9 @@ nb::tuple plan(const std::vector<std::string>& words) {
   } catch (const boost::program_options::error& error) {
     throw UsageError(error.what());
   }
-  Watch watch{nb::none()};
-  std::optional<PlanAnswer> answer;
-  {
-    const nb::gil_scoped_release released;
-    answer = plan_answer(*values, watch.control(0));
-  }
-  watch.finish();
+  Watch watch;
+  const std::optional<PlanAnswer> answer =
+      watch.run(0, [&] { return plan_answer(*values, watch.control(0)); });
   if (!answer) throw std::runtime_error("planning was stopped early");
   return nb::make_tuple(answer->json, terminal(answer->text), answer->warnings);
 }

@@ -16,6 +16,7 @@
 #include "python/bindings/numbers.hpp"
 #include "python/bindings/python_model.hpp"
 #include "python/bindings/rule_handle.hpp"
+#include "python/bindings/watch.hpp"
 
 namespace speclab::python {
 
@@ -106,22 +107,20 @@ nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle giv
   }
   std::optional<Losslessness<Real>> found;
   std::optional<Real> bound;
-  {
-    const nb::gil_scoped_release released;
+  Watch watch;
+  watch.run([&] {
     found = examine<Real>(target, draft, rule, gamma, context);
     std::vector<Real> target_row;
     std::vector<Real> draft_row;
     bound = rule->best_acceptance(target.next(context, target_row), draft.next(context, draft_row));
-  }
+  });
   return dict_of(*found, bound);
 }
 
 template <class Real>
 nb::dict prove_task(const ProofTask& task) {
-  const Examined<Real> found = [&] {
-    const nb::gil_scoped_release released;
-    return examine<Real>(task);
-  }();
+  Watch watch;
+  const Examined<Real> found = watch.run([&] { return examine<Real>(task); });
   return dict_of(found.round, found.optimal_transport_bound);
 }
 

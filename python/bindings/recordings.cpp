@@ -27,11 +27,8 @@ nb::object array_of(const std::vector<double>& values) {
 }
 
 nb::dict read(const std::string& file, const std::string& draft, const std::string& column) {
-  ReadRecording read;
-  {
-    const nb::gil_scoped_release released;
-    read = read_recording(file, draft, nullptr, column);
-  }
+  Watch watch;
+  const ReadRecording read = watch.run(0, [&] { return read_recording(file, draft, nullptr, column); });
   const Recording& recording = read.recording;
   nb::dict out;
   out["format"] = read.format;
@@ -53,16 +50,14 @@ void record(const ConfigText& text, const std::string& file, std::optional<std::
             std::optional<std::size_t> tokens, bool entropy, int threads, nb::object progress) {
   const Config config = read_config(text);
   Watch watch(std::move(progress));
-  const bool done = [&] {
-    const nb::gil_scoped_release released;
+  const bool done = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       return !record_config(config, {file, sequences, tokens, entropy}, [&](std::uint64_t steps) {
                 return watch.control(steps);
               }).partial;
     });
-  }();
-  watch.finish();
+  });
   if (!done) throw std::runtime_error("the recording was stopped early");
 }
 

@@ -94,8 +94,7 @@ Simulated simulate(const Model& target, const Model& draft, const RuleHandle& ha
   if (!handle.own_drafter && target.context_free() && draft.context_free())
     made.independence = Independence::rounds;
   Watch watch(std::move(progress));
-  {
-    const nb::gil_scoped_release released;
+  watch.run(threads, [&] {
     const auto limit = limited(threads);
     const Control control = watch.control(size.total());
     std::optional<FastPair> pair;
@@ -109,8 +108,7 @@ Simulated simulate(const Model& target, const Model& draft, const RuleHandle& ha
     made.fast = pair.has_value();
     made.outcome = pair ? pair->decode(gamma, size, control)
                         : decode_speculatively(target, draft, rule, gamma, size, control);
-  }
-  watch.finish();
+  });
   return made;
 }
 
@@ -124,14 +122,12 @@ nb::object sequences(const Model& target, const Model* draft, const RuleHandle& 
                  fmt::format("{} samples of {} tokens", trials, length));
   Watch watch(std::move(progress));
   auto tokens = std::make_unique<std::vector<Token>>();
-  {
-    const nb::gil_scoped_release released;
+  watch.run(threads, [&] {
     const auto limit = limited(threads);
     const Control control = watch.control(trials);
     *tokens = draft != nullptr ? speculative_sequences(target, *draft, rule, gamma, size, length, control)
                                : plain_sequences(target, rule, size, length, control);
-  }
-  watch.finish();
+  });
   if (tokens->size() != trials * length) throw std::runtime_error("the simulation was stopped early");
   Token* const data = tokens->data();
   const nb::capsule owner(tokens.release(),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
@@ -13,6 +14,7 @@
 #include "experiments/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"
+#include "python/bindings/watch.hpp"
 #include "sim/models/model.hpp"
 
 namespace speclab::python {
@@ -38,14 +40,14 @@ class Law {
     settings.tokens = static_cast<std::int32_t>(length_);
     settings.level = level;
     settings.power = power;
-    const nb::gil_scoped_release released;
-    const EqualityResult result =
-        test_against(distribution_, vocab_, settings, std::span(samples.data(), samples.size()));
-    Json json;
-    write(described<EqualityResult>(), result, json);
-    std::string text = json.dump();
-    std::string words = terminal(equality_text(result));
-    const nb::gil_scoped_acquire gil;
+    Watch watch;
+    const auto [text, words] = watch.run([&] {
+      const EqualityResult result =
+          test_against(distribution_, vocab_, settings, std::span(samples.data(), samples.size()));
+      Json json;
+      write(described<EqualityResult>(), result, json);
+      return std::pair(json.dump(), terminal(equality_text(result)));
+    });
     return nb::make_tuple(text, words);
   }
 
@@ -70,11 +72,9 @@ std::uint64_t samples_for(std::size_t sequences, std::size_t length, double dist
 
 /// The first `length` tokens of plain decoding: a dict from tuples to probabilities.
 nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::size_t length) {
-  SequenceDistribution<double> distribution;
-  {
-    const nb::gil_scoped_release released;
-    distribution = plain_distribution<double>(target, context, length);
-  }
+  Watch watch;
+  const SequenceDistribution<double> distribution =
+      watch.run([&] { return plain_distribution<double>(target, context, length); });
   nb::dict law;
   for (const auto& [tokens, probability] : distribution) law[python_tuple(tokens)] = probability;
   return law;

@@ -11,9 +11,11 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
+#include "core/stop.hpp"
 #include "experiments/decode/prediction.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/row_fault.hpp"
+#include "python/bindings/watch.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab::python {
@@ -33,15 +35,15 @@ void by_row(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const
   const Scalar* const drafts = draft.data();
   double* const out = written.data();
   const std::size_t rows = target.shape(0);
-  const nb::gil_scoped_release released;
   const std::size_t some = 1 + 16384 / (vocab + 1);
   const auto part = [&](std::size_t index) {
+    end_if_stopped();
     for (std::size_t i = index * some; i < std::min(rows, (index + 1) * some); ++i)
       out[i] = of(targets + i * vocab, drafts + i * vocab, static_cast<std::int32_t>(vocab));
   };
   const std::size_t parts = (rows + some - 1) / some;
-  if (parts == 1) return part(0);
-  for_each_index(parts, part);
+  Watch watch;
+  watch.run([&] { parts == 1 ? part(0) : for_each_index(parts, part); });
 }
 
 template <class Scalar>

@@ -13,11 +13,13 @@
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 #include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/buffered_random_source.hpp"
 #include "python/bindings/row_fault.hpp"
 #include "python/bindings/rule_handle.hpp"
+#include "python/bindings/watch.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/parallel.hpp"
 
@@ -146,6 +148,7 @@ std::optional<Refused> verify_all(const Rule& rule, const Rows<Scalar>& target, 
   const std::size_t work =
       std::max<std::size_t>(1, 65536 / (static_cast<std::size_t>(target.vocab) * (gamma + 1)));
   const auto some = [&](std::size_t part) {
+    end_if_stopped();
     for (std::size_t i = part * work; i < std::min(requests, (part + 1) * work); ++i) {
       const Verdict verdict = verdict_of(rule, target, draft, drafted.data() + i * gamma, i, chance);
       accepted[i] = verdict.accepted;
@@ -183,8 +186,8 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
             .c_str());
   const Chance chance{uniforms ? uniforms->data() : nullptr, seed, round, gamma};
   std::optional<Refused> refused;
-  {
-    const nb::gil_scoped_release released;
+  Watch watch;
+  watch.run([&] {
     const auto limit = threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
     const auto by = [&](const auto& typed) {
       refused = verify_all(typed, target, draft, drafted, chance, validate, accepted.data(), next.data());
@@ -200,7 +203,7 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
     } else {
       refused = Refused{};
     }
-  }
+  });
   if (!refused) return;
   if (refused->fault == nullptr)
     throw nb::value_error(

@@ -6,8 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "sim/control.hpp"
 
@@ -15,18 +18,39 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
-/// Watches work that the calling thread takes part in, without the GIL. Twenty times a second that thread
-/// asks Python for signals and calls `progress(done, total)`, unless it is None. Made with the GIL.
+/// Watches work that runs without the GIL: twenty times a second the thread that made it asks Python for
+/// signals, which Python handles on its main thread alone, and calls `progress(done, total)`, unless it is
+/// None. Made with the GIL.
 class Watch {
  public:
-  explicit Watch(nb::object progress) : progress_(std::move(progress)), caller_(std::this_thread::get_id()) {}
+  explicit Watch(nb::object progress = nb::none())
+      : progress_(std::move(progress)), caller_(std::this_thread::get_id()) {}
 
   /// For work of `total` steps; 0 when it is not known.
   Control control(std::uint64_t total);
-  /// With the GIL, after the work: raises what a signal's handler or `progress` raised.
-  void finish();
+
+  /// What `work()` returns, which runs without the GIL and asks whether to end (core/stop.hpp). Called with
+  /// the GIL; raises what a signal's handler, `progress` or the work raised. With more than one of `threads`
+  /// (0: all cores) it is another thread that works, and this one only asks: one that takes part in a loop
+  /// would ask no more once it waits for the others.
+  template <class Work>
+  auto run(int threads, const Work& work) {
+    if constexpr (std::is_void_v<decltype(work())>) {
+      run_erased(threads, work);
+    } else {
+      std::optional<decltype(work())> result;
+      run_erased(threads, [&] { result.emplace(work()); });
+      return *std::move(result);
+    }
+  }
+  /// Work of this thread, or of steps so short that it does not wait for others.
+  template <class Work>
+  auto run(const Work& work) {
+    return run(1, work);
+  }
 
  private:
+  void run_erased(int threads, const std::function<void()>& work);
   bool stop();
   void ask();
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
 
@@ -285,9 +286,11 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft,
   builder.totals.resize(contexts);
   std::uint64_t slots = std::uint64_t{1} << alias_bits(static_cast<std::size_t>(vocab_));
   std::vector<std::pair<Token, Probabilities>> followers;
+  StopCounter now_and_then(1 << 10);
   for (int length = 1; length < order; ++length) {
     const Builder::Level& level = builder.levels[static_cast<std::size_t>(length)];
     for (std::size_t i = 0; i < level.size(); ++i) {
+      now_and_then.step();
       builder.merge_followers(length, i, followers);
       Context& context = contexts_[level.first + i];
       context.first = slots;
@@ -304,6 +307,7 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft,
   for (int length = 1; length < order; ++length) {
     const std::size_t count = builder.levels[static_cast<std::size_t>(length)].size();
     for_each_index((count + contexts_a_task - 1) / contexts_a_task, [&](std::size_t task) {
+      end_if_stopped();
       Builder::Block own_block;
       const std::size_t last = std::min(count, (task + 1) * contexts_a_task);
       for (std::size_t i = task * contexts_a_task; i < last; ++i) builder.add_context(length, i, own_block);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/fast/prepared_pair_step.hpp"
+#include "core/stop.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/models/table_model.hpp"
 #include "sim/parallel.hpp"
@@ -59,6 +60,7 @@ PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, co
   for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
     SlotScratch scratch;
     const std::size_t slots = std::size_t{1} << bits_;
+    end_if_stopped();
     for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
       const Row p = target_row(at);
       const Row q = draft_row(at);

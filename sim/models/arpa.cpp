@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "sim/text/input_stream.hpp"
 #include "sim/text/text_file.hpp"
 #include "sim/text/utf8.hpp"
 
@@ -262,7 +262,7 @@ class Reader {
   }
 
   std::string name_;
-  std::ifstream in_;
+  InputStream in_;
   std::size_t number_ = 0;
   std::string line_;
   std::vector<std::string_view> fields_;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 /// Sorts by key >> first_bit, and keys equal in that keep their order. No key has bits from `last_bit` on.
@@ -31,6 +33,7 @@ void radix_sort(std::vector<Key>& keys, std::vector<Key>& scratch, int first_bit
   scratch.resize(keys.size());
   int bit = first_bit;
   for (auto& count : counts) {
+    end_if_stopped();
     const bool all_equal = !keys.empty() && count[digit(keys.front(), bit)] == keys.size();
     if (!all_equal) {
       std::size_t start = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,32 @@ class AnySchedule {
 };
 
 /// What all schedules did, trial by trial.
-struct ScheduleRuns {
-  std::vector<std::vector<Elapsed>> trials;  ///< trials[trial][schedule]; empty when stopped
-  std::vector<std::uint64_t> accepted;       ///< of each trial's first simulation.length positions
+class ScheduleRuns {
+ public:
+  /// Stopped: no trials.
+  ScheduleRuns() = default;
+  /// Trials that have not run; memory is taken as they do.
+  ScheduleRuns(std::size_t trials, std::size_t schedules);
+
+  std::size_t trials() const { return trials_; }
+  /// By schedule.
+  std::span<const Elapsed> elapsed(std::size_t trial) const {
+    return std::span(blocks_[trial / block_].elapsed).subspan(trial % block_ * schedules_, schedules_);
+  }
+  /// Of the trial's first simulation.length positions.
+  std::uint64_t accepted(std::size_t trial) const { return blocks_[trial / block_].accepted[trial % block_]; }
+
+ private:
+  friend ScheduleRuns run_schedules(const std::vector<AnySchedule>&, const SimulationSize&,
+                                    const std::function<AcceptanceBits(std::uint32_t)>&, const Control&);
+  struct Block {
+    std::vector<Elapsed> elapsed;
+    std::vector<std::uint64_t> accepted;
+  };
+  std::size_t trials_ = 0;
+  std::size_t schedules_ = 0;
+  std::size_t block_ = 1;  ///< trials of one
+  std::vector<Block> blocks_;
 };
 
 /// The acceptances of one trial, by position.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/text/subword.hpp"
 #include "sim/text/text_file.hpp"
@@ -41,7 +42,9 @@ bool only_white_space(std::string_view text) { return std::all_of(text.begin(), 
 /// Calls visit(chunk) for each stretch without white space.
 template <class Visit>
 void for_each_chunk(std::string_view text, const Visit& visit) {
+  StopCounter now_and_then(1 << 14);
   for (std::size_t at = 0; at < text.size();) {
+    now_and_then.step();
     std::size_t end = at;
     while (end < text.size() && !is_space(text[end])) ++end;
     if (end > at) visit(text.substr(at, end - at));

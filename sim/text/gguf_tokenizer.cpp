@@ -43,9 +43,10 @@ void prepare_llama() {
 }
 
 void require_gguf(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
   std::array<char, 4> magic{};
-  if (std::filesystem::is_directory(file) || !in.read(magic.data(), magic.size())) {
+  // Opening a pipe would wait for who writes into it.
+  const bool opens = std::filesystem::is_regular_file(file);
+  if (!opens || !std::ifstream(file, std::ios::binary).read(magic.data(), magic.size())) {
     throw ModelError(fmt::format("{}: cannot be read", file.string()));
   }
   if (std::string_view(magic.data(), magic.size()) != "GGUF") {

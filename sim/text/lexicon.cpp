@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
 
@@ -121,6 +122,7 @@ double add_up(std::span<const SentencePair> pairs, const Cells& cells, std::span
     const std::size_t length = pairs[p].target.size();
     sums[p].assign(length, 0.0);
     std::size_t cell = cells.start(p);
+    end_if_stopped();
     for (std::size_t i = 0; i <= pairs[p].source.size(); ++i) {
       for (std::size_t j = 0; j < length; ++j) sums[p][j] += table[cells.entry(cell++)];
     }
@@ -188,6 +190,7 @@ FittedLexicon fit_lexicon(std::span<const SentencePair> pairs, std::int32_t voca
   std::vector<std::vector<double>> sums(pairs.size());
   std::vector<double> log_likelihoods;
   for (int iteration = 0; iteration < iterations; ++iteration) {
+    end_if_stopped();
     log_likelihoods.push_back(add_up(pairs, cells, table, sums));
     // Expected counts are added up source word by source word, each in the order of the pairs, so that the
     // number of threads does not matter.

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <system_error>
 
+#include "sim/text/input_stream.hpp"
 #include "sim/text/utf8.hpp"
 
 namespace speclab {
@@ -29,7 +29,7 @@ bool is_endless(const std::filesystem::path& file) {
 
 std::string load_text(const std::filesystem::path& file, Encoding encoding) {
   constexpr std::size_t most = std::size_t{1} << 31U;
-  std::ifstream in(file, std::ios::binary);
+  InputStream in(file);
   std::error_code ignored;
   if (!in || std::filesystem::is_directory(file, ignored)) {
     throw ModelError(fmt::format("{}: cannot be read; expected a text file", file.string()));

@@ -14,7 +14,7 @@ import tempfile
 ALLOWED = {
     "core": [],
     "core/distribution": ["core/token.hpp", "core/host_device.hpp"],
-    "core/random": ["core/token.hpp", "core/host_device.hpp", "core/distribution"],
+    "core/random": ["core/token.hpp", "core/host_device.hpp", "core/stop.hpp", "core/distribution"],
     "core/rules": ["core"],
     "core/round": ["core/token.hpp", "core/host_device.hpp", "core/distribution", "core/random", "core/rules"],
     "core/fast": ["core"],

@@ -235,6 +235,16 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(part.partial);
   CHECK(part.cells.front().own != nullptr);
   CHECK(part.cells.back().partial);
+  // Rows without numbers say why.
+  const Table table = compare_tables(part, "id").front();
+  CHECK(table.rows.back()[2].text == "interrupted");
+  CHECK(table.note.starts_with("Interrupted"));
+  CHECK(table.note.find(part.cells.back().label) == std::string::npos);  // not a line for every cell
+  const Result none = run_config(read_config(config), [&](std::uint64_t) {
+                        return Control{.stop = [] { return true; }};
+                      }).result;
+  CHECK(compare_tables(none, "id").front().note.starts_with("Interrupted"));
+  CHECK(compare_headline(none).starts_with("Interrupted"));
   const Result resumed =
       run_config(
           read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))

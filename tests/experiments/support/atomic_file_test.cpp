@@ -4,12 +4,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+
+#include "core/stop.hpp"
 
 namespace {
 
@@ -105,4 +110,58 @@ TEST_CASE("errors name the path and the reason") {
   write_file_atomically(folder.path / "file", "x");
   const std::string under_file = error_of(folder.path / "file" / "below", "x");
   CHECK(under_file.find("Not a directory") != std::string::npos);
+}
+
+TEST_CASE("what a killed writer left is removed, and what others are writing stays") {
+  const ScratchFolder folder;
+  int told[2];
+  REQUIRE(::pipe(told) == 0);
+  const auto writer = [&](const char* name) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child != 0) return child;
+    write_file_atomically(folder.path / name, [&](const auto& out) {
+      out("half");
+      if (::write(told[1], "1", 1) != 1) ::_exit(1);
+      ::pause();
+    });
+    ::_exit(0);
+  };
+  const pid_t killed = writer("killed.csv");
+  const pid_t writing = writer("writing.csv");
+  char byte = 0;
+  for (int i = 0; i < 2; ++i) REQUIRE(::read(told[0], &byte, 1) == 1);
+  ::kill(killed, SIGKILL);
+  ::waitpid(killed, nullptr, 0);
+  std::ofstream(folder.path / ".mine.speclab.tmp.txt") << "of somebody else";
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder.path), {}); };
+  CHECK(files() == 3);
+  write_file_atomically(folder.path / "next.csv", "whole");  // the first file of this process there
+  CHECK(files() == 3);
+  CHECK(fs::exists(folder.path / ".mine.speclab.tmp.txt"));
+  speclab::remove_partial_files(folder.path);
+  CHECK(files() == 3);
+  ::kill(writing, SIGKILL);
+  ::waitpid(writing, nullptr, 0);
+  speclab::remove_partial_files(folder.path);
+  CHECK(files() == 2);
+  ::close(told[0]);
+  ::close(told[1]);
+}
+
+TEST_CASE("a file that is written piece by piece ends when the work shall end, and leaves nothing") {
+  const ScratchFolder folder;
+  bool end = false;
+  const std::function<bool()> question = [&] { return end; };
+  const speclab::StopScope scope(&question);
+  CHECK_THROWS_AS(write_file_atomically(folder.path / "file",
+                                        [&](const auto& out) {
+                                          out("one");
+                                          end = true;
+                                          out("two");
+                                        }),
+                  speclab::Stopped);
+  CHECK(fs::is_empty(folder.path));
+  write_file_atomically(folder.path / "file", "one piece is written");
+  CHECK(fs::exists(folder.path / "file"));
 }

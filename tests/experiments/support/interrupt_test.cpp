@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <initializer_list>
 
 namespace {
@@ -62,4 +64,37 @@ TEST_CASE("each signal is asked once") {
   const int status = status_after(SIGINT, SIGTERM);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("work that does not end is ended, by processor time") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::close(STDERR_FILENO);
+    const InterruptGuard guard(77, 0.05);
+    speclab::set_interrupted_threads(1);
+    ::raise(SIGINT);
+    ::usleep(200'000);  // takes no processor time
+    if (!interrupted()) ::_exit(1);
+    for (volatile std::uint64_t i = 0;; i = i + 1) {
+    }
+  }
+  int status = 0;
+  rusage usage = {};
+  ::wait4(child, &status, 0, &usage);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 77);
+  CHECK(usage.ru_utime.tv_sec == 0);
+}
+
+TEST_CASE("work of the guard's thread asks for the signal") {
+  const InterruptGuard guard;
+  CHECK_NOTHROW(speclab::end_if_stopped());
+  ::raise(SIGTERM);
+  CHECK_THROWS_AS(speclab::end_if_stopped(), speclab::Stopped);
+  {
+    const speclab::StopScope undisturbed(nullptr);
+    CHECK_NOTHROW(speclab::end_if_stopped());
+  }
+  CHECK(speclab::stop_asked());
 }

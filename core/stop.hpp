@@ -1,0 +1,52 @@
+// Long work is ended from outside: by Ctrl-C, by whoever watches it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace speclab {
+
+/// Thrown by work that is ended before it has anything to show.
+struct Stopped {};
+
+/// What the work of one thread asks; null where nobody ends it. Loops that are shared out among threads hand
+/// it on (sim/parallel.hpp).
+inline constinit thread_local const std::function<bool()>* stop_of_this_thread = nullptr;
+
+/// While it lives, work of this thread asks `stop` whether it shall end. Scopes nest.
+class StopScope {
+ public:
+  explicit StopScope(const std::function<bool()>* stop) : outer_(std::exchange(stop_of_this_thread, stop)) {}
+  ~StopScope() { stop_of_this_thread = outer_; }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const std::function<bool()>* outer_;
+};
+
+inline bool stop_asked() { return stop_of_this_thread != nullptr && (*stop_of_this_thread)(); }
+
+/// Throws Stopped once the work shall end: for loops whose half has nothing to show. Loops whose half does
+/// ask a Control (sim/control.hpp) instead, and return it.
+inline void end_if_stopped() {
+  if (stop_asked()) throw Stopped{};
+}
+
+/// The same for loops whose steps take less time than the question: it is asked at every `stride`-th step.
+class StopCounter {
+ public:
+  explicit StopCounter(std::uint32_t stride) : stride_(stride) {}
+  void step() {
+    if (++steps_ < stride_) return;
+    steps_ = 0;
+    end_if_stopped();
+  }
+
+ private:
+  std::uint32_t stride_;
+  std::uint32_t steps_ = 0;
+};
+
+}  // namespace speclab

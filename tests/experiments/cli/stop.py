@@ -1,0 +1,246 @@
+"""Every verb, interrupted in the middle of long work: exit code 130 after little processor time, and what there is is
+written and marked partial.
+
+The verbs are those of the program: one without a case here, and without a reason why it is short, fails. Processor time is
+that of the whole process (user and system, all threads, at --threads 1) from the signal to the end, so that other work on
+the machine does not matter: the bound is for an optimised build.
+
+usage: stop.py SPECLAB_BINARY SOURCE_DIR
+"""
+
+import glob
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SPECLAB, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+BOUND = 0.5  # seconds of processor time
+CONFIGS = os.path.join(SOURCE, "configs")
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+
+SHORT = {
+    "predict": "closed forms of one acceptance rate",
+    "list": "prints what is compiled in",
+    "schema": "prints what is compiled in",
+    "completion": "prints what is compiled in",
+    "man": "prints what is compiled in",
+    "version": "prints what is compiled in",
+    "status": "reads the heads of journals",
+    "submit": "starts other processes, which are run --shard; tests/experiments/shards/failures.py interrupts it",
+}
+
+
+def config(name, **changes):
+    return os.path.join(CONFIGS, name + ".json"), changes
+
+
+class Case:
+    """A command that works for many seconds, and what an interrupt after `after` seconds of processor time leaves."""
+
+    def __init__(self, verb, words, after=0.25, partial=None, says=None, number=signal.SIGINT, leaves=None):
+        self.verb, self.words, self.after, self.partial, self.says, self.number = verb, words, after, partial, says, number
+        self.leaves = leaves
+
+    def __str__(self):
+        return " ".join([self.verb, *(os.path.basename(word) for word in self.words)])[:110] + f" after {self.after} s"
+
+
+def sets(**changes):
+    return [word for path, value in changes.items() for word in ("--set", f"{path.replace('__', '.')}={value}")]
+
+
+def path_of(name):
+    return os.path.join(CONFIGS, name + ".json")
+
+
+ONE = ["--threads", "1"]
+RUN = [*ONE, "-q", "--out", "out"]
+MILLION = {"title": "Many cells", "experiment": "predict", "alpha": 0.8,
+           "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 1000}, "/gamma": list(range(1, 11)),
+                     "/cost/c": {"from": 0.01, "to": 0.2, "count": 100}}}
+# A context a pair of tokens, each followed by each: 10^4 contexts, 10^6 transitions, no closed form.
+BIG_EXACT = {"title": "Many contexts", "models": {"target": {"kind": "ngram", "order": 3}, "draft": {"kind": "bigram"}},
+             "corpus": {"file": os.path.join(SOURCE, "data/austen.txt"), "vocabulary": 60}, "gamma": 8,
+             "simulation": {"trials": 64, "length": 100000}}
+LARGE_PAIR = {"title": "A large pair", "models": {"target": {"kind": "zipf", "vocab": 20000},
+                                                  "draft": {"kind": "mixture", "alpha": 0.8, "other": {"kind": "uniform"}}},
+              "simulation": {"trials": 64, "length": 100000}}
+DATA = os.path.join(SOURCE, "data/austen.txt")
+
+CASES = [
+    Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial="out"),
+    Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial="out",
+         number=signal.SIGTERM),
+    Case("run", [path_of("first"), *RUN, *sets(rule__kind="block", simulation__trials=2, simulation__length=100000000)], partial="out"),
+    Case("run", [path_of("walltime"), *RUN, *sets(walltime__tokens=500000)], partial="out"),
+    Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=40000000, simulation__length=64)], partial="out"),
+    Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=4, simulation__length=50000000)], partial="out"),
+    Case("run", [path_of("beam_austen"), *RUN, *sets(simulation__trials=100000)], after=1.5, partial="out"),
+    Case("run", [path_of("rules_austen"), *RUN, *sets(simulation__length=1000000)], after=1.5, partial="out"),
+    Case("run", [path_of("calibration"), *RUN, *sets(calibration__repeats=100000)], partial="out"),
+    Case("run", [path_of("austen_words"), *RUN], after=0.3),
+    Case("run", [path_of("paper/figure5"), *RUN, *sets(trace__tokens=100000000)], after=0.3, partial="out"),
+    Case("run", ["large_pair.json", *RUN], partial="out"),
+    Case("run", ["many_cells.json", *RUN], after=0.3),
+    Case("run", ["many_cells.json", *RUN], after=6),
+    Case("sweep", [path_of("iid_grid"), *RUN, *sets(simulation__length=100000000)], partial="out"),
+    Case("compare", [path_of("compare_prose"), *RUN, *sets(compare__tasks__0__sequences=100000)], after=1.2, partial="out"),
+    Case("reproduce", [*ONE, "-q", "--out", "out", "--only", "table1,figure3", *sets(simulation__length=100000000)], after=0.3,
+         leaves=["out/summary.csv", "out/report.html"]),
+    Case("plot", ["numbers.csv", "--x", "a", "--y", "b"], after=0.1),
+    Case("merge", ["sharded", "-q"], after=0.3),
+    Case("plan", ["--recording", "recorded.csv", "--c", "0.05"], after=0.2),
+    Case("record", [path_of("first"), *ONE, "--out", "recorded_here.csv", "--sequences", "1000", "--tokens", "100000"]),
+    Case("prove", ["--rule", "recursive", "--drafts", "3", "--gamma", "3", "--target", "1/2,3/10,1/5", "--draft", "1/10,3/10,3/5",
+                   "--exact", "--max-branches", "1e12"]),
+    Case("prove", ["--all", "--instances", "100000", *ONE]),
+    Case("prove", ["--rule", "block", "--recording", "rows.jsonl", "--exact"], after=0.2),
+    Case("check", [path_of("check_token"), *ONE, *sets(check__samples=50000000)]),
+    Case("check", [path_of("audit"), *ONE, "--samples", "samples.jsonl"]),
+    Case("check", ["kernels", "--emulate", *ONE]),
+    Case("bench", ["sim", *ONE], after=0.5),
+    Case("bench", ["rows", *ONE], after=0.5),
+    Case("bench", ["recordings", *ONE], after=0.5),
+    Case("exact", ["big_exact.json", *ONE], after=0.3),
+    Case("exact", ["big_exact.json", *ONE], after=1.0),
+    Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3),
+    Case("perplexity", [path_of("austen_words"), "--text", "long.txt"], after=0.3),
+    Case("perplexity", [path_of("austen_words"), "--text", "long.txt"], after=1.5),
+    Case("convert", [path_of("austen_words"), "--to", "here.arpa"], after=0.3),
+]
+# A pipe that nobody writes into stands for whatever is slow to come: no processor time at all.
+PIPES = [
+    Case("run", ["pipe", *RUN], after=0, number=signal.SIGTERM),
+    Case("validate", ["pipe"], after=0, number=signal.SIGTERM),
+    Case("config", ["show", "pipe"], after=0, number=signal.SIGTERM),
+    Case("check", [path_of("audit"), "--samples", "pipe"], after=0, number=signal.SIGTERM),
+    Case("plan", ["--log", "pipe", "--c", "0.1"], after=0, number=signal.SIGTERM),
+    Case("perplexity", [path_of("austen_words"), "--text", "pipe"], after=0.1, number=signal.SIGTERM),
+    Case("convert", ["pipe.arpa", "--to", "other.arpa"], after=0),
+    Case("plot", ["pipe", "--x", "a", "--y", "b"], after=0),
+]
+
+
+def make_inputs():
+    json.dump(MILLION, open("many_cells.json", "w"))
+    json.dump(BIG_EXACT, open("big_exact.json", "w"))
+    json.dump(LARGE_PAIR, open("large_pair.json", "w"))
+    os.mkfifo("pipe")
+    os.mkfifo("pipe.arpa")
+    with open("numbers.csv", "w") as out:
+        out.write("a,b\n" + "".join(f"{i},{i % 97}\n" for i in range(400_000)))
+    with open("recorded.csv", "w") as out:
+        out.write("sequence,position,token,logp,logq\n")
+        out.write("".join(f"{i // 100},{i % 100},{i % 50},-1.25,-{1 + i % 7 / 8}\n" for i in range(700_000)))
+    with open("samples.jsonl", "w") as out:
+        out.write("[0,1,0,1,2,0,1,0]\n" * 500_000)
+    row = json.dumps({"sequence": 0, "position": 0, "token": 0})
+    text = open(DATA, encoding="utf-8").read()
+    open("long.txt", "w", encoding="utf-8").write(text * (1 + 12_000_000 // len(text)))
+
+
+def processor_time(pid):
+    """Of a process and its threads; None once it has ended."""
+    try:
+        fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else (int(fields[11]) + int(fields[12])) * TICK
+
+
+def start(case):
+    ready = lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    return subprocess.Popen([SPECLAB, case.verb, *case.words], stdout=open("stdout", "w"), stderr=open("stderr", "w"),
+                            stdin=subprocess.DEVNULL, preexec_fn=ready)
+
+
+def faults_of(case):
+    """What is wrong with how a case ended."""
+    job = start(case)
+    began = time.monotonic()
+    while True:
+        used = processor_time(job.pid)
+        if used is None:
+            os.waitpid(job.pid, 0)
+            return [f"ended by itself: {open('stderr').read()[:300]}"]
+        if used >= case.after and time.monotonic() - began > (0.05 if case.after else 0.4):
+            break
+        time.sleep(0.005)
+    os.kill(job.pid, case.number)
+    before = processor_time(job.pid) or used
+    timer = threading.Timer(60, job.kill)
+    timer.start()
+    _, status, usage = os.wait4(job.pid, 0)
+    timer.cancel()
+    job.returncode = 0
+    spent = usage.ru_utime + usage.ru_stime - before
+    code = os.waitstatus_to_exitcode(status)
+    stderr = open("stderr").read()
+    case.spent = spent
+    faults = []
+    if code != 130:
+        faults.append(f"exit code {code}: {stderr[:300]}")
+    if spent > BOUND:
+        faults.append(f"{spent:.2f} s of processor time after the signal, more than {BOUND}")
+    if case.partial:
+        try:
+            if json.load(open(case.partial + "/result.json"))["partial"] is not True:
+                faults.append("result.json is not marked partial")
+            for name in "results.csv", "timings.json", "report.html":
+                if os.path.getsize(f"{case.partial}/{name}") == 0:
+                    faults.append(f"{name} is empty")
+        except (OSError, ValueError) as error:
+            faults.append(f"no partial results: {error}; {stderr[:200]}")
+    elif "interrupted" not in stderr and not case.leaves:
+        faults.append(f"does not say that it was interrupted: {stderr[:300]!r}")
+    faults += [f"{name} is not there" for name in case.leaves or [] if not os.path.exists(name)]
+    left = glob.glob("**/.*.speclab.tmp", recursive=True, include_hidden=True)
+    if left:
+        faults.append(f"leaves {left}")
+    return faults
+
+
+def verbs():
+    text = subprocess.run([SPECLAB, "help"], capture_output=True, text=True, check=False).stdout
+    return re.findall(r"^  (\w+) +\S", text.split("Verbs:\n")[1].split("\n\n")[0], re.MULTILINE)
+
+
+def main():
+    only = sys.argv[3:]
+    failures = []
+    tried = {case.verb for case in CASES + PIPES}
+    for verb in verbs():
+        if (verb in tried) == (verb in SHORT):
+            failures.append(f"{verb}: neither a case nor a reason why it is short, or both (tests/experiments/cli/stop.py)")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make_inputs()
+        if not only or "merge" in only:
+            job = ["run", "sharded.json", "--out", "sharded", "-q", "--shard", "1/1"]
+            json.dump({**MILLION, "sweep": {**MILLION["sweep"], "/alpha": {"from": 0.1, "to": 0.9, "count": 60}}},
+                      open("sharded.json", "w"))
+            subprocess.run([SPECLAB, *job], check=True)
+        for case in CASES + PIPES:
+            if only and case.verb not in only:
+                continue
+            subprocess.run(["rm", "-rf", "out"], check=True)
+            case.spent = 0
+            faults = faults_of(case)
+            print(f"{'FAILED' if faults else 'ok':<7}{case.spent:5.2f} s  {case}", flush=True)
+            failures += [f"{case}: {fault}" for fault in faults]
+        usage = sum(os.times()[2:4])
+        print(f"{usage:.1f} s of processor time in all")
+        os.chdir("/")
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
