@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "analysis/exact/enumerable_rule.hpp"
@@ -15,6 +16,9 @@
 #include "analysis/exact/round_distribution.hpp"
 
 namespace speclab {
+
+/// Distributions of doubles are compared to this: rounding of sums over at most millions of branches.
+inline constexpr double enumeration_rounding = 1e-10;
 
 /// What one round from one context does, and how its distribution compares.
 template <class Real>
@@ -31,6 +35,10 @@ struct Losslessness {
 
   /// P(a token is accepted at the first position).
   Real acceptance() const { return Real(1) - accepted.front(); }
+  /// The distributions agree: exactly, or in doubles to rounding.
+  bool lossless() const {
+    return static_cast<double>(distance) <= (std::is_floating_point_v<Real> ? enumeration_rounding : 0.0);
+  }
 };
 
 /// Instantiated for double and Rational. A rule of core/rules/all_rules becomes an EnumerableRule here when

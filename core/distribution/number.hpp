@@ -5,13 +5,26 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include "core/host_device.hpp"
 
 namespace speclab {
+
+/// The exponent of ten that "2e-3", "2e+3" or "2e3" has after its mark; none where that is not one integer.
+inline std::optional<int> decimal_exponent(std::string_view text) {
+  if (text.starts_with("+-")) return std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  int exponent = 0;
+  // What follows the view belongs to something else: nothing terminates it.
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return exponent;
+}
 
 /// The shortest decimal that rounds to `value`, as a fraction such as "3/10". `value` is finite.
 inline std::string decimal_fraction(double value) {
@@ -21,7 +34,7 @@ inline std::string decimal_fraction(double value) {
   const std::string_view text(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));
   const std::size_t mark = text.find('e');
   std::string digits;
-  int exponent = std::atoi(text.data() + mark + 1);
+  int exponent = decimal_exponent(text.substr(mark + 1)).value();
   bool after_point = false;
   for (const char c : text.substr(0, mark)) {
     if (c == '.') {

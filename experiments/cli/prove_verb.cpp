@@ -34,12 +34,17 @@ Usage prove_usage() {
 completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
 of plain decoding. With --exact in rational arithmetic: a proof for these rows. ROWS are decimals
 or fractions (.5,.3,.2 or 1/3,2/3); several rows, one per last token, are separated by ";". A config
-brings its own models, rule and gamma. --recording proves one step in every context of a recording
+brings its own models, rule and gamma; a number of a config stands for the shortest decimal of its
+double. Where all rows that were read are alike, as with one row each, a rule that reads those of
+another position would not be found out: it must be lossless as well on rows that differ by the
+last token. After token x > 0 the weights of a row over V tokens are multiplied by 1, 2, ..., V,
+moved on by x ids and normalised. --recording proves one step in every context of a recording
 with rows (speclab record --top-k): rows of real models, cut to their largest probabilities and
 normalised. --all runs every rule on random instances (zeros, point
 masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
 
-Results, by their names in --json: rule, gamma, lossless, tv (total variation between the
+Results, by their names in --json: rule, gamma, target and draft (the rows that the numbers are
+about, up to 10,000 numbers), context, rows (whether they are the given ones), lossless, tv (total variation between the
 distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound
 (the largest acceptance of any lossless rule there, with candidates drawn so), expected_accepted,
 expected_emitted, rejection (P[the round ends in a rejection]), counterexample (the sequence with
@@ -126,12 +131,16 @@ ProofTask task_of_options(const Values& values) {
   return task;
 }
 
+std::optional<double> branch_limit_option(const Values& values) {
+  if (values.count("max-branches") == 0) return std::nullopt;
+  return values["max-branches"].as<double>();
+}
+
 int prove_one(const Values& values, const std::string& command) {
   const std::filesystem::path folder = page_folder(values);
   const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
   refuse(values, {"instances"}, "one proof");
-  const double limit =
-      values.count("max-branches") > 0 ? values["max-branches"].as<double>() : branch_limit(arithmetic);
+  const std::optional<double> limit = branch_limit_option(values);
   ProofTask task;
   if (values.count("config") > 0) {
     refuse(values,
@@ -141,13 +150,17 @@ int prove_one(const Values& values, const std::string& command) {
     const Config config = load_config(file, values);
     task = in_file(file, [&] {
       const ProofTask found = proof_task(config);
-      check_branches(found, limit);
+      check_branches(found, arithmetic, limit);
       return found;
     });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
     task = task_of_options(values);
-    check_branches(task, limit);
+    check_branches(task, arithmetic, limit);
+  }
+  constexpr double unsaid_seconds = 10;
+  if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
+    fmt::print(stderr, "{}\n", cost_words(cost));
   }
   const Proof proof = prove(task, arithmetic);
   write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
@@ -165,8 +178,7 @@ int prove_recording(const Values& values, const std::string& command) {
   const std::filesystem::path folder = page_folder(values);
   refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances"}, "--recording");
   const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
-  const double limit =
-      values.count("max-branches") > 0 ? values["max-branches"].as<double>() : branch_limit(arithmetic);
+  const std::optional<double> limit = branch_limit_option(values);
   const auto file = values["recording"].as<std::string>();
   const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic, limit);
   write_finding(folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),

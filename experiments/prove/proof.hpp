@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"
 #include "core/token.hpp"
@@ -44,10 +45,18 @@ struct Counterexample {
   ProofNumber target_probability;
 };
 
+template <>
+const Typed<ProvedRows>& described();
+
 /// What enumeration finds.
 struct Proof {
   RuleConfig rule;
   std::int32_t gamma = 1;
+  /// The rows that all numbers are about: one, or one for each context; none above 10,000 numbers.
+  std::optional<std::vector<std::vector<ProofNumber>>> target;
+  std::optional<std::vector<std::vector<ProofNumber>>> draft;
+  std::vector<Token> context;  ///< before the round
+  ProvedRows rows = ProvedRows::given;
   bool lossless = false;
   ProofNumber tv;          ///< total variation between the distributions of gamma + 1 tokens
   ProofNumber acceptance;  ///< P(a token is accepted at the first position)
@@ -76,7 +85,11 @@ struct Examined {
 /// Instantiated for double and Rational.
 template <class Real>
 Examined<Real> examine(const ProofTask& task);
+template <class Real>
+ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 
+/// Lossless on the given rows and, where these do not differ by context, on rows made from them that do
+/// (examine_by_context).
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
 /// A line of a printed proof.
@@ -87,10 +100,24 @@ Listing proof_text(const Proof& proof);
 /// An upper bound on the branches of one round, from the supports of the rows.
 double branch_bound(const ProofTask& task);
 
-/// Branches that are followed without being asked to: about a minute's work in either arithmetic.
-double branch_limit(Arithmetic arithmetic);
+/// Decimal digits of the longest numerator or denominator of a probability.
+std::size_t digits_of(const ExactRows& rows);
 
-/// Throws UsageError, with the count and what would lower it, above `limit`.
-void check_branches(const ProofTask& task, double limit);
+/// Branches that are followed without being asked to: about a minute's work in either arithmetic. Exact
+/// arithmetic takes the longer, the more digits the rows have.
+double branch_limit(Arithmetic arithmetic, std::size_t digits);
+
+/// What following the branches of a task may take.
+struct BranchCost {
+  double branches = 0;     ///< branch_bound
+  double seconds = 0;      ///< to within a factor of about 4
+  std::size_t digits = 0;  ///< of the rows, in rational arithmetic
+};
+BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic);
+std::string cost_words(const BranchCost& cost);
+
+/// Throws ConfigError, with the count, what it takes and what would lower it, above `limit`; without one
+/// above `branch_limit`.
+void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit);
 
 }  // namespace speclab

@@ -49,15 +49,24 @@ const Typed<Arithmetic>& described() {
   return type;
 }
 
+template <>
+const Typed<ProvedRows>& described() {
+  static const auto type = choice<ProvedRows>({{"given", ProvedRows::given},
+                                               {"also made by context", ProvedRows::also_made},
+                                               {"made by context", ProvedRows::made},
+                                               {"alike in all contexts", ProvedRows::alike}});
+  return type;
+}
+
 SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
 
 template <>
 const Typed<Proof>& described() {
   static const auto type = result_object<Proof>(
       "proof", {{"rule", &Proof::rule, kind_of(rule_family())},
-                SPECLAB_FIELDS(Proof, gamma, lossless, tv, acceptance, optimal_transport_bound,
-                               expected_accepted, expected_emitted, rejection, counterexample, distribution,
-                               target_distribution, branches, arithmetic)});
+                SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, lossless, tv, acceptance,
+                               optimal_transport_bound, expected_accepted, expected_emitted, rejection,
+                               counterexample, distribution, target_distribution, branches, arithmetic)});
   return type;
 }
 
@@ -91,6 +100,41 @@ std::optional<Table> distributions(const Proof& proof) {
   return table;
 }
 
+/// Rows as --target and --draft take them, as far as they fill a line or two.
+std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>>& rows) {
+  constexpr std::size_t longest = 160;
+  if (!rows) return "rows of more than 10,000 numbers";
+  std::string out;
+  for (const auto& row : *rows) {
+    if (!out.empty()) out += "; ";
+    for (std::size_t id = 0; id < row.size(); ++id) {
+      if (out.size() > longest) {
+        return out + fmt::format("... ({} rows of {} tokens, see --json)", rows->size(), row.size());
+      }
+      const auto* fraction = std::get_if<std::string>(&row[id]);
+      out += (id > 0 ? ", " : "") +
+             (fraction != nullptr ? *fraction : fmt::format("{}", std::get<double>(row[id])));
+    }
+  }
+  return out;
+}
+
+/// What the rows show of a rule that reads those of another position.
+std::string rows_words(const Proof& proof) {
+  switch (proof.rows) {
+    case ProvedRows::given:
+      return "";
+    case ProvedRows::also_made:
+      return "also on rows made from these that differ by the last token";
+    case ProvedRows::made:
+      return "lossless on the given rows, but not on these, made from them to differ by the last token";
+    case ProvedRows::alike:
+      return "the rows are alike in every context, so that reading those of another position shows in "
+             "nothing";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string proof_line(const char* label, const std::string& value) {
@@ -104,10 +148,14 @@ Listing proof_text(const Proof& proof) {
   Listing out;
   const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
   line("rule", proof.rule.name());
+  line("target", shown_rows(proof.target));
+  line("draft", shown_rows(proof.draft));
+  if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("lossless", proof.lossless
                        ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
                                      exact ? "exactly" : "to rounding (--exact proves it)")
                        : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
+  if (const std::string words = rows_words(proof); !words.empty()) line("by context", words);
   line("total variation", shown_number(proof.tv));
   line("acceptance", shown_number(proof.acceptance));
   line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/distribution/number.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
@@ -33,16 +34,10 @@ std::optional<Rational> parse_decimal(std::string_view text) {
   }
   if (digits.empty()) return std::nullopt;
   if (at < text.size()) {
-    const std::string rest(text.substr(at + 1));
-    std::size_t used = 0;
-    int shift = 0;
-    try {
-      shift = std::stoi(rest, &used);
-    } catch (const std::exception&) {
-      return std::nullopt;
-    }
-    if (used != rest.size() || std::abs(shift) > 400) return std::nullopt;
-    exponent += shift;
+    const std::optional<int> shift = decimal_exponent(text.substr(at + 1));
+    constexpr int largest_shift = 400;
+    if (!shift || std::abs(*shift) > largest_shift) return std::nullopt;
+    exponent += *shift;
   }
   const auto zeros = static_cast<std::size_t>(std::abs(exponent));
   // A leading zero would be read as octal.

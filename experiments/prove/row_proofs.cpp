@@ -43,7 +43,7 @@ ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
 }
 
 RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, Arithmetic arithmetic,
-                     double limit) {
+                     std::optional<double> limit) {
   RowProofs all;
   all.rule = rule;
   all.arithmetic = arithmetic;
@@ -52,11 +52,13 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
   bool bounded = true;
   for (const TopRows& context : rows) {
     const ProofTask task = row_task(context, rule);
-    if (const double branches = branch_bound(task); branches > limit) {
+    const BranchCost cost = branch_cost(task, arithmetic);
+    const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
+    if (cost.branches > most) {
       throw UsageError(fmt::format(
-          "{}: up to {:.3g} branches, more than {:.3g}: record rows with a smaller --top-k ({} candidates "
-          "here), or allow it with --max-branches",
-          context.where, branches, limit, task.target.front().size()));
+          "{}: {}; the limit is {:.3g}: record rows with a smaller --top-k ({} candidates here), or allow it "
+          "with --max-branches",
+          context.where, cost_words(cost), most, task.target.front().size()));
     }
     const Proof proof = prove(task, arithmetic);
     const double acceptance = as_double(proof.acceptance);

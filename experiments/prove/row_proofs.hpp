@@ -31,9 +31,9 @@ const Typed<RowProofs>& described();
 /// probabilities whose logarithms were recorded, normalised exactly. The round has one position.
 ProofTask row_task(const TopRows& rows, const RuleConfig& rule);
 
-/// Throws UsageError above `limit` branches of a context.
+/// Throws UsageError above `limit` branches of a context, or without one above `branch_limit`.
 RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, Arithmetic arithmetic,
-                     double limit);
+                     std::optional<double> limit);
 
 Listing row_proofs_text(const RowProofs& proofs);
 std::string row_proofs_headline(const RowProofs& proofs);

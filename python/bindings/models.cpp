@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/exact/context_rows.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/json_io.hpp"
 #include "python/bindings/bind.hpp"
@@ -29,6 +30,24 @@ Model table(const Rows& rows) {
 Model model_of_function(nb::object function, std::int32_t vocab) {
   return PythonModel<double>(HeldObject(std::move(function)), vocab);
 }
+
+/// The model's rows, made to depend on the last token.
+class LastTokenModel {
+ public:
+  explicit LastTokenModel(Model model) : model_(std::move(model)) {}
+  std::int32_t vocab() const { return model_.vocab(); }
+  Row next(std::span<const Token> context, std::vector<double>& scratch) const {
+    const Row row = model_.next(context, scratch);
+    if (context.empty() || context.back() == 0) return row;
+    scratch = row_after(row, context.back());
+    return {scratch.data(), row.size};
+  }
+
+ private:
+  Model model_;
+};
+
+Model made_by_context(const Model& model) { return LastTokenModel(model); }
 
 /// A model of the catalogue, described as in a config.
 Model of_config(const std::string& text, const Model* target) {
@@ -61,6 +80,7 @@ void bind_models(nb::module_& module) {
       .def("row", &row, nb::arg("context"));
   module.def("table_model", &table, nb::arg("rows"));
   module.def("function_model", &model_of_function, nb::arg("function"), nb::arg("vocab"));
+  module.def("made_by_context", &made_by_context, nb::arg("model"));
   module.def("config_model", &of_config, nb::arg("text"), nb::arg("target").none());
 }
 

@@ -5,8 +5,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <variant>
 
+#include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "experiments/config/config_error.hpp"
@@ -41,6 +43,11 @@ class ExactModel {
     }
     return most;
   }
+  /// Of the rows; of a function unknown, hence none.
+  std::size_t digits() const {
+    if constexpr (std::is_same_v<Real, Rational>) return rows_ ? digits_of(*rows_) : 0;
+    return 0;
+  }
 
  private:
   using Either = std::variant<ExactTable<Real>, RememberedModel<Real>>;
@@ -68,8 +75,39 @@ nb::dict law(const SequenceDistribution<Real>& distribution) {
 }
 
 template <class Real>
-nb::dict dict_of(const Losslessness<Real>& found, const std::optional<Real>& bound) {
+nb::list python_rows(const std::vector<std::vector<Real>>& rows) {
+  nb::list list;
+  for (const auto& row : rows) {
+    nb::list numbers;
+    for (const Real& probability : row) numbers.append(python_number(probability));
+    list.append(nb::tuple(numbers));
+  }
+  return list;
+}
+
+const char* words(ProvedRows rows) {
+  switch (rows) {
+    case ProvedRows::given:
+      return "given";
+    case ProvedRows::also_made:
+      return "also made by context";
+    case ProvedRows::made:
+      return "made by context";
+    case ProvedRows::alike:
+      return "alike in all contexts";
+  }
+  return "";
+}
+
+template <class Real>
+nb::dict dict_of(const ExaminedByContext<Real>& examined) {
+  const Losslessness<Real>& found = examined.round;
+  const std::optional<Real>& bound = examined.optimal_transport_bound;
   nb::dict out;
+  out["rows"] = words(examined.rows);
+  out["made_target"] = python_rows(examined.made_target);
+  out["made_draft"] = python_rows(examined.made_draft);
+  out["lossless"] = found.lossless();
   out["law"] = law(found.distribution);
   out["target_law"] = law(found.target_distribution);
   out["tv"] = python_number(found.distance);
@@ -83,52 +121,61 @@ nb::dict dict_of(const Losslessness<Real>& found, const std::optional<Real>& bou
   return out;
 }
 
-void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab) {
+void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab, std::size_t digits) {
   if (bound <= most) return;
-  throw nb::value_error(fmt::format("max_branches: up to {:.3g} branches, more than {:.3g}: lower gamma ({}) "
-                                    "or the vocabulary ({} tokens), "
-                                    "raise max_branches, or test by sampling with check_sampler",
-                                    bound, most, gamma, vocab)
-                            .c_str());
+  throw nb::value_error(
+      fmt::format("max_branches: up to {:.3g} branches{}, more than {:.3g}: lower gamma ({}) "
+                  "or the vocabulary ({} tokens), {}"
+                  "raise max_branches, or test by sampling with check_sampler",
+                  bound, digits > 0 ? fmt::format(" in fractions of {} digits", digits) : "", most, gamma,
+                  vocab, digits > 0 ? "take exact=False, " : "")
+          .c_str());
 }
 
 template <class Real>
 nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
-               std::int32_t gamma, const std::vector<Token>& context, double most) {
+               std::int32_t gamma, const std::vector<Token>& context, std::optional<double> limit) {
   const ExactModel<Real> exact_target(given_target, vocab);
   const ExactModel<Real> exact_draft(given_draft, vocab);
   const ModelRef<Real> target = exact_target.ref();
   const ModelRef<Real> draft = exact_draft.ref();
-  const EnumerableRule rule = handle.make(gamma, most).enumerated;
+  constexpr Arithmetic arithmetic =
+      std::is_same_v<Real, Rational> ? Arithmetic::rational : Arithmetic::floating_point;
+  const std::size_t digits = std::max(exact_target.digits(), exact_draft.digits());
+  // Of a rule in Python most of the time is its own, in either arithmetic.
+  const double most =
+      limit.value_or(branch_limit(handle.in_python ? Arithmetic::rational : arithmetic, digits));
+  // Made here, with the GIL: one for the given rows, one for those made from them.
+  const std::array<EnumerableRule, 2> programs{handle.make(gamma, most).enumerated,
+                                               handle.make(gamma, most).enumerated};
+  std::size_t used = 0;
+  const auto rule = [&] { return programs.at(used++); };
   // How often a rule in Python draws is not known beforehand: it counts.
   if (!handle.in_python) {
-    refuse_many(rule->branch_bound(gamma, exact_draft.support(), exact_target.support()), most, gamma,
-                target.vocab());
+    refuse_many(programs.front()->branch_bound(gamma, exact_draft.support(), exact_target.support()), most,
+                gamma, target.vocab(), digits);
   }
-  std::optional<Losslessness<Real>> found;
-  std::optional<Real> bound;
   Watch watch;
-  watch.run([&] {
-    found = examine<Real>(target, draft, rule, gamma, context);
-    std::vector<Real> target_row;
-    std::vector<Real> draft_row;
-    bound = rule->best_acceptance(target.next(context, target_row), draft.next(context, draft_row));
-  });
-  return dict_of(*found, bound);
+  return dict_of(watch.run([&] {
+    return examine_by_context<Real>(target, draft, rule, gamma, context, !handle.own_drafter);
+  }));
 }
 
 template <class Real>
 nb::dict prove_task(const ProofTask& task) {
   Watch watch;
-  const Examined<Real> found = watch.run([&] { return examine<Real>(task); });
-  return dict_of(found.round, found.optimal_transport_bound);
+  nb::dict out = dict_of(watch.run([&] { return examine_by_context<Real>(task); }));
+  out["target"] = python_rows(task.target);
+  out["draft"] = python_rows(task.draft);
+  out["context"] = python_tuple(task.context);
+  return out;
 }
 
-nb::dict prove_config(const ConfigText& text, bool exact, double most) {
+nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> most) {
   const Config config = read_config(text);
   return about(text, [&] {
     const ProofTask task = proof_task(config);
-    check_branches(task, most);
+    check_branches(task, exact ? Arithmetic::rational : Arithmetic::floating_point, most);
     nb::dict out = exact ? prove_task<Rational>(task) : prove_task<double>(task);
     out["rule"] = task.rule.name();
     out["gamma"] = task.gamma;
@@ -141,13 +188,12 @@ nb::dict prove_config(const ConfigText& text, bool exact, double most) {
 void bind_proofs(nb::module_& module) {
   const auto arguments = [](auto function, const char* name, nb::module_& into) {
     into.def(name, function, nb::arg("rule"), nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
-             nb::arg("gamma"), nb::arg("context"), nb::arg("max_branches"));
+             nb::arg("gamma"), nb::arg("context"), nb::arg("max_branches").none());
   };
   arguments(&prove<Rational>, "prove_exactly", module);
   arguments(&prove<double>, "prove_in_doubles", module);
-  module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"), nb::arg("max_branches"));
-  module.attr("most_branches_exact") = branch_limit(Arithmetic::rational);
-  module.attr("most_branches") = branch_limit(Arithmetic::floating_point);
+  module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"),
+             nb::arg("max_branches").none());
 }
 
 }  // namespace speclab::python

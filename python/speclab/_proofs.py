@@ -17,9 +17,6 @@ from .models import ModelLike, as_exact, in_its_place, same_vocab
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
 
-#: Distributions of doubles that differ by less are equal up to rounding.
-ROUNDING = 1e-10
-
 MOST_GAMMA = 64
 MOST_VOCAB = 1 << 20
 
@@ -57,19 +54,52 @@ class Proof:
     target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
     counterexample: Counterexample | None  #: None when lossless
     branches: int
+    #: The rows that all numbers are about, [contexts][V]; None of a function of the context, and above 10,000 numbers.
+    target: tuple[tuple[Number, ...], ...] | None
+    draft: tuple[tuple[Number, ...], ...] | None
+    #: "given": the given rows show it. "also made by context": they are alike in every context, and the rule is lossless on
+    #: rows made from them that differ by the last token as well. "made by context": it is lossless on the given rows, and
+    #: refuted on those made from them. "alike in all contexts": neither show whether it reads those of another position.
+    rows: str
 
     def __str__(self) -> str:
         verdict = "lossless" if self.lossless else f"not lossless: {self.counterexample}"
         how = "exact" if self.exact else "doubles"
         return (
             f"{self.rule}, gamma = {self.gamma} ({how}, {self.branches} branches): {verdict}\n"
+            f"target {_shown(self.target)}\ndraft {_shown(self.draft)}\n{_ROWS_WORDS[self.rows]}"
             f"total variation {self.tv}, acceptance {self.acceptance}, tokens per round {self.expected_emitted}"
         )
 
     def _repr_html_(self) -> str:
         rows = [(key, getattr(self, key)) for key in
                 ("rule", "gamma", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted", "counterexample", "branches")]
+        rows[2:2] = [("target", _shown(self.target)), ("draft", _shown(self.draft)), ("rows", self.rows)]
         return _html.table(("", "value"), rows)
+
+
+_ROWS_WORDS = {
+    "given": "",
+    "also made by context": "by context: also on rows made from these that differ by the last token\n",
+    "made by context": "by context: lossless on the given rows, but not on these, made from them to differ by the last token\n",
+    "alike in all contexts": "by context: the rows are alike in every context, so that reading those of another position shows in nothing\n",
+}
+
+#: Rows of more numbers are not kept.
+_MOST_NUMBERS = 10_000
+
+
+def _shown(rows: tuple[tuple[Number, ...], ...] | None) -> str:
+    if rows is None:
+        return "by a function, or more than 10,000 numbers"
+    text = "; ".join(", ".join(str(entry) for entry in row) for row in rows)
+    return text if len(text) <= 160 else f"{text[:150]}... ({len(rows)} rows of {len(rows[0])} tokens)"
+
+
+def _kept(rows: Any) -> tuple[tuple[Number, ...], ...] | None:
+    if callable(rows) or len(rows) * len(rows[0]) > _MOST_NUMBERS:
+        return None
+    return tuple(tuple(row) for row in rows)
 
 
 def prove(
@@ -101,8 +131,13 @@ def prove(
             and for functions of one draft.
         context: ids before the round.
         exact: rational arithmetic; else doubles, which are faster.
-        max_branches: how many branches may be followed: 10^6 exactly, 2 10^7 in doubles. For a function: how often it
-            may be run, 10^6.
+        max_branches: how many branches may be followed: about a minute's work, which is 10^6 exactly (fewer where rows
+            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run.
+
+    Where all the rows that were read are alike, as with one row each, a rule that reads the row of another position would
+    not be found out. It must be lossless as well on rows made from them that differ by the last token: after token x > 0
+    the weights of a row are multiplied by 1, 2, ..., V, moved on by x ids and normalised. `Proof.rows` says which rows the
+    numbers are about, and `Proof.target` and `Proof.draft` are those rows.
 
     A rule in Python is a function `f(draw, target, draft, drafted)` of gamma + 1 rows, gamma rows and gamma ids, which
     returns `(accepted, next)`: how many drafted tokens are accepted, and the id of the token after them. Its randomness
@@ -121,6 +156,14 @@ def prove(
     ...     return len(drafted), draw.categorical(target[-1])
     >>> print(prove(hopeful, [.5, .5], [.25, .75]).counterexample)
     P[0, 0] = 1/8, plain decoding has 1/4
+    >>> def late(draw, target, draft, drafted):  # a token more is drawn from the wrong row
+    ...     for i, x in enumerate(drafted):
+    ...         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+    ...             return i, draw.categorical([max(p - q, 0) for p, q in zip(target[i], draft[i])])
+    ...     return len(drafted), draw.categorical(target[0])
+    >>> proof = prove(late, [.5, .3, .2], [.1, .3, .6])
+    >>> proof.lossless, proof.rows
+    (False, 'made by context')
     """
     if target is None and draft is None:
         if not isinstance(rule, (Mapping, str, PathLike)):
@@ -134,28 +177,31 @@ def prove(
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
-    most = _most_branches(exact, max_branches, handle.in_python)
+    most = _most_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
     if handle.own_drafter:
         found["optimal_acceptance"] = None  # of rows, which a drafter does not have beforehand
+        draft_rows = _no_rows
+    found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
 
 
-def _most_branches(exact: bool, given: float | None, in_python: bool = False) -> float:
-    if given is not None:
-        return number(given, "max_branches", 1, 1e12)
-    return float(_core.most_branches_exact if exact or in_python else _core.most_branches)
+def _no_rows(tokens: tuple[int, ...]) -> None:
+    """In the place of a drafter's rows."""
+
+
+def _most_branches(given: float | None) -> float | None:
+    return None if given is None else number(given, "max_branches", 1, 1e12)
 
 
 def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -> Proof:
-    found = _core.prove_config(config_text(config), bool(exact), _most_branches(exact, max_branches))
+    found = _core.prove_config(config_text(config), bool(exact), _most_branches(max_branches))
     return _proof(found, found["rule"], found["gamma"], bool(exact))
 
 
 def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proof:
-    tv = found["tv"]
-    lossless = tv <= (0 if exact else ROUNDING)
+    lossless = found["lossless"]
     worst = found["worst"]
     zero: Number = Fraction(0) if exact else 0.0
     counterexample = None
@@ -166,7 +212,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
         gamma=gamma,
         exact=exact,
         lossless=lossless,
-        tv=tv,
+        tv=found["tv"],
         acceptance=found["acceptance"],
         optimal_acceptance=found["optimal_acceptance"],
         expected_accepted=found["expected_accepted"],
@@ -176,6 +222,9 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
         target_law=found["target_law"],
         counterexample=counterexample,
         branches=found["branches"],
+        target=_kept(found["made_target"] or found["target"]),
+        draft=_kept(found["made_draft"] or found["draft"]),
+        rows=found["rows"],
     )
 
 

@@ -102,6 +102,9 @@ def one_round(rules):
         theirs = json.loads(told("prove", "--rule", task["kind"]["kind"], *option, "--target", ",".join(map(str, task["target"])),
                                  "--draft", ",".join(map(str, task["draft"])), "--gamma", task["gamma"], "--exact", "--json",
                                  codes=(0, 1)))
+        if theirs["rows"] == "made by context":  # the page proves the rows that it shows alone
+            assert ours["lossless"], task
+            continue
         for name in ("tv", "acceptance", "optimal_transport_bound", "expected_accepted", "expected_emitted", "rejection",
                      "branches"):
             same(f"{task}: {name}", exact_number(task, ours.get(name)), exact_number(task, theirs.get(name)))

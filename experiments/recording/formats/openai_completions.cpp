@@ -24,11 +24,16 @@ std::string not_openai_completions(const RecordingSource& source) {
 ScoredToken token_of(const std::string& text) {
   constexpr std::string_view prefix = "token_id:";
   ScoredToken token;
+  const char* const last = text.data() + text.size();
+  std::int64_t id = 0;
   if (text.starts_with(prefix)) {
-    std::from_chars(text.data() + prefix.size(), text.data() + text.size(), token.id);
-  } else {
-    token.text = text;
+    const auto [end, error] = std::from_chars(text.data() + prefix.size(), last, id);
+    if (error == std::errc{} && end == last) {
+      token.id = id;
+      return token;
+    }
   }
+  token.text = text;
   return token;
 }
 

@@ -1,0 +1,101 @@
+#include "analysis/exact/context_rows.hpp"
+
+#include "analysis/exact/enumeration_program.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Made rows are listed for so many tokens at most.
+constexpr std::int32_t most_listed = 100;
+
+/// Whether a model's rows differ among the contexts that plain decoding reaches, up to so many tokens after
+/// the first one. Those of other contexts decide nothing.
+template <class Real>
+bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
+                 const SequenceDistribution<Real>& reached, std::size_t most_tokens) {
+  std::vector<Real> first_scratch;
+  std::vector<Real> scratch;
+  const BasicRow<Real> first = model.next(context, first_scratch);
+  std::vector<Token> seen(context.begin(), context.end());
+  for (const auto& [tokens, probability] : reached) {
+    seen.resize(context.size());
+    for (std::size_t i = 0; i < std::min(tokens.size(), most_tokens); ++i) {
+      seen.push_back(tokens[i]);
+      const BasicRow<Real> row = model.next(seen, scratch);
+      if (row.probabilities != first.probabilities &&
+          !std::equal(first.probabilities, first.probabilities + first.size, row.probabilities)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+template <class Real>
+std::vector<std::vector<Real>> listed(const MadeByContext<Real>& made) {
+  std::vector<std::vector<Real>> rows;
+  if (made.vocab() > most_listed) return rows;
+  std::vector<Real> scratch;
+  for (Token last = 0; last < made.vocab(); ++last) {
+    const BasicRow<Real> row = made.next(std::span(&last, 1), scratch);
+    rows.emplace_back(row.probabilities, row.probabilities + row.size);
+  }
+  return rows;
+}
+
+}  // namespace
+
+template <class Real>
+ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
+                                           const std::function<EnumerableRule()>& rule, std::int32_t gamma,
+                                           std::span<const Token> context, bool draft_has_rows) {
+  const auto examined = [&](ModelRef<Real> p, ModelRef<Real> q) {
+    const EnumerableRule program = rule();
+    ExaminedByContext<Real> found;
+    found.round = examine<Real>(p, q, program, gamma, context);
+    std::vector<Real> target_row;
+    std::vector<Real> draft_row;
+    found.optimal_transport_bound =
+        program->best_acceptance(p.next(context, target_row), q.next(context, draft_row));
+    return found;
+  };
+  // Of a round the target's rows are read after up to gamma tokens, the draft's after one less.
+  const auto drafted = static_cast<std::size_t>(gamma);
+  const auto alike = [&](const ModelRef<Real>& model, const ExaminedByContext<Real>& found,
+                         std::size_t most) {
+    return most > 0 && model.vocab() > 1 &&
+           !rows_differ(model, context, found.round.target_distribution, most);
+  };
+  const auto before_last = drafted > 0 ? drafted - 1 : 0;
+  ExaminedByContext<Real> given = examined(target, draft);
+  if (!given.round.lossless()) return given;
+  const bool makes_target = alike(target, given, drafted);
+  const bool makes_draft = draft_has_rows && alike(draft, given, before_last);
+  if (!makes_target && !makes_draft) return given;
+
+  const MadeByContext<Real> made_target(target);
+  const MadeByContext<Real> made_draft(draft);
+  const ModelRef<Real> new_target = makes_target ? ModelRef<Real>(made_target) : target;
+  const ModelRef<Real> new_draft = makes_draft ? ModelRef<Real>(made_draft) : draft;
+  ExaminedByContext<Real> made = examined(new_target, new_draft);
+  if (made.round.lossless()) {
+    const bool still_alike = (makes_target && alike(new_target, made, drafted)) ||
+                             (makes_draft && alike(new_draft, made, before_last));
+    given.rows = still_alike ? ProvedRows::alike : ProvedRows::also_made;
+    return given;
+  }
+  made.rows = ProvedRows::made;
+  if (makes_target) made.made_target = listed(made_target);
+  if (makes_draft) made.made_draft = listed(made_draft);
+  return made;
+}
+
+template ExaminedByContext<double> examine_by_context(ModelRef<double>, ModelRef<double>,
+                                                      const std::function<EnumerableRule()>&, std::int32_t,
+                                                      std::span<const Token>, bool);
+template ExaminedByContext<Rational> examine_by_context(ModelRef<Rational>, ModelRef<Rational>,
+                                                        const std::function<EnumerableRule()>&, std::int32_t,
+                                                        std::span<const Token>, bool);
+
+}  // namespace speclab

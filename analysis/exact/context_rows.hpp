@@ -1,0 +1,88 @@
+// Rows that differ by context. A rule that reads the row of another position is found out only where the rows
+// of the positions differ, which those of a model without context never do. Where the rows are alike in all
+// contexts that occur, the round is examined on rows made from them as well.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analysis/exact/losslessness.hpp"
+#include "core/distribution/row.hpp"
+
+namespace speclab {
+
+/// The row after token `last`, made from a row over V ids. After token 0, and before any token, it is the row
+/// itself. After token x > 0 the weights are multiplied by 1, 2, ..., V, moved on by x ids, and normalised:
+/// as many ids are possible as before, equal rows stay equal, and small fractions stay small.
+template <class Real>
+std::vector<Real> row_after(BasicRow<Real> row, Token last) {
+  const auto vocab = static_cast<std::size_t>(row.size);
+  std::vector<Real> made(vocab);
+  Real total(0);
+  for (std::size_t id = 0; id < vocab; ++id) {
+    const auto weight = last > 0 ? static_cast<std::int64_t>(id) + 1 : 1;
+    Real& place = made[(id + static_cast<std::size_t>(last)) % vocab];
+    place = row[static_cast<Token>(id)] * Real(weight);
+    total += place;
+  }
+  for (Real& probability : made) probability /= total;
+  return made;
+}
+
+/// A model's rows made to depend on the last token by `row_after`. Satisfies LanguageModel<Real>. The model
+/// keeps its rows where they are, and outlives this, which keeps its own. For one thread.
+template <class Real>
+class MadeByContext {
+ public:
+  explicit MadeByContext(ModelRef<Real> model) : model_(model) {}
+
+  std::int32_t vocab() const { return model_.vocab(); }
+  BasicRow<Real> next(std::span<const Token> context, std::vector<Real>& scratch) const {
+    const BasicRow<Real> row = model_.next(context, scratch);
+    if (context.empty() || context.back() == 0) return row;
+    const auto [found, added] = rows_.try_emplace({row.probabilities, context.back()});
+    if (added) found->second = row_after(row, context.back());
+    return {found->second.data(), row.size};
+  }
+
+ private:
+  ModelRef<Real> model_;
+  mutable std::map<std::pair<const Real*, Token>, std::vector<Real>> rows_;
+};
+
+/// Which rows a verdict is about.
+enum class ProvedRows {
+  given,      ///< the given ones, which show it: they differ by context, or they refute the rule
+  also_made,  ///< the given ones, and rows made from them that differ by context
+  made,       ///< lossless on the given ones, refuted on rows made from them, which all numbers are about
+  alike       ///< the given ones and the made ones, all alike in the contexts that occur
+};
+
+template <class Real>
+struct ExaminedByContext {
+  Losslessness<Real> round;
+  /// The largest acceptance that any lossless rule can have at the first position with candidates drawn so;
+  /// none where the search would take too long.
+  std::optional<Real> optimal_transport_bound;
+  ProvedRows rows = ProvedRows::given;
+  /// Where the numbers are about made rows: [V][V], after each token. Empty for a model that was taken as it
+  /// was given, and above 100 tokens.
+  std::vector<std::vector<Real>> made_target, made_draft;
+};
+
+/// `examine` on the given rows. Where it finds no fault, and the target's rows (with gamma 1 or more) or the
+/// draft's (with 2 or more) are alike in all contexts that plain decoding reaches, it is done again with
+/// those made to differ by context. `rule` is called for each of the two. The models keep their rows where
+/// they are; without `draft_has_rows` the rule drafts by itself. Instantiated for double and Rational.
+template <class Real>
+ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
+                                           const std::function<EnumerableRule()>& rule, std::int32_t gamma,
+                                           std::span<const Token> context, bool draft_has_rows = true);
+
+}  // namespace speclab

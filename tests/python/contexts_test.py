@@ -1,0 +1,143 @@
+"""Rules that read the row of another position are refuted by default, from rows that are the same in every context."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import rules_in_python as py
+from speclab import check_sampler, drafter, models, prove
+
+TARGET, DRAFT = [0.5, 0.3, 0.2], [0.1, 0.3, 0.6]
+
+
+def reading(*, bonus, residual):
+    """The token rule, which reads the rows bonus(gamma) and residual(i) of the target where it draws from them."""
+
+    def rule(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+                left = [max(p - q, 0) for p, q in zip(target[residual(i)], draft[i])]
+                return i, draw.categorical(left, otherwise=target[i])
+        return len(drafted), draw.categorical(target[bonus(len(drafted))])
+
+    return rule
+
+
+def right(position):
+    return position
+
+
+def first(position):
+    return 0
+
+
+PLANTED = {
+    "bonus of the first row": reading(bonus=first, residual=right),
+    "residual of the first row": reading(bonus=right, residual=first),
+}
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_rules_are_refuted_by_default(name, exact):
+    proof = prove(PLANTED[name], TARGET, DRAFT, 2, exact=exact)
+    assert not proof.lossless and proof.rows == "made by context" and proof.tv > 0
+    # The rows that were proved are there, and a proof on them finds the same.
+    assert proof.target[0] == pytest.approx(TARGET) and len(proof.target) == 3
+    again = prove(PLANTED[name], proof.target, proof.draft, 2, exact=exact)
+    assert again.rows == "given" and again.tv == pytest.approx(proof.tv, abs=0 if exact else 1e-12)
+    if exact:
+        assert again.counterexample == proof.counterexample
+    assert "made from them to differ by the last token" in str(proof)
+
+
+def test_made_rows_are_those_of_the_recipe():
+    proof = prove(PLANTED["bonus of the first row"], TARGET, DRAFT, 1)
+    # After token 1: weights .5, .6, .6, moved on by one id.
+    assert proof.target[1] == (Fraction(6, 17), Fraction(5, 17), Fraction(6, 17))
+    assert proof.target[2] == (Fraction(6, 17), Fraction(6, 17), Fraction(5, 17))
+    # With one drafted token the draft has one row, which is not made.
+    assert proof.draft == ((Fraction(1, 10), Fraction(3, 10), Fraction(3, 5)),)
+
+
+@pytest.mark.parametrize("rows", [[0.5, 0.3, 0.2], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0], [0, 1, 0], [1e-9, 0.4, 0.599999999]])
+@pytest.mark.parametrize("name", ["token", "block", "gumbel", "match", {"kind": "recursive", "drafts": 2}])
+def test_lossless_rules_are_proved_on_both(rows, name):
+    proof = prove(name, rows, DRAFT, 2)
+    assert proof.lossless and proof.rows == "also made by context"
+    assert sum(proof.target[0]) == 1 and len(proof.target) == len(proof.draft) == 1
+    assert prove(name, rows, rows, 2).lossless
+
+
+def test_rules_in_python_are_proved_on_both():
+    for rule in (py.token, py.block, reading(bonus=right, residual=right)):
+        proof = prove(rule, TARGET, DRAFT, 2)
+        assert proof.lossless and proof.rows == "also made by context"
+
+
+def test_rows_that_differ_are_taken_as_they_are():
+    chain = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
+    assert prove("token", chain, chain, 2).rows == "given"
+    # Of two models only the one that does not differ is made.
+    refuted = prove(reading(bonus=right, residual=right), chain, DRAFT, 2)
+    assert refuted.lossless and refuted.rows == "also made by context"
+    assert prove(PLANTED["bonus of the first row"], chain, DRAFT, 1).rows == "given"
+
+
+def test_functions_that_ignore_their_context_are_found_out_as_rows_are():
+    proof = prove(PLANTED["bonus of the first row"], lambda tokens: TARGET, lambda tokens: DRAFT, 1)
+    assert not proof.lossless and proof.rows == "made by context"
+    assert prove("token", lambda tokens: TARGET, lambda tokens: DRAFT, 2).target is None
+
+
+def test_drafters_keep_their_rows():
+    @drafter
+    def drafts(draw, tokens, gamma):
+        return [draw.categorical([Fraction(1, 10), Fraction(3, 10), Fraction(6, 10)]) for _ in range(gamma)], [[Fraction(1, 10), Fraction(3, 10), Fraction(6, 10)]] * gamma
+
+    assert prove("token", TARGET, drafts, 2).rows == "also made by context"
+    assert not prove(PLANTED["bonus of the first row"], TARGET, drafts, 2).lossless
+
+
+def test_what_rows_cannot_show_is_said():
+    """A point at token 0 stays there in made rows."""
+    proof = prove(PLANTED["bonus of the first row"], [1, 0, 0], DRAFT, 1)
+    assert proof.rows == "alike in all contexts" and "shows in nothing" in str(proof)
+    assert prove("token", TARGET, DRAFT, 0).rows == "given"
+
+
+def as_sampler(generator, *, bonus, residual):
+    def sampler(target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if generator.random() >= min(1, target[i, x] / draft[i, x]):
+                left = np.maximum(target[residual(i)] - draft[i], 0)
+                left = left if left.sum() > 0 else target[i]
+                return [*drafted[:i], generator.choice(3, p=left / left.sum())]
+        return [*drafted, generator.choice(3, p=target[bonus(len(drafted))])]
+
+    return sampler
+
+
+def test_samplers_that_read_another_row_are_found():
+    """False-alarm rate of the right one 1e-6; the faults, at the distance that enumeration finds, are found with
+    probability .99 or more."""
+    good = check_sampler(as_sampler(np.random.default_rng(1), bonus=right, residual=right), TARGET, DRAFT, 2, total_variation=0.1)
+    assert not good.different and "made to differ by the last token" in str(good)
+    for gamma, wrong in ((1, {"bonus": first, "residual": right}), (2, {"bonus": right, "residual": first})):
+        distance = float(prove(reading(**wrong), TARGET, DRAFT, gamma).tv)
+        result = check_sampler(as_sampler(np.random.default_rng(2), **wrong), TARGET, DRAFT, gamma, total_variation=distance)
+        assert result.different
+
+
+def test_samplers_are_given_rows_that_differ_as_they_are():
+    chain = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]])
+    seen = []
+
+    def sampler(target, draft, drafted):
+        seen.append((target.copy(), drafted.copy()))
+        return [0]
+
+    result = check_sampler(sampler, chain, models.from_rows(chain), 2, samples=10)
+    assert "made" not in str(result)
+    assert all((target[1] == chain[drafted[0]]).all() for target, drafted in seen)
