@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/error.hpp"
 #include "sim/models/logits.hpp"
@@ -202,6 +203,13 @@ Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch
     scratch.resize(logits.size());
     row_of_logits(logits, how_, scratch);
   });
+  // A logit that is no number makes the whole row so.
+  if (std::isnan(scratch.front())) {
+    throw ModelError(fmt::format(
+        "{}: its row after {} tokens holds no numbers; the file is damaged, or the model's weights "
+        "are too large for its arithmetic",
+        engine_->tokenizer().file().string(), context.size()));
+  }
   return {scratch.data(), static_cast<std::int32_t>(scratch.size())};
 }
 
