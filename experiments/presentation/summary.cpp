@@ -53,8 +53,8 @@ void Summary::add(const Result& result, const std::string& name) {
   };
   Part& part = parts_.emplace_back();
   part.name = name;
-  part.title = result.title.substr(0, result.title.find(": "));
-  std::size_t beside = 0;
+  // Without what --set changed, too.
+  part.title = result.title.substr(0, std::min(result.title.find(": "), result.title.find(", with ")));
   for (std::size_t at = 0; at < result.cells.size(); ++at) {
     const CellResult& cell = result.cells[at];
     for (const auto& [metric, verdict] : cell.verdict) {
@@ -72,7 +72,6 @@ void Summary::add(const Result& result, const std::string& name) {
       made.printed = value;
       made.verdict = {"not judged", {}, "note"};
       made.why = result.config.measured_note.value_or("");
-      ++beside;
     }
   }
   Cell outcome;
@@ -82,12 +81,8 @@ void Summary::add(const Result& result, const std::string& name) {
   } else if (part.judged() == 0) {
     part.outcome = result.config.experiment->outcome();
     outcome = {part.outcome, {}, "note"};
-  } else if (beside == 0) {
+  } else {
     return;
-  }
-  if (beside > 0) {
-    outcome.text +=
-        fmt::format("{}{} measured values beside, not judged", outcome.text.empty() ? "" : "; ", beside);
   }
   Row& all = rows_.emplace_back();
   all.config = name;

@@ -18,7 +18,7 @@ class Summary {
   void add_failure(const std::string& name, const std::string& sentence);
 
   /// Each judged value beside formula and simulation, then the agreement of all cells of each result. What is
-  /// shown and not judged is counted; `measured_table` has it.
+  /// not judged stands in `measured_table`.
   Table table() const;
   /// A row for each result, which leads to its section of the page: how many printed numbers reproduce, and
   /// within how many intervals the formula lies.

@@ -70,6 +70,28 @@ def test_progress():
         simulate(TARGET, DRAFT, 5, "block", rounds=10**9, progress=lambda done, total: 1 / 0)
 
 
+def test_progress_without_tqdm_says_how_long_it_takes(capsys, monkeypatch):
+    from speclab import _progress
+
+    clock = iter([0.0, 10.0, 10.01, 20.0])
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    show = _progress._line("check_generate")
+    show(100, 1000)  # 10 s for a tenth
+    show(101, 1000)  # too soon to print
+    show(1000, 1000)
+    lines = capsys.readouterr().err.split("\r")[1:]
+    assert len(lines) == 2
+    assert "10% of 1000" in lines[0] and "about 90 s left" in lines[0]
+    assert "100%" in lines[1] and "left" not in lines[1]
+
+
+def test_calls_of_neural_models_show_their_progress():
+    import inspect
+
+    hf = pytest.importorskip("speclab.hf")
+    assert all(inspect.signature(call).parameters["progress"].default is True for call in (hf.check_generate, hf.record))
+
+
 def interrupted(call):
     """Seconds until an interrupt that comes after .2 s ends the call."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it

@@ -207,8 +207,8 @@ TEST_CASE("some drafters on some tasks: the same cells as of all") {
   const TempFile text(made_documents());
   Json config = config_on(text);
   const Result all = run_of(config).result;
-  config["compare"]["only_tasks"] = {"text"};
-  config["compare"]["only_drafters"] = {"bigram", "lookahead"};
+  config["compare"]["only_tasks"] = Json::array({"text"});
+  config["compare"]["only_drafters"] = Json::array({"bigram", "lookahead"});
   const Result some = run_of(config).result;
   REQUIRE(some.cells.size() == 2);
   for (const CellResult& cell : some.cells) {
@@ -217,7 +217,7 @@ TEST_CASE("some drafters on some tasks: the same cells as of all") {
     REQUIRE(same != all.cells.end());
     CHECK(cell_json(*all.config.experiment, cell) == cell_json(*all.config.experiment, *same));
   }
-  config["compare"]["only_tasks"] = {"texts"};
+  config["compare"]["only_tasks"] = Json::array({"texts"});
   const std::string error = config_error_of([&] { run_of(config); });
   CHECK(error.find("/compare/only_tasks/0") != std::string::npos);
   CHECK(error.find("\"text\"") != std::string::npos);

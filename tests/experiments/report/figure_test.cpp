@@ -390,7 +390,8 @@ TEST_CASE("a picture's legend shows markers, and says what lines and points of o
                    {.name = "", .style = SeriesStyle::line, .x = {1, 2}, .y = {1, 2}, .colour_of = 0}};
   const std::string note = "points: simulated, lines: formula";
   const auto drawn = [&](const Figure& one) {
-    return draw_picture({{.figure = one, .legend_note = note}}, {.format = PictureFormat::svg});
+    const Panel panel{.figure = one, .boxes = {}, .legend_note = note};
+    return draw_picture(std::vector<Panel>{panel}, Picture{.format = PictureFormat::svg});
   };
   const std::string both = drawn(figure);
   CHECK(contains(both, note));
@@ -398,7 +399,7 @@ TEST_CASE("a picture's legend shows markers, and says what lines and points of o
   plain.series.pop_back();
   CHECK_FALSE(contains(drawn(plain), note));
   // The sample has a line and a marker: one marker more than there are points.
-  const auto markers = [](const std::string& picture) { return count(picture, "<use xlink:href='#gpPt"); };
+  const auto markers = [](const std::string& picture) { return count(picture, "' transform='translate("); };
   CHECK(markers(both) == 3);
 }
 

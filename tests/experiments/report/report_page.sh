@@ -1,6 +1,6 @@
 #!/bin/sh
 # Reproduces every table and figure at a small size and looks at the page in headless Chromium: all figures are drawn,
-# Table 1 begins on the second screen at the latest, sections come in the paper's order, and paper shows what is folded.
+# Table 1 begins on the second screen at the latest (a phone: the third), sections come in the paper's order, and paper shows what is folded.
 # usage: report_page.sh SPECLAB SOURCE_DIR
 set -eu
 speclab=$1 source=$2
@@ -35,7 +35,7 @@ FRAME
     --disable-dev-shm-usage --allow-file-access-from-files --user-data-dir="$folder/profile" --window-size=1600,1000 \
     --dump-dom "file://$folder/frame.html" 2>/dev/null | sed -n 's/.*data-sections="\([^"]*\)".*/\1/p'
 }
-for bound in 1440:1200 390:2300; do
+for bound in 1440:1200 390:2500; do
   width=${bound%:*} most=${bound#*:}
   found=$(begins "$width")
   table1=$(printf '%s\n' "$found" | tr ' ' '\n' | sed -n 's/^table1://p')
