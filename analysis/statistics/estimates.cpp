@@ -145,7 +145,7 @@ std::optional<Interval> context_mean(const std::vector<Tally>& batches, const Ta
 }
 
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
-                                Independence independence, EqualLength length) {
+                                Independence independence, const RunLimits& limits) {
   const Tally total = sum_of(batches);
   const TallyPart rounds = [](const Tally& t) { return real(t.rounds); };
   const TallyPart emitted = [](const Tally& t) { return real(t.emitted); };
@@ -168,10 +168,10 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round
   // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
-  const double longest =
-      std::max(std::ceil(drafted_a_round), static_cast<double>(total.accepted_lengths.size()) - 1);
+  const double longest = std::max(limits.most_drafted.value_or(std::ceil(drafted_a_round)),
+                                  static_cast<double>(total.accepted_lengths.size()) - 1);
   // Where sequences have equally many tokens, one that accepts nothing has as many rounds.
-  const double most_rounds = largest_of(batches, length == EqualLength::tokens ? emitted : rounds);
+  const double most_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);
   const double most_drafted = largest_of(batches, drafted);
   all.push_back({"alpha_examined", share(
                                        batches, accepted, [](const Tally& t) { return real(t.examined); },
@@ -199,7 +199,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   };
   const double rounds_seen = largest_of(batches, rounds);
   const double most_emitted =
-      length == EqualLength::tokens ? largest_of(batches, emitted) : (1 + longest) * rounds_seen;
+      limits.equal == EqualLength::tokens ? largest_of(batches, emitted) : (1 + longest) * rounds_seen;
   add("alpha_drafted", accepted, drafted, {0, 1},
       {std::max(most_drafted, drafted_a_round * most_rounds), most_drafted});
   add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {most_rounds, rounds_seen});

@@ -39,6 +39,13 @@ std::optional<Interval> known_bounds(std::optional<Interval> interval, Independe
 /// What every sequence of a run has equally many of: the other number depends on what is accepted.
 enum class EqualLength { rounds, tokens };
 
+/// What could have been in a run.
+struct RunLimits {
+  EqualLength equal = EqualLength::rounds;
+  /// Drafted tokens in a round; without it as many as rounds have on average, or as were accepted.
+  std::optional<double> most_drafted = {};
+};
+
 struct Estimate {
   std::string name;
   std::optional<Interval> interval;
@@ -69,7 +76,7 @@ std::optional<Interval> context_mean(const std::vector<Tally>& batches, const Ta
 /// that were not seen may have others.
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
                                 Independence independence = Independence::batches,
-                                EqualLength length = EqualLength::rounds);
+                                const RunLimits& limits = {});
 
 /// Speed in one batch: emitted tokens over virtual time, in plain decoding's tokens per target run.
 double batch_speedup(const Tally& batch, double c);

@@ -136,7 +136,7 @@ class BeamCell final : public PreparedCell {
     }
 
     result.simulated =
-        simulated_metrics(tallies, config_.cost, confidence, independence, EqualLength::tokens);
+        simulated_metrics(tallies, config_.cost, confidence, independence, {EqualLength::tokens});
     const auto set = [&](Metric metric, const Interval& interval) {
       const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
                                       [&](const auto& entry) { return entry.first == metric; });

@@ -137,13 +137,13 @@ int run_program(const std::vector<std::string>& words) {
   } catch (const po::error& error) {
     message = fmt::format("{} (see speclab {} --help)", error.what(), words[0]);
   } catch (const std::bad_alloc&) {
-    constexpr double giga = 1e9;
+    constexpr double gigabyte = 1e9;
     const std::optional<double> left = available_memory();
     message = fmt::format(
         "out of memory after {:.3g} GB{}: make what was asked for smaller (fewer cells, trials, samples, "
         "tokens or threads)",
-        static_cast<double>(peak_memory()) / giga,
-        left ? fmt::format(", with {:.3g} GB left", *left / giga) : "");
+        static_cast<double>(peak_memory()) / gigabyte,
+        left ? fmt::format(", with {:.3g} GB left", *left / gigabyte) : "");
   } catch (const std::exception& error) {
     message = error.what();
   }

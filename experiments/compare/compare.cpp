@@ -109,8 +109,8 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
 RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
                    std::int32_t most, double confidence, Independence independence) {
   // The speedup among them knows one cost alone, and is not asked for.
-  const ByMetric<Interval> metrics =
-      simulated_metrics(outcome.batches, {}, confidence, independence, EqualLength::tokens);
+  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
+                                                       {EqualLength::tokens, static_cast<double>(most)});
   return {
       .alpha_examined = value_of(metrics, Metric::alpha_examined),
       .alpha_drafted = value_of(metrics, Metric::alpha_drafted),

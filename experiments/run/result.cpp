@@ -239,9 +239,9 @@ Agreement agreement(const Result& result) {
 }
 
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
-                                     double confidence, Independence independence, EqualLength length) {
+                                     double confidence, Independence independence, const RunLimits& limits) {
   ByMetric<Interval> simulated;
-  for (const Estimate& estimate : estimates(batches, cost, confidence, independence, length)) {
+  for (const Estimate& estimate : estimates(batches, cost, confidence, independence, limits)) {
     const auto metric = metric_named(estimate.name);
     if (estimate.interval && metric) simulated.emplace_back(*metric, *estimate.interval);
   }

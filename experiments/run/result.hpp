@@ -158,7 +158,7 @@ Agreement agreement(const Result& result);
 /// The estimates of a run that are metrics.
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
                                      double confidence, Independence independence,
-                                     EqualLength length = EqualLength::rounds);
+                                     const RunLimits& limits = {});
 
 /// Whether the cell has an estimate whose error is not known.
 bool has_unknown_error(const CellResult& cell);

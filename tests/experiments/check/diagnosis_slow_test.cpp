@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -53,10 +54,31 @@ TEST_CASE("planted faults are named") {
     const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
     REQUIRE(!fits.empty());
     CHECK(fits.front().name != "target");
-    named += fits.front().name == rule ? 1 : 0;
+    const auto& also = fits.front().also;
+    named += fits.front().name == rule || std::find(also.begin(), also.end(), rule) != also.end() ? 1 : 0;
   }
   CHECK(planted == 11);
   CHECK(named >= 10);
+}
+
+TEST_CASE("laws that the sequences cannot tell apart are listed together") {
+  // With their default parameters these accept every token of this draft, as the planted fault does.
+  const std::vector<LikelihoodFit> fits = diagnosis_of("fault-accept-all");
+  REQUIRE(!fits.empty());
+  std::vector<std::string> likeliest = fits.front().also;
+  likeliest.push_back(fits.front().name);
+  CHECK(std::count(likeliest.begin(), likeliest.end(), "fault-accept-all") == 1);
+  const std::string words = terminal(diagnosis_text(fits, 1e-6));
+  for (const std::string& name : likeliest) CHECK(words.find(name) != std::string::npos);
+  // Every rule stands once, and lossless ones under the target's name.
+  std::vector<std::string> all;
+  for (const LikelihoodFit& fit : fits) {
+    all.push_back(fit.name);
+    all.insert(all.end(), fit.also.begin(), fit.also.end());
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+  CHECK(std::find(all.begin(), all.end(), "token") == all.end());
 }
 
 TEST_CASE("sequences of lossless rules are the target's") {

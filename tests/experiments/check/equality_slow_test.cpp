@@ -48,15 +48,38 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the planned samples, taken as the budget, detect what they were planned for") {
+TEST_CASE("the planned samples are those that a test of so many confirms, whatever was asked first") {
   const EqualityResult result = checked(token);
   CHECK_FALSE(result.different);
   CHECK(result.degrees > 100);
   CHECK(result.detectable_total_variation < 0.03);
-  // Degrees grow a little with the samples, so within a tenth.
-  const std::string planned = R"({"check": {"tokens": 3, "level": 1e-9, "power": 0.99, "samples": )" +
-                              std::to_string(result.samples_for_one_percent.value()) + "}}";
-  CHECK(checked(token, planned).detectable_total_variation == doctest::Approx(0.01).epsilon(0.1));
+  const std::uint64_t planned = result.samples_for_one_percent.value();
+  const auto with = [](std::uint64_t samples) {
+    return R"({"check": {"tokens": 3, "level": 1e-9, "power": 0.99, "samples": )" + std::to_string(samples) +
+           "}}";
+  };
+  const EqualityResult confirmed = checked(token, with(planned));
+  CHECK(confirmed.detectable_total_variation <= 0.01);
+  CHECK(confirmed.samples_for_one_percent == planned);
+  // The round number before it is too few.
+  CHECK(checked(token, with(planned - 10'000)).detectable_total_variation > 0.01);
+  CHECK(checked(token, with(2000)).samples_for_one_percent == planned);
+}
+
+TEST_CASE("the planned samples of a second sample suffice, whose cells are not known before") {
+  ModelFactory factory;
+  Setup setup = build_setup(read_config(parse_json(R"({"title": "test", "seed": 7, "gamma": 2, "models": {
+      "target": {"kind": "markov", "vocab": 8, "concentration": 0.5, "seed": 3}, "draft": {"kind": "uniform"}}})")),
+                            factory);
+  setup.simulation.prompts = {{0}, {1}};  // no exact distribution
+  CheckSection settings{.tokens = 2, .samples = 500, .level = 1e-3, .power = 0.9};
+  const EqualityResult few = test_equality(setup, 2, settings, Control{}).value();
+  CHECK(few.reference == EqualityReference::second_sample);
+  const std::uint64_t planned = few.samples_for_one_percent.value();
+  settings.samples = static_cast<std::uint32_t>(planned);
+  const EqualityResult confirmed = test_equality(setup, 2, settings, Control{}).value();
+  CHECK(confirmed.detectable_total_variation <= 0.01);
+  CHECK(confirmed.samples_for_one_percent.value() <= planned);
 }
 
 TEST_CASE("a second sample finds faults where the distribution is too large, with less power") {

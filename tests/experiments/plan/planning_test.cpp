@@ -132,10 +132,14 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   CHECK(decaying.best.gamma == 4);
   CHECK(decaying.best.speedup.estimate == doctest::Approx(3.2248 / 1.08));
   CHECK(decaying.log->other_choice.gamma > 4);
+  // What is not in the log may be above the bound, and the table says so.
+  CHECK(decaying.bounds.longest_draft == 6);
+  CHECK(terminal(plan_text(decaying)).find("drafts of at most 6 tokens") != std::string::npos);
   const DrafterPlan geometric = plan_of({0.7, 0.7, 0.7, 0.7, 0.7, 0.7});
   CHECK(geometric.best.by == AcceptanceModel::iid);
   CHECK_FALSE(geometric.log->iid_rejected);
   CHECK(geometric.best.gamma == *optimal_gamma(0.7, 0.02).gamma);
+  CHECK_FALSE(geometric.bounds.longest_draft);
 }
 
 TEST_CASE("a plan on a device: costs, batches, memory") {

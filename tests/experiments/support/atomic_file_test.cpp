@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,24 +14,13 @@
 #include <string>
 
 #include "core/stop.hpp"
+#include "tests/sim/scratch_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+using speclab::ScratchFolder;
 using speclab::write_file_atomically;
-
-struct ScratchFolder {
-  fs::path path;
-
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "speclab-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~ScratchFolder() { fs::remove_all(path); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-};
 
 // Files may not grow beyond this many bytes while it lives: a full disk, in effect.
 class FileSizeLimit {

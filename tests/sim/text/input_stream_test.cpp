@@ -1,7 +1,6 @@
 #include "sim/text/input_stream.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -12,23 +11,13 @@
 #include <thread>
 
 #include "core/stop.hpp"
+#include "tests/sim/scratch_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using speclab::InputStream;
-
-struct InputFolder {
-  fs::path path;
-  InputFolder() {
-    std::string name = (fs::temp_directory_path() / "speclab-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~InputFolder() { fs::remove_all(path); }
-  InputFolder(const InputFolder&) = delete;
-  InputFolder& operator=(const InputFolder&) = delete;
-};
+using speclab::ScratchFolder;
 
 std::string content(const fs::path& file) {
   InputStream in(file);
@@ -38,7 +27,7 @@ std::string content(const fs::path& file) {
 }  // namespace
 
 TEST_CASE("files and pipes are read to their end") {
-  const InputFolder folder;
+  const ScratchFolder folder;
   std::string text(200'000, 'x');
   text += std::string(1, '\0') + "\xff\nend";
   std::ofstream(folder.path / "file", std::ios::binary) << text;
@@ -51,7 +40,7 @@ TEST_CASE("files and pipes are read to their end") {
 }
 
 TEST_CASE("waiting for a pipe ends when the work shall end") {
-  const InputFolder folder;
+  const ScratchFolder folder;
   REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0600) == 0);
   int asked = 0;
   const std::function<bool()> question = [&] { return ++asked > 2; };
