@@ -156,9 +156,8 @@ nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle giv
                 gamma, target.vocab(), digits);
   }
   Watch watch;
-  return dict_of(watch.run([&] {
-    return examine_by_context<Real>(target, draft, rule, gamma, context, !handle.own_drafter);
-  }));
+  return dict_of(watch.run(
+      [&] { return examine_by_context<Real>(target, draft, rule, gamma, context, !handle.own_drafter); }));
 }
 
 template <class Real>

@@ -19,8 +19,8 @@ struct GgufOptions {
   /// Tokens that a context may have; 0: as many as the model was trained for, at most 4096.
   std::int32_t context = 0;
   /// Tokens of every run, which makes a row depend on its context alone, to the last bit: shorter runs are
-  /// filled up. 0: a run has as many tokens as are new; rows then depend on which tokens share a run, by more than
-  /// rounding where weights are quantised.
+  /// filled up. 0: a run has as many tokens as are new; rows then depend on which tokens share a run, by more
+  /// than rounding where weights are quantised.
   std::int32_t batch = 1;
   std::int32_t threads = 1;  ///< of one run
   /// Bytes for rows that are kept, so that a context which comes again costs no run; 0: none are kept.

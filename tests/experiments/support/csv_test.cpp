@@ -30,6 +30,7 @@ TEST_CASE("a row that does not fit its header is refused") {
 }
 
 TEST_CASE("what a spreadsheet would run is marked as text, numbers are not") {
-  CHECK(speclab::csv_for_spreadsheets("a,-b,\"=c,d\"\n=1+1,-2.5,+3\n@x,\"-say \"\"so\"\"\",\n\"\",-1e-3,x=y\n") ==
+  CHECK(speclab::csv_for_spreadsheets(
+            "a,-b,\"=c,d\"\n=1+1,-2.5,+3\n@x,\"-say \"\"so\"\"\",\n\"\",-1e-3,x=y\n") ==
         "a,'-b,\"'=c,d\"\n'=1+1,-2.5,'+3\n'@x,\"'-say \"\"so\"\"\",\n\"\",-1e-3,x=y\n");
 }
