@@ -144,7 +144,7 @@ TEST_CASE("what traversal leaves of a node, and how far it is reached, are as ex
     const auto p = fraction_row(stream, 5);
     const auto q = pair % 10 == 0 ? p : fraction_row(stream, 5);
     // In a quarter of the nodes 1.
-    const Fraction reach(static_cast<int>(stream() % 12) + 1, 12);
+    const Fraction reach = Fraction(static_cast<int>(stream() % 12) + 1) / 12;
     const Fraction reached = pair % 4 == 0 ? Fraction(1) : reach;
     const TraversedSiblings<Fraction> rows{siblings_of<DrawnSiblings<Fraction>>(p, q), reached};
     const int here = agreeing_refusals(rows, SiblingResidual<Fraction>::reached(reached), false, stream);

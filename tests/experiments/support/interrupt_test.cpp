@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 
@@ -76,7 +77,7 @@ TEST_CASE("work that does not end is ended, by processor time") {
     ::raise(SIGINT);
     ::usleep(200'000);  // takes no processor time
     if (!interrupted()) ::_exit(1);
-    for (volatile std::uint64_t i = 0;; i = i + 1) {
+    for (std::atomic<std::uint64_t> i{0};; ++i) {
     }
   }
   int status = 0;
