@@ -8,6 +8,7 @@
 
 #include "core/rules/lenience.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/models/table_model.hpp"
