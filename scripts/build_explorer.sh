@@ -40,7 +40,8 @@ sources="explorer/engine.cpp
   experiments/plan/planning.cpp experiments/plan/device_plan.cpp
   experiments/plan/server_settings.cpp
   experiments/config/json_io.cpp experiments/config/config_error.cpp
-  experiments/support/csv_reader.cpp experiments/support/printable.cpp
+  experiments/support/csv_reader.cpp experiments/support/printable.cpp experiments/support/shell_word.cpp
+  experiments/support/text_files.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
   sim/models/recorded_model.cpp sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"

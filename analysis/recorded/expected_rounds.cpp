@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 namespace {
@@ -172,6 +174,7 @@ std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<c
   if (rule == RecordedRule::token && !recording.by_depth()) {
     const std::vector<double> keep = keep_probabilities(recording);
     for (const RecordedSequence& sequence : recording.sequences) {
+      end_if_stopped();
       add_by_recursion(all, stretches, sequence.first,
                        std::span(keep).subspan(sequence.first, sequence.count));
     }
@@ -180,6 +183,7 @@ std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<c
   const Survivals survivals(recording, rule);
   for (std::size_t gamma = 1; gamma <= most; ++gamma) {
     for (const RecordedSequence& sequence : recording.sequences) {
+      end_if_stopped();
       add_by_definition(all[gamma - 1], gamma, stretches, survivals, sequence);
     }
   }
@@ -194,6 +198,7 @@ std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, s
   std::vector<double> rounds(gamma);
   std::vector<double> starts;
   for (const RecordedSequence& sequence : recording.sequences) {
+    end_if_stopped();
     for_each_start(rule_survivals, sequence, gamma, starts,
                    [&](std::size_t, double probability, const std::vector<double>& survivals) {
                      for (std::size_t k = 1; k < survivals.size(); ++k) {

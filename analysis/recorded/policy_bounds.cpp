@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/stop.hpp"
+
 namespace speclab {
 
 namespace {
@@ -31,6 +33,7 @@ PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, Re
   const std::size_t window = std::bit_ceil(most + 2);
   const std::size_t states = policy.states;
   for (const RecordedSequence& sequence : recording.sequences) {
+    end_if_stopped();
     // Probability of a round that starts at t in a state, for the next `window` positions t, in turn.
     std::vector<double> ring(window * states);
     ring[0] = 1;
@@ -65,6 +68,7 @@ double least_time_knowing_text(const Recording& recording, std::size_t most, dou
   double total = 0;
   std::vector<double> survivals;
   for (const RecordedSequence& sequence : recording.sequences) {
+    end_if_stopped();
     std::vector<double> time(sequence.count + 1);  // from each position on
     for (std::size_t start = sequence.count; start-- > 0;) {
       const std::size_t left = sequence.count - start;

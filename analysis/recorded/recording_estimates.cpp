@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/statistics/acceptance_log.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -81,7 +82,9 @@ Interval recorded_alpha(const Recording& recording, std::span<const RecordedSequ
 std::vector<TaskSequences> by_task(const Recording& recording) {
   std::vector<TaskSequences> tasks;
   std::unordered_map<std::string, std::size_t> index;
+  StopCounter now_and_then(1 << 10);
   for (const RecordedSequence& sequence : recording.sequences) {
+    now_and_then.step();
     const auto [found, is_new] = index.emplace(sequence.task, tasks.size());
     if (is_new) tasks.push_back({sequence.task, {}});
     tasks[found->second].sequences.push_back(sequence);

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "analysis/recorded/recording_estimates.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -26,7 +27,9 @@ double log_supermartingale(const std::vector<double>& ratios) {
   constexpr std::array<double, 6> weights{0.5, 0.2, 0.05, 0.01, 0.002, 0.0004};
   std::array<double, weights.size()> logs{};
   double largest = 0;
+  StopCounter now_and_then(1 << 10);
   for (const double ratio : ratios) {
+    now_and_then.step();
     double top = -1e300;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       logs[i] += std::log1p(weights[i] * (ratio - 1));

@@ -135,8 +135,14 @@ double batch_speedup(const Tally& batch, double c) {
 }
 
 std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
-                                     const TallyPart& contexts, double confidence) {
-  const auto mean = bounded(batches, sum, contexts, {0, 1}, confidence);
+                                     const TallyPart& contexts, double confidence,
+                                     Independence independence) {
+  const Tally total = sum_of(batches);
+  const double over_all = sum(total) / contexts(total);
+  if (independence == Independence::rounds && contexts(total) > 0 && alike(batches, sum, contexts, over_all)) {
+    return with_quantum_error({over_all, over_all, over_all});
+  }
+  const auto mean = known_bounds(bounded(batches, sum, contexts, {0, 1}, confidence), independence);
   if (!mean) return mean;
   const Interval wide = mean->bounded() ? with_quantum_error(*mean) : *mean;
   if (!wide.bounded()) return Interval{std::min(wide.estimate, 1.0), wide.low, wide.high};
@@ -155,14 +161,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   std::vector<Estimate> all;
   const TallyPart overlaps = [](const Tally& t) { return t.overlap_sum(); };
   const TallyPart contexts = [](const Tally& t) { return real(t.overlap_contexts); };
-  const double overlap_mean = total.overlap_sum() / real(total.overlap_contexts);
-  if (independence == Independence::rounds && total.overlap_contexts > 0 &&
-      alike(batches, overlaps, contexts, overlap_mean)) {
-    all.push_back({"alpha_overlap", with_quantum_error({overlap_mean, overlap_mean, overlap_mean})});
-  } else {
-    all.push_back(
-        {"alpha_overlap", known_bounds(context_mean(batches, overlaps, contexts, confidence), independence)});
-  }
+  all.push_back({"alpha_overlap", context_mean(batches, overlaps, contexts, confidence, independence)});
   if (total.rounds == 0) return all;
   const double drafted_a_round = real(total.drafted) / real(total.rounds);
   const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round

@@ -64,16 +64,17 @@ std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, co
 inline constexpr std::uint64_t few_rounds = 100;
 
 /// The mean over contexts of a value from 0 to 1 that was summed in quanta (sim/quality_sums.hpp), whose
-/// error the interval holds as well. In a recorded text a mean of min(1/l, q/p) may exceed 1, its expectation
+/// error the interval holds as well. Such values are computed, not drawn: of independent rounds, where they
+/// are alike in all contexts, their mean has no other error. Of dependent ones, contexts that were not seen
+/// may have others. In a recorded text a mean of min(1/l, q/p) may exceed 1, its expectation
 /// not: it is cut there.
 std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
-                                     const TallyPart& contexts, double confidence);
+                                     const TallyPart& contexts, double confidence,
+                                     Independence independence);
 
 /// Every estimate the tallies allow: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step,
 /// tokens_variance, speedup, operations, memory_accesses. Without rounds (an acceptance measurement) only
-/// alpha_overlap. One tally per batch. Overlaps are computed, not drawn: of independent rounds, where they
-/// are alike in all contexts, their mean has no error but that of their quanta. Of dependent ones, contexts
-/// that were not seen may have others.
+/// alpha_overlap. One tally per batch.
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
                                 Independence independence = Independence::batches,
                                 const RunLimits& limits = {});

@@ -11,12 +11,12 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
                                         Independence independence) {
   std::vector<Estimate> all;
   const auto add = [&](std::string name, const std::optional<Interval>& interval) {
-    if (interval) all.push_back({std::move(name), known_bounds(interval, independence)});
+    if (interval) all.push_back({std::move(name), interval});
   };
   const auto mean = [&](std::string name, ContextSum RuleQuality::*sum) {
     add(std::move(name), context_mean(
                              batches, [sum](const Tally& t) { return (t.quality.*sum).sum(); },
-                             [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence));
+                             [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence, independence));
   };
   // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
@@ -33,7 +33,7 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
     excess.push_back(real(t.examined - t.accepted) - t.quality.divergence.sum());
     examined.push_back(real(t.quality.divergence.contexts));
   }
-  add("regret", bounded_ratio_interval(excess, examined, {-1, 1}, confidence));
+  add("regret", known_bounds(bounded_ratio_interval(excess, examined, {-1, 1}, confidence), independence));
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include "core/random/philox.hpp"
 #include "core/random/random_source.hpp"
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/config/result_fields.hpp"
 #include "experiments/report/cells.hpp"
@@ -44,10 +45,15 @@ struct WorkedRows {
       for (int i = 0; i < 12; ++i) sum += static_cast<float>(open_unit(stream()));
       return deviation * sum;
     };
-    for (std::size_t i = 0; i < vocab * count; ++i) logits.push_back(normal());
+    StopCounter now_and_then(1 << 14);
+    for (std::size_t i = 0; i < vocab * count; ++i) {
+      now_and_then.step();
+      logits.push_back(normal());
+    }
     // A draft that resembles the target: half of its logits, and noise.
     std::vector<float> own(vocab);
     for (std::size_t row = 0; row < count; ++row) {
+      end_if_stopped();
       for (std::size_t i = 0; i < vocab; ++i) own[i] = (logits[row * vocab + i] + normal()) / 2;
       for (auto* all : {&drafts, &targets}) {
         row_of_logits(all == &drafts ? std::span<const float>(own) : logits_of(row), {}, scratch);
@@ -145,7 +151,10 @@ RowReport run_row_suite(const RowSuiteOptions& options) {
     std::vector<TimedJob> jobs;
     for (const RowJob& one : work) {
       jobs.emplace_back([&made, &one] {
-        for (std::size_t row = 0; row < made.count; ++row) one.work(made, row);
+        for (std::size_t row = 0; row < made.count; ++row) {
+          end_if_stopped();
+          one.work(made, row);
+        }
       });
     }
     const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});

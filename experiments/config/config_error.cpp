@@ -37,8 +37,9 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 }
 
 /// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
-/// as long with it and are either few edits away or go on where it ends. The longest common beginning comes
-/// first, since the ends of names (sizes, versions) are what is not remembered.
+/// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go on
+/// where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are what
+/// is not remembered.
 std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t most_named = 5;
   struct Near {
@@ -55,8 +56,9 @@ std::vector<std::string> near_names(const std::string& word, const std::vector<s
   if (near.empty()) return {};
   const Near nearest = *std::min_element(near.begin(), near.end(),
                                          [](const Near& a, const Near& b) { return a.edits < b.edits; });
+  const std::size_t least_beginning = nearest.beginning + (nearest.edits <= 1 ? 1 : 0);
   std::erase_if(near, [&](const Near& one) {
-    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < nearest.beginning);
+    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < least_beginning);
   });
   std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
     return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;

@@ -10,8 +10,10 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/metric.hpp"
 #include "experiments/report/cells.hpp"
@@ -127,8 +129,11 @@ void ColumnView::require_numbers(const char* option, const std::vector<std::size
 
 std::vector<std::string> ColumnView::values(const std::vector<std::size_t>& rows, std::size_t column) const {
   std::vector<std::string> all;
+  std::unordered_set<std::string_view> seen;
+  StopCounter now_and_then(1 << 12);
   for (const std::size_t row : rows) {
-    if (std::find(all.begin(), all.end(), text(row, column)) == all.end()) all.push_back(text(row, column));
+    now_and_then.step();
+    if (seen.insert(text(row, column)).second) all.push_back(text(row, column));
   }
   if (numeric(rows, column)) {
     std::stable_sort(all.begin(), all.end(), [](const std::string& a, const std::string& b) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
 #include "experiments/config/json_io.hpp"
 
@@ -84,7 +85,9 @@ std::vector<std::vector<std::string>> csv_records(std::string_view text) {
     record.clear();
   };
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  StopCounter now_and_then(1 << 16);
   for (std::size_t i = 0; i < text.size(); ++i) {
+    now_and_then.step();
     const char letter = text[i];
     if (letter == '\n') ++line;
     if (quoted) {

@@ -16,6 +16,7 @@ RecordingBuilder::RecordingBuilder(std::size_t depths, bool entropy) : entropy_(
 }
 
 void RecordingBuilder::add(const TokenRecord& record, const std::function<std::string()>& where) {
+  now_and_then_.step();
   std::vector<RecordedSequence>& sequences = recording_.sequences;
   if (sequences.empty() || sequences.back().name != record.sequence) {
     std::string name(record.sequence);

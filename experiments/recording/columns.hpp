@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/recorded/recording.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -39,6 +40,7 @@ class RecordingBuilder {
   bool entropy_;
   std::int64_t next_position_ = 0;
   std::unordered_set<std::string> seen_;
+  StopCounter now_and_then_{1 << 10};
 };
 
 /// "logq", "logq_depth2", ...; -1 for other names, else the depth from 0.

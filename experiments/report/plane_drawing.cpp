@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "experiments/report/colours.hpp"
 #include "experiments/report/drawing_parts.hpp"
 #include "experiments/report/markup.hpp"
@@ -41,6 +42,7 @@ double widest_tick(const Axis& axis, bool whole) {
 std::vector<Placed> places_of(const Figure& figure, const Frame& frame) {
   std::vector<Placed> places;
   for (const Series& series : figure.series) {
+    end_if_stopped();
     Placed& placed = places.emplace_back();
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       placed.px.push_back(frame.x.place(series.x[i]));

@@ -67,7 +67,9 @@ class RuleCell final : public PreparedCell {
     const std::vector<Tally>& batches = job_.outcome.batches;
     const Independence independence = independence_of_rounds(job_);
     result.simulated = simulated_metrics(batches, config_.cost, confidence, independence);
-    const Independence of_contexts = independence_of_contexts(job_.simulation);
+    const bool one_context = setup_->target.context_free() && setup_->draft.context_free();
+    const Independence of_contexts =
+        one_context ? Independence::rounds : independence_of_contexts(job_.simulation);
     for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
       if (estimate.interval) {
         result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/text/input_stream.hpp"
 #include "sim/text/text_file.hpp"
@@ -290,9 +291,11 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
     out << fmt::format("ngram {}={}\n", n, list.levels[n - 1].size() + (n == 1 ? added.size() : 0));
   }
   std::string line;
+  StopCounter now_and_then(1 << 12);
   for (std::size_t n = 1; n <= list.levels.size(); ++n) {
     out << fmt::format("\n\\{}-grams:\n", n);
     for (const ListedNgram& ngram : list.levels[n - 1]) {
+      now_and_then.step();
       line = fmt::format("{:.17g}\t", to_log(ngram.probability));
       const auto tokens = packing.unpack(ngram.key, static_cast<int>(n));
       for (std::size_t i = 0; i < n; ++i) line.append(i > 0 ? " " : "").append(vocabulary.text(tokens[i]));

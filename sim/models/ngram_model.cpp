@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
@@ -184,14 +185,17 @@ NgramList NgramModel::listed() const {
   NgramList list{vocab(), std::vector<std::vector<ListedNgram>>(levels_.size() + 1)};
   for (std::size_t id = 0; id < unigrams_.size(); ++id)
     list.levels[0].push_back({PackedNgram{id}, unigrams_[id]});
+  StopCounter now_and_then(1 << 12);
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     for (const NgramContext& context : levels_[k].contexts) {
+      now_and_then.step();
       for (std::uint32_t i = context.first; i < context.first + context.count; ++i) {
         const PackedNgram key = packing_.append(context.key, levels_[k].tokens[i]);
         list.levels[k + 1].push_back({key, levels_[k].probabilities[i]});
       }
     }
     for (ListedNgram& ngram : list.levels[k]) {
+      now_and_then.step();
       if (const NgramContext* context = levels_[k].find(ngram.key)) ngram.backoff = context->backoff;
     }
   }

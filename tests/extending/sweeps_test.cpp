@@ -120,7 +120,8 @@ const bool added = [] {
 /// What was measured in the cells of a run, without their names.
 std::vector<Json> cells_of(const Json& config) {
   std::vector<Json> cells;
-  for (Json cell : result_json(run_of(config).result).at("cells")) {
+  const Json result = result_json(run_of(config).result);
+  for (Json cell : result.at("cells")) {
     cell.erase("label");
     cell.erase("set");
     cells.push_back(std::move(cell));
@@ -158,7 +159,7 @@ const Json uniform_draft{{"kind", "uniform"}};
 
 TempFile words_file() {
   std::string text;
-  for (int i = 0; i < 300; ++i) text += i % 3 == 0 ? "a b c d " : (i % 20 == 19 ? "e\f" : "d a e ");
+  for (int i = 0; i < 3000; ++i) text += i % 3 == 0 ? "a b c d " : (i % 20 == 19 ? "e\f" : "d a e ");
   return TempFile(text);
 }
 
@@ -205,8 +206,8 @@ TEST_CASE("a model that asks for the target and the corpus is right in sweeps") 
   Json config = pair_config("token", {{"kind", "model-of-request"}});
   check_sweep(config, "/models/target/rows/0", {{0.6, 0.3, 0.1}, {0.2, 0.3, 0.5}});
   config["corpus"] = {{"file", text.path().string()}, {"tokenization", "words"}};
-  check_sweep(config, "/corpus/hold_out", {0, 3});
-  check_sweep(config, "/corpus/tokenization", {"words", "characters"});
+  check_sweep(config, "/corpus/hold_out", {0, 3, 7});
+  check_sweep(config, "/corpus/tokenization", {"words", "bytes"});
 }
 
 TEST_CASE("drafters and policies that ask for everything are right in sweeps") {
@@ -219,18 +220,18 @@ TEST_CASE("drafters and policies that ask for everything are right in sweeps") {
                  {{{"name", "text"},
                    {"corpus", corpus},
                    {"target", {{"kind", "bigram"}}},
-                   {"sequences", 4},
+                   {"sequences", 40},
                    {"tokens", 30},
                    {"prompt_tokens", 4}}}},
                 {"drafters", {{{"kind", "drafter-of-request"}, {"c", 0.1}}}},
                 {"gammas", {1, 3}},
                 {"policies", {{{"kind", "policy-of-request"}}}},
-                {"batches", 2}}}};
+                {"batches", 20}}}};
   check_sweep(config, "/seed", {1, 2, 3});
   check_sweep(config, "/sampling/temperature", {0.3, 1});
   check_sweep(config, "/compare/verify", {0, 0.3});
   check_sweep(config, "/compare/drafters/0/c", {0.1, 0.5});
-  check_sweep(config, "/compare/batches", {2, 4});
+  check_sweep(config, "/compare/batches", {10, 20});
   check_sweep(config, "/compare/tasks/0/tokens", {20, 30});
   check_sweep(config, "/compare/tasks/0/corpus/hold_out", {3, 4});
   config["rule"] = {{"kind", "rule-of-gamma"}};

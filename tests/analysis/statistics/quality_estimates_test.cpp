@@ -52,6 +52,9 @@ TEST_CASE("a lossy rule has a distance and no regret") {
   }
   const auto found = by_name(quality_estimates(batches, 0.95));
   CHECK(found.at("tv_to_target").estimate == 0.25);
+  CHECK(found.at("tv_to_target").half_width() > 0.1);  // other contexts may have others
+  const auto everywhere = by_name(quality_estimates(batches, 0.95, Independence::rounds));
+  CHECK(everywhere.at("tv_to_target").half_width() < 1e-9);
   CHECK_FALSE(found.contains("regret"));
 }
 

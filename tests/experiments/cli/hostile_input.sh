@@ -10,25 +10,25 @@ cat >"$name.json" <<'JSON'
 {"title": "T\u001b[31m\u202eitle", "experiment": "predict", "alpha": 0.8,
  "cases": [{"label": "=1+1\u001b[2J", "set": {"/gamma": 1}}, {"label": "@SUM(A1)", "set": {"/gamma": 2}}, {"label": "-two\u202e", "set": {"/gamma": 3}}]}
 JSON
-expect 0 run "$name.json"
+expect 0 run "$name.json" --out "runs/$name"
 says out 'T\x1b[31m\u202eitle'
 says out '=1+1\x1b[2J'
-says out 'a\x1b[31mb\u202egnp/results.csv'
+says out 'runs/a\x1b[31mb\u202egnp/results.csv'
 checks=$((checks + 1))
 if LC_ALL=C grep -q $'\e' out || grep -qF $'\u202e' out; then fail "control characters are printed"; fi
-says "out/$name/results.csv" $'-two\u202e'
-says "out/$name/results.csv" "0,=1+1"
-expect 0 run "$name.json" --csv-marked --force -q
-says "out/$name/results.csv" "0,'=1+1"
-says "out/$name/results.csv" "1,'@SUM(A1)"
-says "out/$name/results.csv" "2,'-two"
-cp "out/$name/results.csv" marked.csv
+says "runs/$name/results.csv" $'-two\u202e'
+says "runs/$name/results.csv" "0,=1+1"
+expect 0 run "$name.json" --out "runs/$name" --csv-marked --force -q
+says "runs/$name/results.csv" "0,'=1+1"
+says "runs/$name/results.csv" "1,'@SUM(A1)"
+says "runs/$name/results.csv" "2,'-two"
+cp "runs/$name/results.csv" marked.csv
 expect 0 run "$name.json" --shard 1/1 --out shared -q
 expect 0 merge shared --csv-marked -q
 same shared/results.csv marked.csv
 
 # Errors of plot name the file.
-expect 2 plot "out/$name" --y nothing
+expect 2 plot "runs/$name" --y nothing
 says err '/a\x1b[31mb\u202egnp: --y nothing'
 printf 'x,y\na,b\n1,2\n' >words.csv
 expect 2 plot words.csv --x x --y y
@@ -56,7 +56,7 @@ done
 
 # What memory cannot hold is refused with the need, what there is, and the path.
 checks=$((checks + 1))
-(ulimit -v 8000000; "$speclab" run "$source_dir/configs/schedules_iid.json" --set simulation.trials=400000000 -q) >out 2>err && fail "4e8 trials run in 8 GB"
+(ulimit -v 8000000; "$speclab" run "$source_dir/configs/schedules_iid.json" --set simulation.trials=400000000 --out large -q) >out 2>err && fail "4e8 trials run in 8 GB"
 says err "/simulation/trials: 400000000 trials"
 says err "GB of memory"
 

@@ -120,7 +120,9 @@ TEST_CASE("where it ended, a simulation has the counts of one of that size") {
     for (const auto& [metric, interval] : fixed.cells[0].simulated) {
       const Interval wide = *value_of(until.cells[0].simulated, metric);
       CHECK(wide.estimate == interval.estimate);
-      if (interval.judges()) CHECK(wide.half_width() > interval.half_width());
+      // Overlaps that are all alike have the error of their quanta, at any confidence.
+      const bool alike = metric == Metric::alpha_overlap && interval.half_width() < 1e-9;
+      if (interval.judges() && !alike) CHECK(wide.half_width() > interval.half_width());
     }
   }
 }

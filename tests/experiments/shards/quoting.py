@@ -134,12 +134,13 @@ def main() -> None:
             file = nasty(rng) + b".json"
             (pathlib.Path(os.fsdecode(bench.work)) / os.fsdecode(file)).write_bytes(config)
             title = b"title=t" + nasty(rng).decode(errors="ignore").encode()
-            words, expected = [b"--set=" + title, b"--seed=7"], [b"run", b"./" + file if file.startswith(b"-") else file, b"--set", title]
+            words, expected = [], [b"run", b"./" + file if file.startswith(b"-") else file]
             out = b"out/" + os.path.splitext(file)[0]
             if rng.random() < 0.5:
                 out = nasty(rng)
-                words.append(b"--out=" + out)
-            expected += [b"--seed", b"7", *option(b"--out", out), b"--quiet", b"--shard"]
+                words += [b"--set=" + title, b"--seed=7", b"--out=" + out]
+                expected += [b"--set", title, b"--seed", b"7"]
+            expected += [*option(b"--out", out), b"--quiet", b"--shard"]
             words += [b"--shards=%d" % SHARDS, b"--", file]
             cases.append((expected, {name: bench.printed([b"--mem=1\"G'", *words] if name == "kubernetes" else words, name)
                                      for name in ("local", "slurm", "kubernetes", "parallel")}))
