@@ -125,9 +125,9 @@ std::string rows_words(const Proof& proof) {
     case ProvedRows::given:
       return "";
     case ProvedRows::also_made:
-      return "also on rows made from these that differ by the last token";
+      return "also on rows made from those below that differ by the last token";
     case ProvedRows::made:
-      return "lossless on the given rows, but not on these, made from them to differ by the last token";
+      return "lossless on the given rows, but not on those below, made from them to differ by the last token";
     case ProvedRows::alike:
       return "the rows are alike in every context, so that reading those of another position shows in "
              "nothing";
@@ -148,14 +148,14 @@ Listing proof_text(const Proof& proof) {
   Listing out;
   const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
   line("rule", proof.rule.name());
-  line("target", shown_rows(proof.target));
-  line("draft", shown_rows(proof.draft));
-  if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("lossless", proof.lossless
                        ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
                                      exact ? "exactly" : "to rounding (--exact proves it)")
                        : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
   if (const std::string words = rows_words(proof); !words.empty()) line("by context", words);
+  line("target", shown_rows(proof.target));
+  line("draft", shown_rows(proof.draft));
+  if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("total variation", shown_number(proof.tv));
   line("acceptance", shown_number(proof.acceptance));
   line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");

@@ -80,8 +80,8 @@ class Proof:
 
 _ROWS_WORDS = {
     "given": "",
-    "also made by context": "by context: also on rows made from these that differ by the last token\n",
-    "made by context": "by context: lossless on the given rows, but not on these, made from them to differ by the last token\n",
+    "also made by context": "by context: also on rows made from those above that differ by the last token\n",
+    "made by context": "by context: lossless on the given rows, but not on those above, made from them to differ by the last token\n",
     "alike in all contexts": "by context: the rows are alike in every context, so that reading those of another position shows in nothing\n",
 }
 
