@@ -74,9 +74,11 @@ TEST_CASE("200 seeds reach their half-width with every gamma, with the coverage 
     REQUIRE(cell.until);
     CHECK(cell.until->reached);
     later += cell.until->looks > 1 ? 1 : 0;
-    const Interval alpha =
-        *find(cell.simulated, Metric::alpha_overlap);  // computed, in every context the same
-    CHECK(alpha.high - alpha.low < 1e-6);
+    // In every context the same here, which ten sequences cannot tell: others may have contexts with other
+    // overlaps.
+    const Interval alpha = *find(cell.simulated, Metric::alpha_overlap);
+    CHECK(alpha.high - alpha.low > 0.1);
+    CHECK(alpha.high <= 1);
     CHECK(alpha.estimate > 0.6);
     bool all_hold = true;
     for (const GammaResult& run : comparison_of(cell).gammas) {
