@@ -139,7 +139,8 @@ std::optional<Interval> context_mean(const std::vector<Tally>& batches, const Ta
                                      Independence independence) {
   const Tally total = sum_of(batches);
   const double over_all = sum(total) / contexts(total);
-  if (independence == Independence::rounds && contexts(total) > 0 && alike(batches, sum, contexts, over_all)) {
+  if (independence == Independence::rounds && contexts(total) > 0 &&
+      alike(batches, sum, contexts, over_all)) {
     return with_quantum_error({over_all, over_all, over_all});
   }
   const auto mean = known_bounds(bounded(batches, sum, contexts, {0, 1}, confidence), independence);

@@ -69,8 +69,7 @@ inline constexpr std::uint64_t few_rounds = 100;
 /// may have others. In a recorded text a mean of min(1/l, q/p) may exceed 1, its expectation
 /// not: it is cut there.
 std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
-                                     const TallyPart& contexts, double confidence,
-                                     Independence independence);
+                                     const TallyPart& contexts, double confidence, Independence independence);
 
 /// Every estimate the tallies allow: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step,
 /// tokens_variance, speedup, operations, memory_accesses. Without rounds (an acceptance measurement) only

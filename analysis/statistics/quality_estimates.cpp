@@ -14,9 +14,10 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
     if (interval) all.push_back({std::move(name), interval});
   };
   const auto mean = [&](std::string name, ContextSum RuleQuality::*sum) {
-    add(std::move(name), context_mean(
-                             batches, [sum](const Tally& t) { return (t.quality.*sum).sum(); },
-                             [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence, independence));
+    add(std::move(name),
+        context_mean(
+            batches, [sum](const Tally& t) { return (t.quality.*sum).sum(); },
+            [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence, independence));
   };
   // Without a draft there is no first position, nor a bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };

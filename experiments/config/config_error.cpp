@@ -37,9 +37,9 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 }
 
 /// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
-/// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go on
-/// where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are what
-/// is not remembered.
+/// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go
+/// on where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are
+/// what is not remembered.
 std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t most_named = 5;
   struct Near {

@@ -62,7 +62,8 @@ TEST_CASE("a page holds everything it was given, escaped") {
   for (const char* part :
        {"<title>A &lt;title&gt; &amp; more</title>", "<dt>seed</dt><dd>&lt;7&gt;</dd>",
         "<a href=\"#first\">First &amp; foremost</a>", "<p class=\"headline\">Found &lt;it&gt;.</p>",
-        "<p>One.</p>\n<p>Two &lt; three.</p>", "<td class=\"good short number\" data-key=\"0.75\">0.75 ± 0.01</td>",
+        "<p>One.</p>\n<p>Two &lt; three.</p>",
+        "<td class=\"good short number\" data-key=\"0.75\">0.75 ± 0.01</td>",
         "<th scope=\"col\" class=\"number\">", "<figure class=\"drawing\" id=\"fig1\">",
         "Caption of &lt;fig1&gt;", "<code>speclab draw --only fig2</code>",
         "<del class=\"rejected\"> bond</del><ins class=\"correction\"> n</ins>",
