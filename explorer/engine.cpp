@@ -54,6 +54,14 @@ class InputParts {
     return std::string(at_ - bytes, static_cast<std::size_t>(bytes));
   }
 
+  /// A file of this many bytes and its name, kept among those dropped. The name, empty where none is given.
+  std::string file(std::int32_t bytes, std::int32_t name_length) {
+    std::string contents = (*this)(bytes);
+    std::string name = (*this)(name_length);
+    if (!name.empty()) explorer::dropped_files()[name] = std::move(contents);
+    return name;
+  }
+
  private:
   const char* at_ = reinterpret_cast<const char*>(input.data());
 };
@@ -218,11 +226,9 @@ int export_decode_recording(std::int32_t text, std::int32_t name, std::int32_t c
                             std::int32_t gamma, std::int32_t tokens, double c, double seed) {
   return guarded([&] {
     InputParts part;
-    std::string bytes = part(text);
-    const std::string file = part(name);
-    const std::string drafter = part(column);
     dropped_files().clear();
-    dropped_files()[file] = std::move(bytes);
+    const std::string file = part.file(text, name);
+    const std::string drafter = part(column);
     LiveTask task;
     task.gamma = gamma;
     task.tokens = tokens;
@@ -238,9 +244,7 @@ int export_names_in_file(std::int32_t text, std::int32_t name, std::int32_t has_
   return guarded([&] {
     InputParts part;
     dropped_files().clear();
-    std::string bytes = part(text);
-    const std::string file = part(name);
-    dropped_files()[file] = std::move(bytes);
+    const std::string file = part.file(text, name);
     input = {};
     names_in_file(file, has_draft != 0, result);
   });
@@ -252,12 +256,8 @@ int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t dra
   return guarded([&] {
     InputParts part;
     dropped_files().clear();
-    std::string bytes = part(text);
-    const std::string file = part(name);
-    dropped_files()[file] = std::move(bytes);
-    bytes = part(draft);
-    const std::string draft_file = part(draft_name);
-    if (!draft_file.empty()) dropped_files()[draft_file] = std::move(bytes);
+    const std::string file = part.file(text, name);
+    const std::string draft_file = part.file(draft, draft_name);
     const std::string model_name = part(model);
     input = {};
     plan_from_file(file, draft_file, model_name, static_cast<std::size_t>(cell), c, result);

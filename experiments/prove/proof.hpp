@@ -47,6 +47,8 @@ struct Counterexample {
 
 template <>
 const Typed<ProvedRows>& described();
+/// What the rows show of a rule that reads those of another position, as a sentence; empty for `given`.
+std::string rows_words(ProvedRows rows);
 
 /// What enumeration finds.
 struct Proof {

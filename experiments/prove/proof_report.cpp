@@ -119,9 +119,10 @@ std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>
   return out;
 }
 
-/// What the rows show of a rule that reads those of another position.
-std::string rows_words(const Proof& proof) {
-  switch (proof.rows) {
+}  // namespace
+
+std::string rows_words(ProvedRows rows) {
+  switch (rows) {
     case ProvedRows::given:
       return "";
     case ProvedRows::also_made:
@@ -134,8 +135,6 @@ std::string rows_words(const Proof& proof) {
   }
   return "";
 }
-
-}  // namespace
 
 std::string proof_line(const char* label, const std::string& value) {
   constexpr std::size_t label_width = 18;
@@ -152,7 +151,7 @@ Listing proof_text(const Proof& proof) {
                        ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
                                      exact ? "exactly" : "to rounding (--exact proves it)")
                        : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
-  if (const std::string words = rows_words(proof); !words.empty()) line("by context", words);
+  if (const std::string words = rows_words(proof.rows); !words.empty()) line("by context", words);
   line("target", shown_rows(proof.target));
   line("draft", shown_rows(proof.draft));
   if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));

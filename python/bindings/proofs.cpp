@@ -85,18 +85,10 @@ nb::list python_rows(const std::vector<std::vector<Real>>& rows) {
   return list;
 }
 
-const char* words(ProvedRows rows) {
-  switch (rows) {
-    case ProvedRows::given:
-      return "given";
-    case ProvedRows::also_made:
-      return "also made by context";
-    case ProvedRows::made:
-      return "made by context";
-    case ProvedRows::alike:
-      return "alike in all contexts";
-  }
-  return "";
+std::string name_of(ProvedRows rows) {
+  Json name;
+  write(described<ProvedRows>(), rows, name);
+  return name.get<std::string>();
 }
 
 template <class Real>
@@ -104,7 +96,8 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   const Losslessness<Real>& found = examined.round;
   const std::optional<Real>& bound = examined.optimal_transport_bound;
   nb::dict out;
-  out["rows"] = words(examined.rows);
+  out["rows"] = name_of(examined.rows);
+  out["rows_words"] = rows_words(examined.rows);
   out["made_target"] = python_rows(examined.made_target);
   out["made_draft"] = python_rows(examined.made_draft);
   out["lossless"] = found.lossless();

@@ -61,13 +61,15 @@ class Proof:
     #: rows made from them that differ by the last token as well. "made by context": it is lossless on the given rows, and
     #: refuted on those made from them. "alike in all contexts": neither show whether it reads those of another position.
     rows: str
+    rows_words: str  #: `rows` as a sentence; empty when "given"
 
     def __str__(self) -> str:
         verdict = "lossless" if self.lossless else f"not lossless: {self.counterexample}"
         how = "exact" if self.exact else "doubles"
+        by_context = f"by context: {self.rows_words}\n" if self.rows_words else ""
         return (
             f"{self.rule}, gamma = {self.gamma} ({how}, {self.branches} branches): {verdict}\n"
-            f"target {_shown(self.target)}\ndraft {_shown(self.draft)}\n{_ROWS_WORDS[self.rows]}"
+            f"{by_context}target {_shown(self.target)}\ndraft {_shown(self.draft)}\n"
             f"total variation {self.tv}, acceptance {self.acceptance}, tokens per round {self.expected_emitted}"
         )
 
@@ -77,13 +79,6 @@ class Proof:
         rows[2:2] = [("target", _shown(self.target)), ("draft", _shown(self.draft)), ("rows", self.rows)]
         return _html.table(("", "value"), rows)
 
-
-_ROWS_WORDS = {
-    "given": "",
-    "also made by context": "by context: also on rows made from those above that differ by the last token\n",
-    "made by context": "by context: lossless on the given rows, but not on those above, made from them to differ by the last token\n",
-    "alike in all contexts": "by context: the rows are alike in every context, so that reading those of another position shows in nothing\n",
-}
 
 #: Rows of more numbers are not kept.
 _MOST_NUMBERS = 10_000
@@ -225,6 +220,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
         target=_kept(found["made_target"] or found["target"]),
         draft=_kept(found["made_draft"] or found["draft"]),
         rows=found["rows"],
+        rows_words=found["rows_words"],
     )
 
 

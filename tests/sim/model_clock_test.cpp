@@ -43,7 +43,6 @@ TEST_CASE("model clock: runs over 1, 2, ... new positions at every place") {
   const RunSeconds runs = measure_runs(target, chain(2), text, starts, 3, ClockKind::processor);
   CHECK(runs.target.size() == 3);
   CHECK(runs.draft.size() == 2);
-  for (const double seconds : runs.target) CHECK(seconds >= 0);
   // A run before the round, as long as the one that is timed.
   const Asked expected{{6, 6}, {7, 7}, {5, 6}, {7, 8}, {4, 6}, {7, 9},
                        {4, 4}, {5, 5}, {3, 4}, {5, 6}, {2, 4}, {5, 7}};
