@@ -76,7 +76,7 @@ def clock():
     return sum(os.times()[:2])
 at = []
 def send():
-    time.sleep(0.1)
+    time.sleep(AFTER / 4)
     while clock() < began + AFTER:
         time.sleep(0.005)
     at.append(clock())
@@ -101,8 +101,11 @@ def test_every_function_has_a_case_or_a_reason():
 
 @pytest.mark.parametrize("name", CASES)
 def test_interrupted(name, tmp_path):
-    program = f"SOURCE, NAME = {SOURCE!r}, {name!r}\n" + BEFORE + AROUND.replace("AFTER", "0.4").replace("CALL", CASES[name])
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-600:]
+    for after in 0.4, 0.2, 0.1, 0.05:  # sooner on a machine on which the call ends before
+        program = f"SOURCE, NAME = {SOURCE!r}, {name!r}\n" + BEFORE + AROUND.replace("AFTER", str(after)).replace("CALL", CASES[name])
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr[-600:]
+        if done.stdout != "ended by itself\n":
+            break
     assert float(done.stdout) < BOUND
     assert not [file for file in os.listdir(tmp_path) if file.endswith(".tmp")]
