@@ -15,6 +15,8 @@ namespace speclab {
 struct RuleQualityOptions {
   bool lossless = false;       ///< proved elsewhere: its output distribution is the target's
   bool argmax_target = false;  ///< the target means the argmax of its rows
+
+  auto operator<=>(const RuleQualityOptions&) const = default;
 };
 
 /// Speculative decoding as by decode_speculatively, without its overlaps. Tallied besides:

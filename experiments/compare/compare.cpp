@@ -127,7 +127,9 @@ RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, const Benchmark
 /// Throws ConfigError for a task whose intervals cannot be looked at.
 void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
   using enum Metric;
-  require_interval(cell, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup});
+  const UntilConfig& until = *cell.simulation.until;
+  require_interval(until, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup},
+                   cell.experiment->name());
   if (task.first_look < least_independent_trials) {
     throw ConfigError(
         path + "/sequences",
@@ -135,7 +137,7 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
                     "least {}",
                     task.first_look, least_independent_trials));
   }
-  require_first_look(cell, first_sequences(task.sequences, task.first_look, false).tokens());
+  require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }
 
 class CompareCell final : public PreparedCell {
@@ -164,8 +166,8 @@ class CompareCell final : public PreparedCell {
     const CellResult given = result;
     const std::size_t first = task_->first_look;
     std::optional<WantedPrecision> wanted;
-    if (config_.simulation.until)
-      wanted = wanted_precision(config_, first, task_->sequences.sequences.size(), context.confidence);
+    if (const auto interval = wanted_interval(config_))
+      wanted = wanted_precision(*interval, first, task_->sequences.sequences.size(), context.confidence);
     Measured measured;
     for (int look = 1;; ++look) {
       SequenceSet set = first_sequences(task_->sequences, first << (look - 1), look > 1);
@@ -389,7 +391,7 @@ class Compare final : public Experiment {
     const CompareSection& section = section_of(cell.config);
     const std::size_t at = index_of(section.tasks, cell, "task");
     const std::string path = fmt::format("/compare/tasks/{}", at);
-    auto task = shared_task(section.tasks[at], path, cell.config, jobs.factory());
+    auto task = shared_task(section.tasks[at], path, cell.config, jobs);
     if (cell.config.simulation.until) require_looks(cell.config, *task, path);
     BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
                                       section.tasks[at], path, *task, cell.config, jobs.factory());

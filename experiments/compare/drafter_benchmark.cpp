@@ -8,6 +8,7 @@
 
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config_error.hpp"
+#include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"
@@ -40,8 +41,8 @@ std::optional<Token> prompt_until(const TaskConfig& task, const std::string& pat
   return tokens.front();
 }
 
-BenchmarkTask make_task(const TaskConfig& config, const std::string& path, const Config& whole,
-                        ModelFactory& factory) {
+BenchmarkTask make_task(const TaskConfig& config, const std::string& path, int batches,
+                        const ConfigReader& whole, ModelFactory& factory) {
   const std::string corpus_path = path + "/corpus";
   const std::shared_ptr<const CorpusText> text = factory.text(config.corpus, corpus_path);
   if (text->held_out.empty()) {
@@ -51,12 +52,12 @@ BenchmarkTask make_task(const TaskConfig& config, const std::string& path, const
   std::optional<Model> target;
   if (config.target) {
     const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
-    target = factory.model(*config.target, request, whole.sampling).model;
+    target = factory.model(*config.target, request, whole[&Config::sampling]).model;
   }
-  const std::optional<UntilConfig>& precision = whole.simulation.until;
+  const std::optional<UntilConfig>& precision = whole[&Config::simulation].until;
   BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
-  task.sequences.seed = whole.seed;
-  task.sequences.batches = static_cast<std::uint32_t>(whole.section<CompareSection>("compare").batches);
+  task.sequences.seed = whole[&Config::seed];
+  task.sequences.batches = static_cast<std::uint32_t>(batches);
   const std::optional<Token> until = prompt_until(config, path, *text);
   const auto wanted = static_cast<std::size_t>(config.sequences);
   const auto most = static_cast<std::size_t>(config.tokens);
@@ -106,15 +107,14 @@ double BenchmarkEntry::time(const Tally& tally) const {
 }
 
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
-                                                 const Config& config, ModelFactory& factory) {
-  Json key;
-  write(task_type(), task, key["task"]);
-  write(sampling_type(), config.sampling, key["sampling"]);
-  key["seed"] = config.seed;
-  key["batches"] = config.section<CompareSection>("compare").batches;
-  if (config.simulation.until) key["most_rounds"] = config.simulation.until->most_rounds;
-  return factory.shared<BenchmarkTask>("compare " + key.dump(),
-                                       [&] { return make_task(task, path, config, factory); });
+                                                 const Config& config, JobList& jobs) {
+  const std::int32_t batches = config.section<CompareSection>("compare").batches;
+  Json others{{"batches", batches}};
+  write(task_type(), task, others["task"]);
+  const auto build = [&](const ConfigReader& reader) {
+    return make_task(task, path, batches, reader, jobs.factory());
+  };
+  return jobs.shared<BenchmarkTask>().get(config, build, others.dump());
 }
 
 BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_config,

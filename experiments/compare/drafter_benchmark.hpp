@@ -14,6 +14,8 @@
 
 namespace speclab {
 
+class JobList;
+
 /// Held-out documents to decode, and the target that decodes them.
 struct BenchmarkTask {
   std::shared_ptr<const CorpusText> text;
@@ -45,7 +47,7 @@ struct BenchmarkEntry {
 /// A task of the config, at `path`, shared between all that ask for it. Throws ConfigError where no document
 /// suits it.
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
-                                                 const Config& config, ModelFactory& factory);
+                                                 const Config& config, JobList& jobs);
 
 /// A drafter of the config on a task that is at `task_path`. Throws ConfigError.
 BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_config,

@@ -79,20 +79,17 @@ HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const Corp
 
 void CorpusSurvey::add(const Config& cell) {
   if (!cell.corpus) return;
-  const std::string key = corpus_key(*cell.corpus);
-  const auto [at, fresh] = by_key_.try_emplace(key, corpora_.size());
-  if (fresh) {
-    if (!std::filesystem::exists(cell.corpus->file)) {
-      by_key_.erase(at);
-      return;
-    }
-    corpora_.push_back({*cell.corpus, {}, {}});
+  auto cells = std::find_if(corpora_.begin(), corpora_.end(),
+                            [&](const CorpusCells& one) { return one.corpus == *cell.corpus; });
+  if (cells == corpora_.end()) {
+    if (!std::filesystem::exists(cell.corpus->file)) return;
+    cells = corpora_.insert(corpora_.end(), {*cell.corpus, {}, {}});
   }
   if (!cell.models) return;
+  const auto corpus = cells - corpora_.begin();
   for (const bool draft : {false, true}) {
-    if (!models_.insert(key + (draft ? " draft " : " target ") + model_text(cell, draft)).second) continue;
-    CorpusCells& cells = corpora_[at->second];
-    (draft ? cells.drafts : cells.targets).push_back(cell);
+    if (!models_.emplace(corpus, draft, model_text(cell, draft)).second) continue;
+    (draft ? cells->drafts : cells->targets).push_back(cell);
   }
 }
 

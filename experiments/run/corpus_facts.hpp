@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "experiments/config/config.hpp"
@@ -54,8 +54,7 @@ class CorpusSurvey {
 
  private:
   std::vector<CorpusCells> corpora_;
-  std::map<std::string, std::size_t> by_key_;
-  std::set<std::string> models_;
+  std::set<std::tuple<std::ptrdiff_t, bool, std::string>> models_;  ///< corpus, whether a draft, config
 };
 
 /// Of a text that the factory has, or reads now. Perplexities of n-grams are measured, which takes less than

@@ -57,7 +57,7 @@ class PreparedCell {
 /// How several processes can share the work of a cell.
 struct Division {
   std::uint32_t batches = 1;  ///< that can be run apart; above 1 all work of the cell is in jobs
-  std::string jobs = {};      ///< cells of one such name share jobs; empty for jobs of its own
+  std::string jobs = {};      ///< cells of one such name stay together, since they share jobs; empty: alone
 };
 /// Of a cell whose jobs decode, or measure acceptance, from the set-up of its config.
 Division division_of_decoding(const Config& cell);

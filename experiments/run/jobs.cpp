@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/stop.hpp"
 #include "experiments/config/config_error.hpp"
@@ -19,19 +18,6 @@
 namespace speclab {
 
 namespace {
-
-/// What the set-up, and nothing but the set-up, depends on.
-std::string setup_key(const Config& config) {
-  std::set<std::string> names{"models", "corpus", "sampling", "rule", "simulation", "seed", "engine"};
-  if (depends_on_gamma(config.rule, config.gamma)) names.insert({"gamma", "cost"});
-  if (config.simulation.until) names.insert("cost");  // which decides about the width of some intervals
-  const Json json = config_json(config);
-  std::string key;
-  for (const auto& [name, value] : json.items()) {
-    if (names.contains(name)) key += value.dump() + "\n";
-  }
-  return key;
-}
 
 /// Throws ConfigError for texts that are sure to outgrow what a model can take: a round emits at least one
 /// token, after as many as it drafted.
@@ -81,20 +67,23 @@ Independence independence_of_contexts(const SimulationSize& simulation) {
 }
 
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {
-  auto& setup = setups_[setup_key(config)];
-  if (!setup) {
-    auto recorded = recorded_setup(config, factory_);
-    setup = std::make_shared<const Setup>(recorded ? *std::move(recorded) : build_setup(config, factory_));
-  }
-  return setup;
+  return setups_.get(config, [&](const ConfigReader& reader) {
+    auto recorded = recorded_setup(reader, factory_);
+    return recorded ? *std::move(recorded) : build_setup(reader, factory_);
+  });
 }
 
-Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind) {
-  Job*& job = by_key_[{setup.get(), gamma, kind}];
+Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
+                         const RuleQualityOptions& options) {
+  Job*& job = by_inputs_[{setup.get(), gamma, kind, options}];
   if (job != nullptr) return *job;
   require_context(*setup, gamma);
-  job =
-      &jobs_.emplace_back(Job{.kind = kind, .setup = setup, .simulation = setup->simulation, .gamma = gamma});
+  job = &jobs_.emplace_back(Job{.kind = kind,
+                                .setup = setup,
+                                .simulation = setup->simulation,
+                                .gamma = gamma,
+                                .quality_options = options,
+                                .wanted = setup->wanted});
   return *job;
 }
 
@@ -114,9 +103,7 @@ Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
 
 Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
                            const RuleQualityOptions& options) {
-  Job& job = shared_job(setup, gamma, JobKind::rule_quality);
-  job.quality_options = options;
-  return job;
+  return shared_job(setup, gamma, JobKind::rule_quality, options);
 }
 
 Job& JobList::independent_acceptances(const Config& config, double alpha) {
@@ -124,12 +111,13 @@ Job& JobList::independent_acceptances(const Config& config, double alpha) {
                                 .simulation = simulation_size(config),
                                 .gamma = config.gamma,
                                 .alpha = alpha,
-                                .engine = EngineUsed::iid});
+                                .engine = EngineUsed::iid,
+                                .wanted = wanted_interval(config)});
 }
 
 void JobList::clear() {
   setups_.clear();
-  by_key_.clear();
+  by_inputs_.clear();
   prepared_.clear();
   jobs_.clear();
 }
@@ -138,15 +126,18 @@ std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) {
     if (job.done) continue;
-    total += job.precision ? job.precision->until.most_rounds : job.simulation.total_to_run();
+    total += job.precision ? job.precision->interval.until.most_rounds : job.simulation.total_to_run();
   }
   return total;
 }
 
 Division division_of_decoding(const Config& cell) {
   const SimulationSize simulation = simulation_size(cell);
-  return {simulation.has_independent_trials() ? simulation.cut().count() : 1,
-          fmt::format("{}{}", setup_key(cell), cell.gamma)};
+  Json same = config_json(cell);
+  // Decoding depends on neither. Where it does depend on the cost, a shard only gets more cells than it
+  // might.
+  for (const char* key : {"cost", "input_rounding"}) same.erase(key);
+  return {simulation.has_independent_trials() ? simulation.cut().count() : 1, same.dump()};
 }
 
 void require_gpu_form(const Job& job) {

@@ -2,6 +2,7 @@
 // (cost, confidence, printed numbers) share one.
 #pragma once
 
+#include <any>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -12,9 +13,11 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <typeindex>
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_reader.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/job_part.hpp"
 #include "experiments/run/setup.hpp"
@@ -39,8 +42,9 @@ struct Job {
   double alpha = 0;                         ///< of independent acceptances
   RuleQualityOptions quality_options = {};  ///< of rule quality
   EngineUsed engine = EngineUsed::plain;
-  std::string why_plain = {};  ///< why the fast engine, which was to run, did not; else empty
-  std::optional<WantedPrecision> precision = {};  ///< none: a simulation of one size
+  std::string why_plain = {};                 ///< why the fast engine, which was to run, did not; else empty
+  std::optional<WantedInterval> wanted = {};  ///< none: a simulation of one size
+  std::optional<WantedPrecision> precision = {};  ///< of the interval, once run_until has decided about it
   int looks = 0;         ///< at the precision; of one that is a part of one look alone, which
   bool precise = false;  ///< whether it was reached
   Outcome outcome = {};
@@ -65,13 +69,20 @@ class JobList {
   /// The job of this set-up, new or shared. References stay valid.
   Job& decode(const std::shared_ptr<const Setup>& setup, int gamma);
   Job& acceptance(const std::shared_ptr<const Setup>& setup);
-  /// `options` are a function of the set-up.
   Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options);
 
   /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
   Job& independent_acceptances(const Config& config, double alpha);
 
-  /// Forgets the jobs and their set-ups, but not what the factory made.
+  /// What else cells share: built from their configs, of one type each.
+  template <class T>
+  BuiltFromConfigs<T>& shared() {
+    std::any& all = shared_[typeid(T)];
+    if (!all.has_value()) all = std::make_shared<BuiltFromConfigs<T>>();
+    return *std::any_cast<const std::shared_ptr<BuiltFromConfigs<T>>&>(all);
+  }
+
+  /// Forgets the jobs and their set-ups, but not what the factory made and what else is shared.
   void clear();
 
   /// Corpora and models of all cells.
@@ -87,7 +98,8 @@ class JobList {
       const std::function<void(const Job& job)>& done = [](const Job&) {});
 
  private:
-  Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind);
+  Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
+                  const RuleQualityOptions& options = {});
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
   Outcome run_decode(Job& job, const Control& control, Backend backend);
@@ -101,8 +113,9 @@ class JobList {
   };
 
   ModelFactory factory_;
-  std::map<std::string, std::shared_ptr<const Setup>> setups_;
-  std::map<std::tuple<const Setup*, int, JobKind>, Job*> by_key_;
+  std::map<std::type_index, std::any> shared_;
+  BuiltFromConfigs<Setup> setups_;
+  std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions>, Job*> by_inputs_;
   std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };

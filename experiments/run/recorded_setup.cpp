@@ -20,10 +20,10 @@ constexpr std::array<std::string_view, 4> experiments_of_acceptance{"decode", "a
                                                                     "schedules"};
 
 /// Whether nothing but acceptance rates is asked for.
-bool rates_alone(const Config& config) { return config.experiment->name() == "acceptance"; }
+bool rates_alone(const ConfigReader& config) { return config[&Config::experiment]->name() == "acceptance"; }
 
-void refuse_what_does_not_follow(const Config& config) {
-  const std::string& experiment = config.experiment->name();
+void refuse_what_does_not_follow(const ConfigReader& config) {
+  const std::string& experiment = config[&Config::experiment]->name();
   if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
       experiments_of_acceptance.end()) {
     throw ConfigError(
@@ -32,17 +32,17 @@ void refuse_what_does_not_follow(const Config& config) {
                     "decode, acceptance, optimal_gamma and schedules",
                     experiment));
   }
-  const bool lenient_rate = rates_alone(config) && config.rule.name() == "lenient";
-  if (config.rule.name() != Config().rule.name() && !lenient_rate) {
+  const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
+  if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
     throw ConfigError(
-        config.rule.path + "/kind",
+        config[&Config::rule].path + "/kind",
         fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
                     "experiment acceptance also with \"lenient\", and "
                     "speclab plan --recording --rule knows \"block\" and rates of rows",
-                    config.rule.name()));
+                    config[&Config::rule].name()));
   }
-  for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
-    if (!sampling_of(*model, config.sampling).identity()) {
+  for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
+    if (!sampling_of(*model, config[&Config::sampling]).identity()) {
       throw ConfigError(
           model->path,
           "a recorded text is of the distribution that it was sampled from; leave out sampling options, "
@@ -50,8 +50,8 @@ void refuse_what_does_not_follow(const Config& config) {
     }
   }
   const bool prompted =
-      std::visit([](const auto& prompt) { return !prompt.empty(); }, config.simulation.prompt);
-  if (prompted || config.simulation.prompt_tokens > 0) {
+      std::visit([](const auto& prompt) { return !prompt.empty(); }, config[&Config::simulation].prompt);
+  if (prompted || config[&Config::simulation].prompt_tokens > 0) {
     throw ConfigError("/simulation",
                       "recorded models have no prompts; leave out \"prompt\" and \"prompt_tokens\"");
   }
@@ -59,9 +59,9 @@ void refuse_what_does_not_follow(const Config& config) {
 
 }  // namespace
 
-std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory) {
-  if (!config.models) return std::nullopt;
-  const auto& [target, draft] = *config.models;
+std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory) {
+  if (!config[&Config::models]) return std::nullopt;
+  const auto& [target, draft] = *config[&Config::models];
   const RecordedParameters* of_target = recorded_parameters(target);
   const RecordedParameters* of_draft = recorded_parameters(draft);
   if (of_target == nullptr && of_draft == nullptr) return std::nullopt;
@@ -88,12 +88,13 @@ std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory)
   return Setup{
       .target = Model(Recorded(ratios, rates ? Recorded::Side::target_rate : Recorded::Side::target)),
       .draft = Model(Recorded(ratios, rates ? Recorded::Side::draft_rate : Recorded::Side::draft)),
-      .rule = make_rule(config.rule, config.gamma),
-      .rule_config = config.rule,
+      .rule = make_rule(config[&Config::rule], [&] { return config[&Config::gamma]; }),
+      .rule_config = config[&Config::rule],
       .vocabulary = nullptr,
       .simulation = std::move(simulation),
+      .wanted = wanted_interval(config),
       .exact_alpha = std::nullopt,
-      .engine = config.engine};
+      .engine = config[&Config::engine]};
 }
 
 }  // namespace speclab

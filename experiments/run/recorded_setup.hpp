@@ -11,6 +11,6 @@ namespace speclab {
 /// on from one sequence to the next and from the last to the first. Throws ConfigError for whatever does not
 /// follow from two columns: another rule than token verification, sampling options, other drafts, prompts,
 /// experiments that look at rows or tokens.
-std::optional<Setup> recorded_setup(const Config& config, ModelFactory& factory);
+std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
 
 }  // namespace speclab

@@ -95,10 +95,11 @@ std::vector<std::vector<std::size_t>> blocks_of_run(const CellGrid& grid, const 
 
 /// Unless the cell looks itself, one job decides about the end of the simulation, and all work is in it.
 void prepare_until(RunCell& cell, double confidence) {
+  const std::string& experiment = cell.spec->config.experiment->name();
   if (cell.work->looks()) return;
   const std::vector<Job*>& jobs = cell.work->jobs;
-  if (jobs.size() != 1 || cell.work->works()) refuse_until(cell.spec->config);
-  run_until(*jobs.front(), cell.spec->config, confidence);
+  if (jobs.size() != 1 || cell.work->works()) refuse_until_of(experiment);
+  run_until(*jobs.front(), experiment, confidence);
 }
 
 /// `block` stays where it is: cells refer to their specs and to the jobs.

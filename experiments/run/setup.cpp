@@ -73,28 +73,31 @@ bool is_empty(const PromptConfig& prompt) {
 
 }  // namespace
 
-SimulationSize simulation_size(const Config& config) {
+SimulationSize simulation_size(const ConfigReader& config) {
+  const SimulationConfig& size = config[&Config::simulation];
   SimulationSize simulation;
-  simulation.seed = config.seed;
-  simulation.trials = config.simulation.trials;
-  simulation.length = config.simulation.length;
-  simulation.batches = config.simulation.batches;
+  simulation.seed = config[&Config::seed];
+  simulation.trials = size.trials;
+  simulation.length = size.length;
+  simulation.batches = size.batches;
   return simulation;
 }
 
-ModelRequest model_request(const Config& config, ModelFactory& factory, const Model* target) {
+ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target) {
+  const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
   return {.factory = factory,
-          .corpus = config.corpus ? &*config.corpus : nullptr,
+          .corpus = corpus ? &*corpus : nullptr,
           .corpus_path = "/corpus",
           .target = target,
           .default_vocab = {}};
 }
 
-std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory& factory,
+std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,
                                               const Vocabulary* vocabulary, std::int32_t vocab) {
-  const auto length = static_cast<std::size_t>(config.simulation.prompt_tokens);
-  if (length == 0) return {one_prompt(config.simulation.prompt, vocabulary, vocab)};
-  if (!is_empty(config.simulation.prompt)) {
+  const SimulationConfig& size = config[&Config::simulation];
+  const auto length = static_cast<std::size_t>(size.prompt_tokens);
+  if (length == 0) return {one_prompt(size.prompt, vocabulary, vocab)};
+  if (!is_empty(size.prompt)) {
     throw ConfigError("/simulation/prompt_tokens",
                       "is given together with \"prompt\"; leave one of the two out");
   }
@@ -107,11 +110,11 @@ std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory
                       fmt::format("{} is not less than the corpus's {} tokens", length, text->tokens.size()));
   }
   const std::size_t each = sizeof(std::vector<Token>) + length * sizeof(Token);
-  require_memory(static_cast<double>(each) * config.simulation.trials, "/simulation/trials",
-                 fmt::format("{} prompts of {} tokens", config.simulation.trials, length));
+  require_memory(static_cast<double>(each) * size.trials, "/simulation/trials",
+                 fmt::format("{} prompts of {} tokens", size.trials, length));
   std::vector<std::vector<Token>> prompts;
-  for (std::uint32_t trial = 0; trial < config.simulation.trials; ++trial) {
-    Philox stream(config.seed, Site{trial, 0, Draw{Use::world, 1}});
+  for (std::uint32_t trial = 0; trial < size.trials; ++trial) {
+    Philox stream(config[&Config::seed], Site{trial, 0, Draw{Use::world, 1}});
     boost::random::uniform_int_distribution<std::size_t> starts(0, text->tokens.size() - length);
     const auto start = text->tokens.begin() + static_cast<std::ptrdiff_t>(starts(stream));
     prompts.emplace_back(start, start + static_cast<std::ptrdiff_t>(length));
@@ -119,32 +122,35 @@ std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory
   return prompts;
 }
 
-Setup build_setup(const Config& config, ModelFactory& factory) {
-  if (!config.models) {
+Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
+  const std::optional<ModelPair>& models = config[&Config::models];
+  if (!models) {
     throw ConfigError("/models", fmt::format("missing; the experiment \"{}\" needs a target and a draft",
-                                             config.experiment->name()));
+                                             config[&Config::experiment]->name()));
   }
-  const auto& [target_config, draft_config] = *config.models;
+  const auto& [target_config, draft_config] = *models;
+  const Adjustment& usual_sampling = config[&Config::sampling];
   const BuiltModel target = factory.unadjusted(target_config, model_request(config, factory, nullptr));
   BuiltModel draft =
-      factory.model(draft_config, model_request(config, factory, &target.model), config.sampling);
+      factory.model(draft_config, model_request(config, factory, &target.model), usual_sampling);
   if (target.model.vocab() != draft.model.vocab()) {
     throw ConfigError(draft_config.path,
                       fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree{}",
                                   draft.model.vocab(), target.model.vocab(), what_fits(target_config)));
   }
   check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
-  const Adjustment& sampling = sampling_of(target_config, config.sampling);
+  const Adjustment& sampling = sampling_of(target_config, usual_sampling);
   Model adjusted_target = adjusted(target.model, sampling);
   SimulationSize simulation = simulation_size(config);
   simulation.prompts = build_prompts(config, factory, target.vocabulary.get(), target.model.vocab());
 
-  RuleConfig rule = config.rule;
+  RuleConfig rule = config[&Config::rule];
   if (const auto& measure = rule.entry().measure) {
-    const RulePilot pilot{adjusted_target, draft.model, simulation, config.gamma, config.cost.c};
+    const RulePilot pilot{adjusted_target, draft.model, simulation, config[&Config::gamma],
+                          config[&Config::cost].c};
     if (auto measured = measure(rule, pilot)) rule.parameters = std::move(measured);
   }
-  RulePrograms programs = make_rule(rule, config.gamma);
+  RulePrograms programs = make_rule(rule, [&] { return config[&Config::gamma]; });
   const bool argmax_target = sampling.temperature == 0 && programs.sampled->takes_argmax();
   if (argmax_target) adjusted_target = target.model;
   const std::optional<double> alpha = exact_acceptance(adjusted_target, draft.model, programs.sampled);
@@ -154,8 +160,9 @@ Setup build_setup(const Config& config, ModelFactory& factory) {
           .rule_config = std::move(rule),
           .vocabulary = target.vocabulary,
           .simulation = std::move(simulation),
+          .wanted = wanted_interval(config),
           .exact_alpha = alpha,
-          .engine = config.engine,
+          .engine = config[&Config::engine],
           .argmax_target = argmax_target};
 }
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config.hpp"
+#include "experiments/config/config_reader.hpp"
+#include "experiments/run/until.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -20,24 +21,25 @@ struct Setup {
   RuleConfig rule_config;  ///< as the config has it, with parameters that were measured on the models
   std::shared_ptr<const Vocabulary> vocabulary;  ///< of the target; null without text
   SimulationSize simulation;                     ///< with its prompts
+  std::optional<WantedInterval> wanted = {};     ///< when the simulation ends, unless it is of one size
   std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
   Engine engine = Engine::automatic;
   bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
 };
 
 /// The size of the simulation of a config, without its prompts.
-SimulationSize simulation_size(const Config& config);
+SimulationSize simulation_size(const ConfigReader& config);
 
 /// What models of a config are built from. `target` is null for the target itself.
-ModelRequest model_request(const Config& config, ModelFactory& factory, const Model* target);
+ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target);
 
 /// The prompts of a config for a target with `vocab` tokens and, when `vocabulary` is not null, these words.
 /// Throws ConfigError for tokens outside the vocabulary, and for text without one.
-std::vector<std::vector<Token>> build_prompts(const Config& config, ModelFactory& factory,
+std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,
                                               const Vocabulary* vocabulary, std::int32_t vocab);
 
 /// Builds what the config names. Throws ConfigError where parts do not fit: a file that cannot be read,
 /// vocabularies that differ, an alpha that cannot be reached, a prompt token outside the vocabulary.
-Setup build_setup(const Config& config, ModelFactory& factory);
+Setup build_setup(const ConfigReader& config, ModelFactory& factory);
 
 }  // namespace speclab

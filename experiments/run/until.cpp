@@ -20,23 +20,29 @@ namespace {
 bool is_precise(const Job& job) {
   const WantedPrecision& wanted = *job.precision;
   for (const Estimate& one :
-       estimates(job.outcome.batches, wanted.cost, wanted.confidence, independence_of_rounds(job))) {
-    if (one.name == metric_name(wanted.until.metric) && one.interval)
-      return narrow_enough(*one.interval, wanted.until);
+       estimates(job.outcome.batches, wanted.interval.cost, wanted.confidence, independence_of_rounds(job))) {
+    if (one.name == metric_name(wanted.interval.until.metric) && one.interval)
+      return narrow_enough(*one.interval, wanted.interval.until);
   }
   return false;
 }
 
 }  // namespace
 
-WantedPrecision wanted_precision(const Config& cell, std::uint64_t first, std::uint64_t most,
-                                 double confidence) {
-  const int looks = looks_at_doublings(first, most);
-  return {*cell.simulation.until, cell.cost, looks, look_confidence(confidence, looks)};
+std::optional<WantedInterval> wanted_interval(const ConfigReader& config) {
+  const std::optional<UntilConfig>& until = config[&Config::simulation].until;
+  if (!until) return std::nullopt;
+  return WantedInterval{*until, config[&Config::cost]};
 }
 
-void require_first_look(const Config& cell, std::uint64_t rounds) {
-  const std::uint64_t most = cell.simulation.until->most_rounds;
+WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t first, std::uint64_t most,
+                                 double confidence) {
+  const int looks = looks_at_doublings(first, most);
+  return {interval, looks, look_confidence(confidence, looks)};
+}
+
+void require_first_look(const UntilConfig& until, std::uint64_t rounds) {
+  const std::uint64_t most = until.most_rounds;
   if (rounds <= most) return;
   throw ConfigError("/simulation/until/most_rounds",
                     fmt::format("{} is less than the {} rounds before the first look; give more, or begin "
@@ -50,26 +56,28 @@ bool narrow_enough(const Interval& interval, const UntilConfig& until) {
   return known && interval.half_width() <= until.half_width * unit;
 }
 
-void require_interval(const Config& cell, const std::vector<Metric>& known) {
-  const Metric metric = cell.simulation.until->metric;
+void require_interval(const UntilConfig& until, const std::vector<Metric>& known,
+                      const std::string& experiment) {
+  const Metric metric = until.metric;
   if (std::find(known.begin(), known.end(), metric) != known.end()) return;
   std::vector<std::string> names;
   for (const Metric one : known) names.push_back(metric_name(one));
   throw ConfigError("/simulation/until/metric",
                     fmt::format("\"{}\" has no interval in \"{}\"; choose {}", metric_name(metric),
-                                cell.experiment->name(), fmt::join(names, ", ")));
+                                experiment, fmt::join(names, ", ")));
 }
 
-void run_until(Job& job, const Config& cell, double confidence) {
+void run_until(Job& job, const std::string& experiment, double confidence) {
   if (job.precision) return;  // of another cell, too
   const bool decodes = job.kind == JobKind::decode || job.kind == JobKind::independent_acceptances;
-  if (!decodes && job.kind != JobKind::acceptance) refuse_until(cell);
+  if (!decodes && job.kind != JobKind::acceptance) refuse_until_of(experiment);
   using enum Metric;
   std::vector<Metric> known{alpha_overlap};
   if (decodes)
     known.insert(known.end(), {alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
                                speedup, operations, memory_accesses});
-  require_interval(cell, known);
+  const UntilConfig& until = job.wanted.value().until;
+  require_interval(until, known, experiment);
   if (job.simulation.prompts.size() > 1) {
     throw ConfigError(
         "/simulation/until",
@@ -77,17 +85,17 @@ void run_until(Job& job, const Config& cell, double confidence) {
         "\"trials\" alone");
   }
   const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
-  if (cell.simulation.trials < least) {
+  if (job.simulation.trials < least) {
     throw ConfigError("/simulation/trials",
                       fmt::format("{} is too few to look at an interval after them; \"until\" begins with at "
                                   "least {}",
-                                  cell.simulation.trials, least));
+                                  job.simulation.trials, least));
   }
   job.simulation = doubling_size(job.simulation);
-  require_first_look(cell, job.simulation.total());
+  require_first_look(until, job.simulation.total());
   const std::uint64_t most_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
-  job.precision = wanted_precision(cell, job.simulation.total(),
-                                   std::min(cell.simulation.until->most_rounds, most_by_trials), confidence);
+  job.precision = wanted_precision(*job.wanted, job.simulation.total(),
+                                   std::min(until.most_rounds, most_by_trials), confidence);
 }
 
 void look_until_precise(Job& job, const std::function<Outcome()>& run) {
@@ -116,11 +124,11 @@ BatchSpan batches_of_look(const SimulationSize& size, int look) {
   return {look == 1 ? 0 : batches / 2, batches};
 }
 
-void refuse_until(const Config& cell) {
+void refuse_until_of(const std::string& experiment) {
   throw ConfigError("/simulation/until",
                     fmt::format("is for decode, acceptance, iid and compare; \"{}\" simulates what "
                                 "\"trials\" and \"length\" say",
-                                cell.experiment->name()));
+                                experiment));
 }
 
 void refuse_until(const Config& config, const std::string& what) {

@@ -25,6 +25,8 @@ struct GgufOptions {
   std::int32_t threads = 1;  ///< of one run
   /// Bytes for rows that are kept, so that a context which comes again costs no run; 0: none are kept.
   std::size_t kept_rows = std::size_t{64} << 20U;
+
+  bool operator==(const GgufOptions&) const = default;
 };
 
 /// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits),

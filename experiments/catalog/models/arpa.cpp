@@ -18,12 +18,12 @@ struct ArpaParameters {
 };
 
 BuiltModel make_arpa(const ArpaParameters& parameters, const std::string& path, const ModelRequest& request) {
-  const std::string key =
-      fmt::format("arpa {} {} {}", parameters.order, parameters.row_error, parameters.file);
   try {
-    const auto read = request.factory.shared<ArpaModel>(key, [&] {
-      return read_arpa(parameters.file, RowSums::renormalised, parameters.order, parameters.row_error);
-    });
+    const auto read = request.factory.shared(
+        [](const std::string& file, int order, double row_error, const SharedPlace&) {
+          return read_arpa(file, RowSums::renormalised, order, row_error);
+        },
+        path, parameters.file, parameters.order, parameters.row_error);
     return {Model(std::shared_ptr<const NgramModel>(read, &read->model)),
             std::shared_ptr<const Vocabulary>(read, &read->vocabulary)};
   } catch (const ModelError& error) {

@@ -36,6 +36,18 @@ void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& opti
                   rows / mega));
 }
 
+/// The words of a file's tokens; `chat`: with what marks a prompt.
+std::shared_ptr<const Vocabulary> gguf_vocabulary(const std::string& file, bool chat, const std::string& path,
+                                                  ModelFactory& factory) {
+  return factory.shared(
+      [](const std::string& of, bool marks, const SharedPlace& place) {
+        std::shared_ptr<const TokenCoder> coder = gguf_tokenizer(of, place.path, place.factory);
+        if (marks) coder = std::make_shared<const ChatCoder>(gguf_tokenizer(of, place.path, place.factory));
+        return Vocabulary::coded(Tokenization::gguf, std::move(coder));
+      },
+      path, file, chat);
+}
+
 /// The model seen in the tokens of another file.
 BuiltModel mapped(const GgufParameters& own, const std::string& path,
                   const std::shared_ptr<const GgufModel>& model,
@@ -47,28 +59,21 @@ BuiltModel mapped(const GgufParameters& own, const std::string& path,
     throw ConfigError(path + "/tokens_of",
                       fmt::format("no token of {} is written as one of {}", own.tokens_of, own.file));
   }
-  const auto vocabulary = request.factory.shared<Vocabulary>(
-      "gguf vocabulary false " + own.tokens_of, [&] { return Vocabulary::coded(Tokenization::gguf, seen); });
-  return {Model(std::move(made)), vocabulary};
+  return {Model(std::move(made)),
+          gguf_vocabulary(own.tokens_of, false, path + "/tokens_of", request.factory)};
 }
 
 BuiltModel make_gguf(const GgufParameters& own, const std::string& path, const ModelRequest& request) {
   const auto tokenizer = gguf_tokenizer(own.file, path + "/file", request.factory);
-  const GgufOptions options = options_of(own);
-  const std::string key =
-      fmt::format("gguf {} {} {} {} {}", own.context, options.batch, own.threads, own.kept_rows, own.file);
-  const auto model = request.factory.shared<GgufModel>(key, [&] {
-    require_gguf_memory(*tokenizer, options, path + "/file");
-    return GgufModel(tokenizer, options);
-  });
+  const auto model = request.factory.shared(
+      [](const std::string& file, const GgufOptions& options, const SharedPlace& place) {
+        const auto read = gguf_tokenizer(file, place.path, place.factory);
+        require_gguf_memory(*read, options, place.path);
+        return GgufModel(read, options);
+      },
+      path + "/file", own.file, options_of(own));
   if (!own.tokens_of.empty()) return mapped(own, path, model, tokenizer, request);
-  const auto vocabulary =
-      request.factory.shared<Vocabulary>(fmt::format("gguf vocabulary {} {}", own.chat, own.file), [&] {
-        std::shared_ptr<const TokenCoder> coder = tokenizer;
-        if (own.chat) coder = std::make_shared<const ChatCoder>(tokenizer);
-        return Vocabulary::coded(Tokenization::gguf, std::move(coder));
-      });
-  return {Model(model), vocabulary};
+  return {Model(model), gguf_vocabulary(own.file, own.chat, path + "/file", request.factory)};
 }
 
 }  // namespace
@@ -76,7 +81,8 @@ BuiltModel make_gguf(const GgufParameters& own, const std::string& path, const M
 std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, const std::string& path,
                                                     ModelFactory& factory) {
   try {
-    return factory.shared<GgufTokenizer>("gguf tokenizer " + file, [&] { return GgufTokenizer(file); });
+    return factory.shared([](const std::string& of, const SharedPlace&) { return GgufTokenizer(of); }, path,
+                          file);
   } catch (const ModelError& error) {
     const bool from_setup = file == "data/smollm2-135m.gguf" && !std::filesystem::exists(file);
     throw ConfigError(

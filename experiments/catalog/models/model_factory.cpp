@@ -10,8 +10,9 @@
 namespace speclab {
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus, const std::string& path) {
-  return shared<CorpusText>("corpus " + corpus_key(corpus),
-                            [&] { return load_corpus_text(corpus, path, *this); });
+  return shared([](const CorpusConfig& given,
+                   const SharedPlace& place) { return load_corpus_text(given, place.path, place.factory); },
+                path, corpus);
 }
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request) {
@@ -58,12 +59,6 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
                                         "share one vocabulary",
                                         id, draft->text(id), target->text(id)));
   }
-}
-
-std::string corpus_key(const CorpusConfig& corpus) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{} {} {} {}", corpus.file, corpus.translation, corpus.tokenizer,
-                     corpus.prompt_field, corpus.output_field, static_cast<int>(corpus.tokenization),
-                     corpus.vocabulary, corpus.hold_out, corpus.document_tokens);
 }
 
 std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,

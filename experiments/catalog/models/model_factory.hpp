@@ -8,12 +8,25 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <vector>
 
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/config/corpus_config.hpp"
 
 namespace speclab {
+
+class ModelFactory;
+
+/// Where something that models share is asked for.
+struct SharedPlace {
+  const std::string& path;  ///< JSON pointer, for errors
+  ModelFactory& factory;
+};
 
 /// Used by one thread at a time.
 class ModelFactory {
@@ -34,20 +47,29 @@ class ModelFactory {
   /// A model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
 
-  /// What several models share, made by `make()` at its first use. `key` stands for everything that it
-  /// depends on, and begins with what it is: one key is used with one type. Nothing is stored when `make`
-  /// throws.
-  template <class T, class Make>
-  std::shared_ptr<const T> shared(const std::string& key, const Make& make) {
-    const auto found = shared_.find(key);
-    if (found != shared_.end()) return std::any_cast<const std::shared_ptr<const T>&>(found->second);
-    const auto made = std::make_shared<const T>(make());
-    shared_.emplace(key, made);
+  /// What several models share: `make(parts..., where)`, made at the first use with parts that are equal to
+  /// these. `make` captures nothing, so that it depends on nothing else; `where` is for errors and for what
+  /// is shared in turn. Nothing is stored when `make` throws.
+  template <class Make, class... Parts>
+  auto shared(Make make, const std::string& path, const Parts&... parts) {
+    static_assert(std::is_empty_v<Make>, "captures what is not in the parts");
+    using T = std::invoke_result_t<Make, const Parts&..., const SharedPlace&>;
+    using Known = std::vector<std::pair<std::tuple<Parts...>, std::shared_ptr<const T>>>;
+    const std::type_index kind = typeid(std::pair<Make, Known>);
+    if (const auto found = shared_.find(kind); found != shared_.end()) {
+      for (const auto& [of, made] : *std::any_cast<const std::shared_ptr<Known>&>(found->second)) {
+        if (of == std::tie(parts...)) return made;
+      }
+    }
+    auto made = std::make_shared<const T>(make(parts..., SharedPlace{path, *this}));
+    std::any& known = shared_[kind];
+    if (!known.has_value()) known = std::make_shared<Known>();
+    std::any_cast<const std::shared_ptr<Known>&>(known)->emplace_back(std::tuple<Parts...>(parts...), made);
     return made;
   }
 
  private:
-  std::map<std::string, std::any> shared_;
+  std::map<std::type_index, std::any> shared_;
 };
 
 /// Sampling options of a model: its own, or else the config's.
@@ -70,9 +92,6 @@ Field vocab_field() {
 /// Throws ConfigError at `path` when two vocabularies of one size have different words for an id. Null stands
 /// for a model without text, which goes with any.
 void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path);
-
-/// Text that stands for everything that the tokens of a corpus depend on.
-std::string corpus_key(const CorpusConfig& corpus);
 
 /// The rows of a model as its config writes them, exactly, for proofs; none for rows that are computed and
 /// for models with sampling options. `target` has the target's rows, when the model is a draft and they are

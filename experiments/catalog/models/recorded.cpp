@@ -46,21 +46,22 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
                                                            const std::string& column, const std::string& path,
                                                            ModelFactory& factory) {
   const std::string draft = parameters.draft_file.value_or("");
-  return factory.shared<std::vector<double>>(
-      fmt::format("recorded {} {} {}", parameters.file, draft, column), [&] {
+  return factory.shared(
+      [](const std::string& file, const std::string& draft_file, const std::string& of,
+         const SharedPlace& place) {
         try {
-          const Recording recording = read_recording(parameters.file, draft, nullptr, column).recording;
+          const Recording recording = read_recording(file, draft_file, nullptr, of).recording;
           if (recording.by_depth()) {
             throw UsageError(
                 fmt::format("{}: has one column per depth, which a model does not know; use speclab plan "
                             "--recording",
-                            parameters.file));
+                            file));
           }
           if (!recording.drawn) {
             throw UsageError(
                 fmt::format("{}: its text was given to the target, not drawn from it; nothing follows for "
                             "rounds",
-                            parameters.file));
+                            file));
           }
           std::vector<double> ratios;
           for (std::size_t i = 0; i < recording.size(); ++i) {
@@ -68,9 +69,10 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
           }
           return ratios;
         } catch (const UsageError& error) {
-          throw ConfigError(path + "/file", error.what());
+          throw ConfigError(place.path + "/file", error.what());
         }
-      });
+      },
+      path, parameters.file, draft, column);
 }
 
 }  // namespace speclab

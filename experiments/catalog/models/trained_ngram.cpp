@@ -1,7 +1,5 @@
 #include "experiments/catalog/models/trained_ngram.hpp"
 
-#include <fmt/format.h>
-
 #include <span>
 
 #include "sim/models/kneser_ney.hpp"
@@ -14,16 +12,16 @@ BuiltModel trained_ngram(ModelRequest request, int order, const TrainingText& tr
     request.corpus = &*training.corpus;
     request.corpus_path = path + "/corpus";
   }
-  const CorpusPart part = training.part;
   const std::shared_ptr<const CorpusText> text = request.factory.text(request);
-  const std::string key =
-      fmt::format("ngram {} {} {}", order, static_cast<int>(part), corpus_key(*request.corpus));
-  const auto model = request.factory.shared<NgramModel>(key, [&] {
-    std::span<const Token> tokens(text->tokens);
-    if (part == CorpusPart::first_half) tokens = tokens.first(tokens.size() / 2);
-    if (part == CorpusPart::second_half) tokens = tokens.subspan(tokens.size() / 2);
-    return train_kneser_ney(tokens, text->vocabulary.size(), order);
-  });
+  const auto model = request.factory.shared(
+      [](const CorpusConfig& corpus, CorpusPart of, int longest, const SharedPlace& place) {
+        const auto whole = place.factory.text(corpus, place.path);
+        std::span<const Token> tokens(whole->tokens);
+        if (of == CorpusPart::first_half) tokens = tokens.first(tokens.size() / 2);
+        if (of == CorpusPart::second_half) tokens = tokens.subspan(tokens.size() / 2);
+        return train_kneser_ney(tokens, whole->vocabulary.size(), longest);
+      },
+      request.corpus_path, *request.corpus, training.part, order);
   return {Model(model), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
 }
 

@@ -16,10 +16,12 @@ BuiltModel make_translation(const TranslationParameters& parameters, const std::
                             const ModelRequest& request) {
   const std::shared_ptr<const CorpusText> text = request.factory.text(request);
   if (!text->separator) throw ConfigError(path, "needs a corpus with a \"translation\"");
-  const std::string key = fmt::format("translation {} {}", parameters.order, corpus_key(*request.corpus));
-  const auto trained = request.factory.shared<TranslationModel>(key, [&] {
-    return *train_translation(text->documents, *text->separator, text->vocabulary.size(), parameters.order);
-  });
+  const auto trained = request.factory.shared(
+      [](const CorpusConfig& corpus, int order, const SharedPlace& place) {
+        const auto whole = place.factory.text(corpus, place.path);
+        return *train_translation(whole->documents, *whole->separator, whole->vocabulary.size(), order);
+      },
+      request.corpus_path, *request.corpus, parameters.order);
   return {Model(trained->with(parameters)), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
 }
 

@@ -57,18 +57,23 @@ bool expected_lossless(const RuleConfig& rule, double temperature) {
 }
 
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma) {
-  return rule.entry().make(rule, RuleRequest(gamma));
+  return make_rule(rule, [gamma] { return gamma; });
 }
 
-bool depends_on_gamma(const RuleConfig& rule, std::int32_t gamma) {
-  if (rule.entry().measure) return true;
-  const RuleRequest request(gamma);
-  rule.entry().make(rule, request);
-  return request.asked_for_gamma();
+RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma) {
+  return rule.entry().make(rule, RuleRequest(std::move(gamma)));
 }
 
 void require_every_gamma(const RuleConfig& rule, const std::string& what) {
-  if (!depends_on_gamma(rule, 1)) return;
+  // A rule whose parameters may be measured is measured for one gamma.
+  bool asked = rule.entry().measure != nullptr;
+  if (!asked) {
+    make_rule(rule, [&] {
+      asked = true;
+      return 1;
+    });
+  }
+  if (!asked) return;
   throw ConfigError(
       rule.path + "/kind",
       fmt::format("\"{}\" is made for one gamma, and {} uses several with one program; choose a "

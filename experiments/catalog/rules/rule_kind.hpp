@@ -23,22 +23,17 @@ namespace speclab {
 /// rule to it.
 enum class ExpectedLossless { always, at_temperature_zero, never };
 
-/// What a rule may need beyond its own parameters. Remembers what was asked, so that a rule which does not
-/// ask for gamma serves every gamma.
+/// What a rule may need beyond its own parameters.
 class RuleRequest {
  public:
-  explicit RuleRequest(std::int32_t gamma) : gamma_(gamma) {}
+  /// Of a gamma that is asked for only by rules that differ by it.
+  explicit RuleRequest(std::function<std::int32_t()> gamma) : gamma_(std::move(gamma)) {}
 
   /// Drafted tokens per round.
-  std::int32_t gamma() const {
-    asked_for_gamma_ = true;
-    return gamma_;
-  }
-  bool asked_for_gamma() const { return asked_for_gamma_; }
+  std::int32_t gamma() const { return gamma_(); }
 
  private:
-  std::int32_t gamma_;
-  mutable bool asked_for_gamma_ = false;
+  std::function<std::int32_t()> gamma_;
 };
 
 /// A rule with everything that was compiled for it.
@@ -92,9 +87,8 @@ bool expected_lossless(const RuleConfig& rule, double temperature);
 
 /// The programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-
-/// Whether those differ, or may differ, for another gamma or cost: found by making them once.
-bool depends_on_gamma(const RuleConfig& rule, std::int32_t gamma);
+/// The same; `gamma` is called only by rules that differ by it.
+RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma);
 
 /// Throws ConfigError for a rule that is made for one gamma, where `what` needs one program for several.
 void require_every_gamma(const RuleConfig& rule, const std::string& what);

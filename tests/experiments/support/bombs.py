@@ -81,13 +81,14 @@ with tempfile.TemporaryDirectory() as scratch:
     small.write_text("vllm:spec_decode_num_drafts_total 4\n")
     refused("plan --since zeros.gz", "zeros.gz", "plan", "--log", "before.prom", "--since", "zeros.gz", "--c", "0.1")
 
-    archives = [npz_of("rows.npz", f"(1, {3_900_000_000 // 8})", "<f8", 3_900_000_000), lying_npz("lying.npz")]
-    for name in archives:
+    size = 3_900_000_000 // block * block
+    for name in npz_of("rows.npz", f"(1, {size // 8})", "<f8", size), lying_npz("lying.npz"):
         (folder / "table.json").write_text(json.dumps({"title": "bomb", "models": {"target": {"kind": "table", "file": name}, "draft": {"kind": "uniform"}}}))
         refused(f"run with a table of {name}", name, "run", "table.json", "--out", "out")
         refused(f"convert {name}", name, "convert", name, "--out", "table.csv")
-        (folder / "check.json").write_text(json.dumps(
-            {"title": "bomb", "models": {"target": {"kind": "table", "rows": [[0.5, 0.5]]}, "draft": {"kind": "uniform"}}}))
+    (folder / "check.json").write_text(json.dumps(
+        {"title": "bomb", "models": {"target": {"kind": "table", "rows": [[0.5, 0.5]]}, "draft": {"kind": "uniform"}}}))
+    for name in npz_of("ids.npz", f"({size // 64}, 8)", "<i8", size), "lying.npz":
         refused(f"check --samples {name}", name, "check", "check.json", "--samples", name)
     with zipfile.ZipFile(folder / "recording.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for array, shape, kind in (("target", (60000, 4096), "<f4"), ("draft", (60000, 4096), "<f4"), ("tokens", (60000,), "<i8")):

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tests/experiments/catalog/models/built_model.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
@@ -44,33 +45,42 @@ TEST_CASE("a model's own sampling options stand instead of the config's") {
         doctest::Approx(0.5));
 }
 
-TEST_CASE("what is shared is made once, and not kept when making it fails") {
+TEST_CASE("what is shared is made once for parts that are equal, and not kept when making it fails") {
   ModelFactory factory;
-  int made = 0;
-  const auto number = [&] { return ++made; };
-  CHECK_THROWS_AS(factory.shared<int>("number", []() -> int { throw std::runtime_error("no"); }),
-                  std::runtime_error);
-  const auto first = factory.shared<int>("number", number);
-  CHECK(factory.shared<int>("number", number) == first);
-  CHECK(*first == 1);
-  CHECK(*factory.shared<int>("another", number) == 2);
+  static int made = 0;
+  made = 0;
+  const auto number = [](int part, const std::string&, const SharedPlace& place) {
+    if (place.path == "/refused") throw std::runtime_error("no");
+    return part + ++made;
+  };
+  const std::string text = "text";
+  CHECK_THROWS_AS(factory.shared(number, "/refused", 10, text), std::runtime_error);
+  const auto first = factory.shared(number, "/a", 10, text);
+  CHECK(*first == 11);
+  CHECK(factory.shared(number, "/b", 10, text) == first);
+  CHECK(*factory.shared(number, "/a", 20, text) == 22);
+  CHECK(*factory.shared(number, "/a", 10, text + "s") == 13);
+  CHECK(*factory.shared([](int part, const std::string&, const SharedPlace&) { return part; }, "/a", 10,
+                        text) == 10);
+  CHECK(factory.shared(number, "/a", 10, text) == first);
 }
 
 TEST_CASE("texts are shared by all that their tokens depend on") {
+  const TempFile words("a b c a b d a b\fc d e a\fb c a d\n");
   CorpusConfig corpus;
-  corpus.file = "a b";
-  const std::string key = corpus_key(corpus);
+  corpus.file = words.path().string();
+  corpus.hold_out = 3;
+  ModelFactory factory;
+  const auto first = factory.text(corpus, "/corpus");
+  CHECK(factory.text(CorpusConfig(corpus), "/elsewhere") == first);
   for (const auto& change :
-       {+[](CorpusConfig& c) { c.file.pop_back(); }, +[](CorpusConfig& c) { c.vocabulary = 9; },
-        +[](CorpusConfig& c) { c.hold_out = 2; }, +[](CorpusConfig& c) { c.document_tokens = 2; },
-        +[](CorpusConfig& c) { c.translation.push_back('b'); },
-        +[](CorpusConfig& c) { c.prompt_field = "p"; }, +[](CorpusConfig& c) { c.output_field = "o"; },
+       {+[](CorpusConfig& c) { c.vocabulary = 3; }, +[](CorpusConfig& c) { c.hold_out = 2; },
+        +[](CorpusConfig& c) { c.document_tokens = 2; },
         +[](CorpusConfig& c) { c.tokenization = Tokenization::bytes; }}) {
     CorpusConfig other = corpus;
     change(other);
-    CHECK(corpus_key(other) != key);
+    CHECK(factory.text(other, "/corpus") != first);
   }
-  CHECK(corpus_key(CorpusConfig(corpus)) == key);
 }
 
 TEST_CASE("two vocabularies must name the same words") {
