@@ -34,12 +34,12 @@ sources="explorer/engine.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
   analysis/cost/speculation_cost.cpp
-  experiments/plan/acceptance_file.cpp experiments/plan/all_log_formats.cpp experiments/plan/log_format.cpp
-  experiments/plan/log_source.cpp experiments/plan/named_columns.cpp experiments/plan/json_records.cpp
-  experiments/plan/prometheus_page.cpp experiments/plan/log_formats/*.cpp experiments/recording/json_document.cpp
-  experiments/plan/planning.cpp experiments/plan/device_plan.cpp
-  experiments/plan/server_settings.cpp
-  experiments/config/json_io.cpp experiments/config/config_error.cpp
+  experiments/advisor/acceptance_file.cpp experiments/advisor/all_log_formats.cpp experiments/advisor/log_format.cpp
+  experiments/advisor/log_source.cpp experiments/advisor/named_columns.cpp experiments/advisor/json_records.cpp
+  experiments/advisor/prometheus_page.cpp experiments/advisor/log_formats/*.cpp experiments/recording/json_document.cpp
+  experiments/advisor/planning.cpp experiments/advisor/device_plan.cpp
+  experiments/advisor/server_settings.cpp
+  experiments/format/json_io.cpp experiments/format/config_error.cpp
   experiments/support/csv_reader.cpp experiments/support/printable.cpp experiments/support/shell_word.cpp
   experiments/support/text_files.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
@@ -48,7 +48,7 @@ sources="explorer/engine.cpp
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
   analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
-  experiments/recording/recording_plan.cpp experiments/recording/log_probability.cpp
+  experiments/advisor/recording_plan.cpp experiments/recording/log_probability.cpp
   experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp
   experiments/recording/array_rows.cpp"
 formats="experiments/recording/formats/csv.cpp experiments/recording/formats/json_lines.cpp

@@ -15,7 +15,7 @@
 
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/data_files.hpp"

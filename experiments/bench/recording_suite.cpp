@@ -9,11 +9,11 @@
 #include <fstream>
 #include <functional>
 
+#include "experiments/advisor/recording_plan.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/config/result_fields.hpp"
-#include "experiments/recording/recording_plan.hpp"
-#include "experiments/report/cells.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/page.hpp"
 #include "experiments/support/machine.hpp"
 
 namespace speclab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/fields.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

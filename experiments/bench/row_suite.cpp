@@ -14,9 +14,9 @@
 #include "core/rules/token.hpp"
 #include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/config/result_fields.hpp"
-#include "experiments/report/cells.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/page.hpp"
 #include "experiments/support/machine.hpp"
 #include "sim/models/logits.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/report/cells.hpp"
+#include "experiments/page/cells.hpp"
 
 namespace speclab {
 

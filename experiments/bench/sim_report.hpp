@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/bench/sim_result.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/page/page.hpp"
 
 namespace speclab {
 

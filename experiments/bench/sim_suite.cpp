@@ -17,7 +17,7 @@
 #include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"

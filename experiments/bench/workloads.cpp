@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "experiments/report/cells.hpp"
+#include "experiments/page/cells.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "sim/decode.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "experiments/config/family.hpp"
+#include "experiments/format/family.hpp"
 
 namespace speclab {
 

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/bench/kernel_dry_run.hpp"
-#include "experiments/bench/kernel_report.hpp"
-#include "experiments/bench/kernel_suite.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/kernel_lab/kernel_dry_run.hpp"
+#include "experiments/kernel_lab/kernel_report.hpp"
+#include "experiments/kernel_lab/kernel_suite.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"

@@ -7,7 +7,7 @@
 #include "experiments/bench/sim_suite.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/shell_word.hpp"

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/bench/kernel_sweep.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/kernel_check/kernel_check.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/kernel_lab/kernel_check.hpp"
+#include "experiments/kernel_lab/kernel_sweep.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "experiments/cli/run_rows.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/model_files/run_rows.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"

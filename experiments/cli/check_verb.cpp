@@ -2,18 +2,18 @@
 
 #include <cstdint>
 
-#include "experiments/check/diagnosis.hpp"
-#include "experiments/check/equality_figures.hpp"
-#include "experiments/check/equality_test.hpp"
-#include "experiments/check/sample_file.hpp"
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
+#include "experiments/verify/check/diagnosis.hpp"
+#include "experiments/verify/check/equality_figures.hpp"
+#include "experiments/verify/check/equality_test.hpp"
+#include "experiments/verify/check/sample_file.hpp"
 
 namespace speclab {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -16,7 +16,7 @@ void require_compare(const Config& config) {
   if (config.experiment == find_experiment("compare")) return;
   throw ConfigError("/experiment",
                     fmt::format("\"{}\" is not \"compare\"; `speclab run` runs other experiments",
-                                config.experiment->name()));
+                                config.experiment->name));
 }
 
 /// What `option` names, as if it had been written with --set.

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {

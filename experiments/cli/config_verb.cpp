@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/printable.hpp"

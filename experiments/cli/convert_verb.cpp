@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/model_files/model_file.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
+#include "experiments/run/model_file.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

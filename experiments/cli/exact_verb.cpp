@@ -2,12 +2,12 @@
 
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/exact/exact_analysis.hpp"
-#include "experiments/exact/exact_figures.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
+#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_figures.hpp"
 
 namespace speclab {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/report/page.hpp"
-#include "experiments/run/result_files.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/results/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 
 namespace speclab {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/page.hpp"
+#include "experiments/page/page.hpp"
 
 namespace speclab {
 

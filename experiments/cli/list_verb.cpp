@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "experiments/catalog/families.hpp"
+#include "experiments/cli/reference.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/reference.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/report/explorer_link.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/explorer_link.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/data_files.hpp"
 

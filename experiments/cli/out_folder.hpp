@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "experiments/report/page.hpp"
+#include "experiments/page/page.hpp"
 
 namespace speclab {
 

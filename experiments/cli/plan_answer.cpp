@@ -7,21 +7,21 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "experiments/advisor/config_plan.hpp"
+#include "experiments/advisor/cost_options.hpp"
+#include "experiments/advisor/plan_figures.hpp"
+#include "experiments/advisor/planning.hpp"
+#include "experiments/advisor/recording_figures.hpp"
+#include "experiments/advisor/recording_plan.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/cli/finding_page.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/plan/config_plan.hpp"
-#include "experiments/plan/cost_options.hpp"
-#include "experiments/plan/plan_figures.hpp"
-#include "experiments/plan/planning.hpp"
-#include "experiments/recording/recording_figures.hpp"
-#include "experiments/recording/recording_plan.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/until.hpp"
+#include "experiments/studies/walltime/measured_pair.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/walltime/measured_pair.hpp"
 
 namespace speclab {
 
@@ -30,9 +30,9 @@ namespace po = boost::program_options;
 namespace {
 
 template <class T>
-PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
-                     std::vector<Figure> (*figures_of)(const T&)) {
-  return {json_text_of(found), text_of(found), {}, headline_of(found), figures_of(found)};
+PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*answer_headline)(const T&),
+                     std::vector<Figure> (*answer_figures)(const T&)) {
+  return {json_text_of(found), text_of(found), {}, answer_headline(found), answer_figures(found)};
 }
 
 constexpr double largest_context = 1e8;

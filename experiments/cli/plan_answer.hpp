@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/page/page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/advisor/presets.hpp"
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/plan_answer.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/plan/presets.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/shell_word.hpp"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/decode/prediction.hpp"
+#include "experiments/studies/decode/prediction.hpp"
 
 namespace speclab {
 

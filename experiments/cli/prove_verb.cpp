@@ -4,16 +4,16 @@
 
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/prove/proof_figures.hpp"
-#include "experiments/prove/proof_task.hpp"
-#include "experiments/prove/row_proofs.hpp"
-#include "experiments/prove/survey.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/shell_word.hpp"
+#include "experiments/verify/prove/proof_figures.hpp"
+#include "experiments/verify/prove/proof_task.hpp"
+#include "experiments/verify/prove/row_proofs.hpp"
+#include "experiments/verify/prove/survey.hpp"
 
 namespace speclab {
 

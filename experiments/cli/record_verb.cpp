@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/recording/record_pair.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
+#include "experiments/run/record_pair.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"
 

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/presentation/result_section.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/results/result_files.hpp"
+#include "experiments/results/result_section.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/input_file.hpp"
-#include "experiments/run/result_files.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
 #include "experiments/support/machine.hpp"

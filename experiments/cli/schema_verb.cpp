@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/catalog/families.hpp"
+#include "experiments/cli/reference.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/reference.hpp"
 
 namespace speclab {
 

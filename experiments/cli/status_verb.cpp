@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/result_fields.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/page.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/printable.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
+#include "experiments/results/result_files.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/folder_lock.hpp"
-#include "experiments/run/result_files.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
 #include "experiments/shards/submission.hpp"

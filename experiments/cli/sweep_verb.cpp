@@ -1,6 +1,6 @@
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 
 namespace speclab {
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

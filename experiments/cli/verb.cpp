@@ -12,9 +12,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"

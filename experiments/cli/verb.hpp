@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/fields.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/fields.hpp"
+#include "experiments/results/result_files.hpp"
 #include "experiments/run/backend.hpp"
-#include "experiments/run/result_files.hpp"
 
 namespace speclab {
 

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/metric.hpp"
-#include "experiments/report/cells.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/run/metric.hpp"
 #include "experiments/support/csv_reader.hpp"
 
 namespace speclab {

@@ -9,9 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/plot/column_view.hpp"
 #include "experiments/plot/plot_plan.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -262,7 +263,7 @@ std::vector<Panel> own_figures(const PlotSource& source) {
   std::vector<Panel> panels;
   if (!source.result) return panels;
   const RunResult& run = *source.result;
-  for (Figure& figure : run.result.config.experiment->figures(run.result, run.timings)) {
+  for (Figure& figure : figures_of(run.result, run.timings)) {
     figure.id = "plot";
     panels.push_back({.figure = std::move(figure), .legend_note = formula_and_simulation});
   }

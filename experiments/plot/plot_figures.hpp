@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/page/publication.hpp"
 #include "experiments/plot/plot_table.hpp"
-#include "experiments/report/publication.hpp"
 
 namespace speclab {
 

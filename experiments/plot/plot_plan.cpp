@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

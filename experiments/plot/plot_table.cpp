@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/results/presentation.hpp"
 
 namespace speclab {
 
@@ -132,7 +133,7 @@ PlotSource read_plot_source(const std::string& file) {
     source.name = fs::absolute(path).parent_path().filename().string();
     source.result = read_run(path);
     const RunResult& run = *source.result;
-    source.table = table_of(run.result.config.experiment->csv(run.result, run.timings), path.string());
+    source.table = table_of(csv_of(run.result, run.timings), path.string());
     return source;
   }
   source.name = path.stem().string();

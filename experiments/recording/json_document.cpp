@@ -1,6 +1,6 @@
 #include "experiments/recording/json_document.hpp"
 
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/support/csv_reader.hpp"
 
 namespace speclab {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json.hpp"
 
 namespace speclab {
 

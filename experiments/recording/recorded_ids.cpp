@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/recording/recording_source.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/large_files.hpp"
 #include "experiments/recording/recording_format.hpp"
-#include "experiments/support/large_files.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/text_files.hpp"

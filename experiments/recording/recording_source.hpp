@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/config/json.hpp"
+#include "experiments/format/json.hpp"
 #include "experiments/support/mapped_file.hpp"
 
 namespace speclab {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
 
 namespace speclab {

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 
 namespace speclab {
 
@@ -258,7 +258,7 @@ CellGrid::CellGrid(const Config& config, bool cut) {
   size_ = 1;
   for (const std::size_t extent : extents_) size_ *= extent;
   plan_ = std::make_unique<const GridPlan>(std::move(plan));
-  if (!cut || !config.experiment->cuts_cells()) return;
+  if (!cut || !config.experiment->parts) return;
   std::size_t end = 0;
   for (std::size_t i = 0; i < size_; ++i) ends_.push_back(end += config.experiment->parts(uncut(i)).size());
   size_ = end;

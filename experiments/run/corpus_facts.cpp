@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/corpus_config.hpp"
-#include "experiments/config/result_fields.hpp"
-#include "experiments/model_files/model_file.hpp"
-#include "experiments/model_files/perplexity.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/run/model_file.hpp"
+#include "experiments/run/perplexity.hpp"
 
 namespace speclab {
 

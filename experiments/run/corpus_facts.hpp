@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "experiments/config/config.hpp"
+#include "experiments/run/config.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/config/json.hpp"
+#include "experiments/format/json.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/support/csv.hpp"
 

@@ -1,16 +1,14 @@
-// An experiment: what a config can ask for. One folder each, with its code and its presentation; one line in
-// all_experiments.cpp.
+// An experiment: what a config can ask for. One file or folder of experiments/studies each, with its code and
+// its presentation; one line in all_experiments.cpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "experiments/config/config.hpp"
-#include "experiments/report/figure.hpp"
-#include "experiments/report/page.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/timings.hpp"
 #include "sim/control.hpp"
@@ -19,6 +17,7 @@ namespace speclab {
 
 class JobList;
 struct Job;
+struct Presentation;
 
 /// One cell of a config's grid: its own config, and what stands beside it in tables.
 struct CellSpec : CaseConfig {
@@ -57,78 +56,41 @@ class PreparedCell {
 /// How several processes can share the work of a cell.
 struct Division {
   std::uint32_t batches = 1;  ///< that can be run apart; above 1 all work of the cell is in jobs
-  std::string jobs = {};      ///< cells of one such name stay together, since they share jobs; empty: alone
+  /// Cells of one such name are run together, since they are likely to share jobs, and have as many batches;
+  /// empty: alone. Results do not depend on it.
+  std::string jobs = {};
 };
-/// Of a cell whose jobs decode, or measure acceptance, from the set-up of its config.
-Division division_of_decoding(const Config& cell);
+/// Of a cell whose jobs decode, or measure acceptance, from the set-up of its config: named by all of the
+/// config but what decoding seldom depends on, its cost and `others`.
+Division division_of_decoding(const Config& cell, const std::vector<std::string>& others = {});
 
-class Experiment {
- public:
-  Experiment(std::string name, std::string sentence, std::vector<std::string> aliases = {})
-      : name_(std::move(name)), sentence_(std::move(sentence)), aliases_(std::move(aliases)) {}
-  Experiment(const Experiment&) = delete;
-  Experiment& operator=(const Experiment&) = delete;
-  virtual ~Experiment() = default;
-
-  const std::string& name() const { return name_; }
-  const std::string& sentence() const { return sentence_; }
-  const std::vector<std::string>& aliases() const { return aliases_; }
-
+/// What is left out is as most experiments have it.
+struct Experiment {
+  std::string name;
+  std::string sentence;
+  std::vector<std::string> aliases = {};
   /// Keys of the sections that it reads; results carry them with their defaults.
-  virtual std::vector<std::string> sections() const { return {}; }
-  /// Whether it cuts the cells of a config into several each, and into which.
-  virtual bool cuts_cells() const { return false; }
-  virtual std::vector<CellSpec> parts(CellSpec cell) const;
+  std::vector<std::string> sections = {};
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
-  virtual std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const = 0;
+  std::function<std::unique_ptr<PreparedCell>(const CellSpec& cell, JobList& jobs)> prepare;
+  /// Cuts a cell of a config into several; null for one that stays whole.
+  std::function<std::vector<CellSpec>(CellSpec cell)> parts = nullptr;
   /// Intervals of one cell that hold together when "simultaneous" is set. Of the metrics that are compared
   /// with formulas three are not functions of one another.
-  virtual int intervals(const Config& cell) const;
+  std::function<int(const Config& cell)> intervals = [](const Config&) { return 3; };
   /// False for results that must be measured again after an interrupt.
-  virtual bool resumable() const { return true; }
+  bool resumable = true;
   /// How several processes can share the work of a cell; by default they cannot.
-  virtual Division division(const Config& cell) const;
+  std::function<Division(const Config& cell)> division = [](const Config&) { return Division{}; };
   /// True when every simulation is a job that a GPU can run.
-  virtual bool runs_on_gpu() const { return false; }
+  bool runs_on_gpu = false;
   /// Why printed values cannot be judged, as a sentence with a remedy; empty when they can.
-  virtual std::string printed_unsupported_reason() const { return {}; }
-
+  std::string printed_unsupported_reason = {};
   /// The key and the description of CellResult::own; null when there is nothing.
-  virtual std::string own_key() const { return {}; }
-  virtual TypePtr own_result() const { return nullptr; }
-
-  /// Presentation, from results alone. Unless overridden: tables of metrics, curves or heat maps of sweeps,
-  /// one row per cell.
-  virtual std::vector<Metric> shown_metrics() const { return {}; }
-  /// What is drawn of a sweep that does not say.
-  virtual Metric figure_metric() const { return Metric::speedup; }
-  /// What the verdict of a cell says besides; empty for nothing.
-  virtual std::string remark(const CellResult&) const { return {}; }
-  /// Further columns of the table of metrics, and their cells: as many.
-  virtual std::vector<std::string> more_columns(const Result&) const { return {}; }
-  virtual std::vector<Cell> more_cells(const CellResult&) const { return {}; }
-  /// What the note of the table of metrics says besides; empty for nothing.
-  virtual std::string table_note() const { return {}; }
-  virtual std::vector<Table> tables(const Result& result, const Timings& timings,
-                                    const std::string& id) const;
-  virtual std::vector<Figure> figures(const Result& result, const Timings& timings) const;
-  virtual std::vector<Passage> passages(const Result& result, const std::string& id) const;
-  /// Unless overridden: a row of metrics a cell.
-  virtual std::string csv(const Result& result, const Timings& timings) const;
-  /// Further files of the result's folder: name and content.
-  virtual std::vector<std::pair<std::string, std::string>> files(const Result& result) const;
-  /// True when `csv` or `files` is overridden: then all cells are held in memory at once.
-  virtual bool needs_all_cells() const { return false; }
-  /// What was found, in a sentence or two. Unless overridden: verdicts, agreement with the formula, and the
-  /// estimate of one cell or the range of several.
-  virtual std::string headline(const Result& result, const Timings& timings) const;
-  /// What the summary of `reproduce` says of results without verdicts: "measured here".
-  virtual std::string outcome() const { return "measured here"; }
-
- private:
-  std::string name_;
-  std::string sentence_;
-  std::vector<std::string> aliases_;
+  std::string own_key = {};
+  TypePtr own_result = nullptr;
+  /// How its results are shown (experiments/results/presentation.hpp), which running them never looks at.
+  std::shared_ptr<const Presentation> presentation;
 };
 
 /// Every experiment; tests and other programs may add some.

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 
 namespace speclab {

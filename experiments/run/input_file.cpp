@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/text_files.hpp"
 
 namespace speclab {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/recorded_setup.hpp"
@@ -75,7 +75,7 @@ std::shared_ptr<const Setup> JobList::setup(const Config& config) {
 
 Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
                          const RuleQualityOptions& options) {
-  Job*& job = by_inputs_[{setup.get(), gamma, kind, options}];
+  Job*& job = by_inputs_[{setup.get(), gamma, kind, options, span_}];
   if (job != nullptr) return *job;
   require_context(*setup, gamma);
   job = &jobs_.emplace_back(Job{.kind = kind,
@@ -131,12 +131,11 @@ std::uint64_t JobList::total() const {
   return total;
 }
 
-Division division_of_decoding(const Config& cell) {
+Division division_of_decoding(const Config& cell, const std::vector<std::string>& others) {
   const SimulationSize simulation = simulation_size(cell);
   Json same = config_json(cell);
-  // Decoding depends on neither. Where it does depend on the cost, a shard only gets more cells than it
-  // might.
   for (const char* key : {"cost", "input_rounding"}) same.erase(key);
+  for (const std::string& key : others) same.erase(key);
   return {simulation.has_independent_trials() ? simulation.cut().count() : 1, same.dump()};
 }
 

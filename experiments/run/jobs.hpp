@@ -17,8 +17,8 @@
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_reader.hpp"
 #include "experiments/run/backend.hpp"
+#include "experiments/run/config_reader.hpp"
 #include "experiments/run/job_part.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
@@ -65,6 +65,10 @@ class JobList {
  public:
   /// The set-up of this config: one for all configs that differ only in what it does not depend on.
   std::shared_ptr<const Setup> setup(const Config& config);
+
+  /// The batches that are run of cells that are prepared from now on. Cells of which others are run share no
+  /// job, whatever their set-ups.
+  void set_span(const BatchSpan& span) { span_ = span; }
 
   /// The job of this set-up, new or shared. References stay valid.
   Job& decode(const std::shared_ptr<const Setup>& setup, int gamma);
@@ -115,7 +119,8 @@ class JobList {
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
   BuiltFromConfigs<Setup> setups_;
-  std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions>, Job*> by_inputs_;
+  BatchSpan span_;
+  std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
   std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/config/result_fields.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/format/result_fields.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 

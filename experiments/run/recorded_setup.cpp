@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "experiments/catalog/models/recorded.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/models/recorded_model.hpp"
 
@@ -20,10 +20,10 @@ constexpr std::array<std::string_view, 4> experiments_of_acceptance{"decode", "a
                                                                     "schedules"};
 
 /// Whether nothing but acceptance rates is asked for.
-bool rates_alone(const ConfigReader& config) { return config[&Config::experiment]->name() == "acceptance"; }
+bool rates_alone(const ConfigReader& config) { return config[&Config::experiment]->name == "acceptance"; }
 
 void refuse_what_does_not_follow(const ConfigReader& config) {
-  const std::string& experiment = config[&Config::experiment]->name();
+  const std::string& experiment = config[&Config::experiment]->name;
   if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
       experiments_of_acceptance.end()) {
     throw ConfigError(

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/config/result_fields.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/format/result_fields.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -80,9 +80,9 @@ std::vector<Field> cell_fields() {
 /// Cells of an experiment: what all cells have, and the experiment's own part.
 Typed<CellResult> make_cell_type(const Experiment& experiment) {
   std::vector<Field> fields = cell_fields();
-  if (const TypePtr own = experiment.own_result()) {
+  if (const TypePtr own = experiment.own_result) {
     Field field;
-    field.name = experiment.own_key();
+    field.name = experiment.own_key;
     field.type = own;
     field.at = [](void* cell) -> void* { return static_cast<CellResult*>(cell)->own.get(); };
     field.create = [own](void* cell) -> void* {

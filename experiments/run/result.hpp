@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/config/config.hpp"
-#include "experiments/config/metric.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
+#include "experiments/run/metric.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {

@@ -12,7 +12,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/support/version.hpp"
@@ -95,7 +95,7 @@ std::vector<std::vector<std::size_t>> blocks_of_run(const CellGrid& grid, const 
 
 /// Unless the cell looks itself, one job decides about the end of the simulation, and all work is in it.
 void prepare_until(RunCell& cell, double confidence) {
-  const std::string& experiment = cell.spec->config.experiment->name();
+  const std::string& experiment = cell.spec->config.experiment->name;
   if (cell.work->looks()) return;
   const std::vector<Job*>& jobs = cell.work->jobs;
   if (jobs.size() != 1 || cell.work->works()) refuse_until_of(experiment);
@@ -115,9 +115,11 @@ void prepare(Block& block, const CellGrid& grid, const std::vector<std::size_t>&
     }
     cell.spec = std::make_unique<const CellSpec>(grid[place]);
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
+    const auto divided = share.divided.find(place);
+    cell.divided = divided != share.divided.end();
+    jobs.set_span(cell.divided ? divided->second : BatchSpan{});
     cell.work = experiment.prepare(*cell.spec, jobs);
     if (cell.spec->config.simulation.until) prepare_until(cell, confidence);
-    cell.divided = share.divided.contains(place);
   }
   for (const RunCell& cell : block) {
     if (!cell.divided) continue;
@@ -212,11 +214,11 @@ JobPart part_of(const Job& job, const JobName& name) {
 
 /// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
 void require_gpu_form(const Block& block, const Experiment& experiment) {
-  if (!experiment.runs_on_gpu()) {
+  if (!experiment.runs_on_gpu) {
     throw ConfigError("/experiment",
                       fmt::format("\"{}\" does not run on the GPU; --backend cuda runs iid, decode and "
                                   "optimal_gamma, --backend cpu everything",
-                                  experiment.name()));
+                                  experiment.name));
   }
   for (const RunCell& cell : block) {
     if (!cell.work) continue;
@@ -341,7 +343,7 @@ class CellRunner {
 }  // namespace
 
 Config with_sections(Config config) {
-  for (const std::string& key : config.experiment->sections()) config.add_section(key);
+  for (const std::string& key : config.experiment->sections) config.add_section(key);
   return config;
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/random/philox.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/error.hpp"
 
@@ -126,7 +126,7 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
   const std::optional<ModelPair>& models = config[&Config::models];
   if (!models) {
     throw ConfigError("/models", fmt::format("missing; the experiment \"{}\" needs a target and a draft",
-                                             config[&Config::experiment]->name()));
+                                             config[&Config::experiment]->name));
   }
   const auto& [target_config, draft_config] = *models;
   const Adjustment& usual_sampling = config[&Config::sampling];

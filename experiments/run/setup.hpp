@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_reader.hpp"
+#include "experiments/run/config_reader.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/simulation_size.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/config/config_reader.hpp"
+#include "experiments/run/config_reader.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {

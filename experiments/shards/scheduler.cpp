@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/shell_word.hpp"
 
 // clang-format off

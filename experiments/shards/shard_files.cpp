@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "core/stop.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 

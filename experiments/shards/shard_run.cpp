@@ -8,7 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/printable.hpp"
 
@@ -17,9 +18,9 @@ namespace speclab {
 namespace {
 
 void refuse_indivisible(const Config& config) {
-  if (config.experiment->resumable()) return;
+  if (config.experiment->resumable) return;
   throw UsageError(
-      fmt::format("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name()));
+      fmt::format("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name));
 }
 
 void remove_journals(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head) {
@@ -133,7 +134,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
     merged.next = std::move(next);
   }
   if (merged.run.result.partial) return merged;
-  if (cells->size() > most_cells_held && !experiment.needs_all_cells()) {
+  if (cells->size() > most_cells_held && !presentation_of(run.head.config).needs_all_cells()) {
     merged.run.all = cells;
   } else {
     cells->each([&](const CellResult& cell) { merged.run.result.cells.push_back(cell); });

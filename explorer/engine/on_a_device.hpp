@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/cost/presets.hpp"
-#include "experiments/plan/planning.hpp"
+#include "experiments/advisor/planning.hpp"
 #include "explorer/engine/record.hpp"
 
 namespace speclab::explorer {

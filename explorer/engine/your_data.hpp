@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/plan/acceptance_file.hpp"
-#include "experiments/plan/planning.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/advisor/acceptance_file.hpp"
+#include "experiments/advisor/planning.hpp"
 #include "explorer/engine/record.hpp"
 #include "explorer/engine/your_recording.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/recording/recording_format.hpp"
-#include "experiments/recording/recording_plan.hpp"
+#include "experiments/advisor/recording_plan.hpp"
 #include "explorer/engine/record.hpp"
 
 namespace speclab::explorer {

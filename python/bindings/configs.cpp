@@ -10,17 +10,18 @@
 #include <span>
 #include <utility>
 
-#include "experiments/check/equality_test.hpp"
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/config/json_io.hpp"
-#include "experiments/exact/exact_analysis.hpp"
-#include "experiments/presentation/result_section.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/results/result_files.hpp"
+#include "experiments/results/result_section.hpp"
 #include "experiments/run/csv_values.hpp"
-#include "experiments/run/result_files.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/shards/shard_run.hpp"
+#include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 
@@ -108,7 +109,7 @@ nb::bytes json_bytes(const RunResult& run) {
   return nb::bytes(text.data(), text.size());
 }
 
-std::string csv(const RunResult& run) { return run.result.config.experiment->csv(run.result, run.timings); }
+std::string csv(const RunResult& run) { return csv_of(run.result, run.timings); }
 
 std::string command_of(const std::string& title) { return "speclab.run(...)  # " + title; }
 
@@ -127,7 +128,7 @@ std::string report(const RunResult& run) {
 /// Title, then columns and rows of text for each table.
 nb::list tables(const RunResult& run) {
   nb::list tables;
-  for (const Table& table : run.result.config.experiment->tables(run.result, run.timings, "result")) {
+  for (const Table& table : tables_of(run.result, run.timings, "result")) {
     nb::list columns;
     for (const std::string& column : table.columns) columns.append(column);
     nb::list rows;
@@ -143,8 +144,7 @@ nb::list tables(const RunResult& run) {
 
 std::string text(const RunResult& run) {
   std::string out;
-  for (const Table& table : run.result.config.experiment->tables(run.result, run.timings, "result"))
-    out += terminal(table) + "\n";
+  for (const Table& table : tables_of(run.result, run.timings, "result")) out += terminal(table) + "\n";
   return out;
 }
 
@@ -214,7 +214,7 @@ void bind_configs(nb::module_& module) {
       .def("save", &save, nb::arg("folder"))
       .def_prop_ro("title", [](const RunResult& run) { return run.result.title; })
       .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
-      .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name(); })
+      .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name; })
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "experiments/config/config.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/run/config.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab::python {
 

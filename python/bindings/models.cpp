@@ -9,7 +9,7 @@
 
 #include "analysis/exact/context_rows.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_model.hpp"
 #include "sim/models/model.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/cli/plan_answer.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/recording/record_pair.hpp"
 #include "experiments/recording/recording_file.hpp"
+#include "experiments/run/record_pair.hpp"
 #include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/configs.hpp"

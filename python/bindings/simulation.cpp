@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/rule_handle.hpp"

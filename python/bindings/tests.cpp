@@ -11,7 +11,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
-#include "experiments/check/equality_test.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"
 #include "python/bindings/watch.hpp"

@@ -12,7 +12,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
 #include "core/stop.hpp"
-#include "experiments/decode/prediction.hpp"
+#include "experiments/studies/decode/prediction.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/row_fault.hpp"
 #include "python/bindings/watch.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

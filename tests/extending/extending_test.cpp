@@ -9,9 +9,9 @@
 
 #include "analysis/theory/theorems.hpp"
 #include "experiments/catalog/families.hpp"
-#include "experiments/config/reference.hpp"
-#include "experiments/prove/survey.hpp"
+#include "experiments/cli/reference.hpp"
 #include "experiments/run/run_config.hpp"
+#include "experiments/verify/prove/survey.hpp"
 #include "tests/extending/own_kinds.hpp"
 
 using namespace speclab;

@@ -1,7 +1,8 @@
 // An experiment with a section and a result of its own: how often a round accepts everything.
 #include <cmath>
 
-#include "experiments/report/cells.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "tests/extending/own_kinds.hpp"
 
@@ -38,26 +39,26 @@ class WholeRoundsCell final : public PreparedCell {
   }
 };
 
-class WholeRoundsExperiment final : public Experiment {
- public:
-  WholeRoundsExperiment() : Experiment("whole-rounds", "How often a round accepts every drafted token.") {}
-  std::unique_ptr<PreparedCell> prepare(const CellSpec& cell, JobList& jobs) const override {
-    return std::make_unique<WholeRoundsCell>(jobs.decode(jobs.setup(cell.config), cell.config.gamma));
-  }
-  std::string own_key() const override { return "whole_rounds"; }
-  TypePtr own_result() const override { return whole_rounds_type().type; }
-  std::vector<Table> tables(const Result& result, const Timings&, const std::string& id) const override {
-    Table table{id + "-table", result.title, {"case", "share of whole rounds"}, {}, ""};
-    for (const CellResult& cell : result.cells)
-      table.rows.push_back({text_cell(cell.label), number_cell(own<WholeRounds>(cell).share)});
-    return {table};
-  }
-};
+std::unique_ptr<PreparedCell> prepare_whole_rounds(const CellSpec& cell, JobList& jobs) {
+  return std::make_unique<WholeRoundsCell>(jobs.decode(jobs.setup(cell.config), cell.config.gamma));
+}
+
+std::vector<Table> whole_rounds_tables(const Result& result, const Timings&, const std::string& id) {
+  Table table{id + "-table", result.title, {"case", "share of whole rounds"}, {}, ""};
+  for (const CellResult& cell : result.cells)
+    table.rows.push_back({text_cell(cell.label), number_cell(own<WholeRounds>(cell).share)});
+  return {table};
+}
 
 }  // namespace
 
 const Experiment& whole_rounds_experiment() {
-  static const WholeRoundsExperiment experiment;
+  static const Experiment experiment{.name = "whole-rounds",
+                                     .sentence = "How often a round accepts every drafted token.",
+                                     .prepare = prepare_whole_rounds,
+                                     .own_key = "whole_rounds",
+                                     .own_result = whole_rounds_type().type,
+                                     .presentation = presented({.tables = whole_rounds_tables})};
   return experiment;
 }
 

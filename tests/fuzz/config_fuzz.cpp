@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/run/config.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/run/cells.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

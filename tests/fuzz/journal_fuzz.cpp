@@ -1,9 +1,9 @@
 // Journals of interrupted runs: what is taken from one is a cell of the run, unchanged.
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/run/journal.hpp"
-#include "experiments/run/result_files.hpp"
+#include "experiments/results/result_files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

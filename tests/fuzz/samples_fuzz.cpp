@@ -1,5 +1,5 @@
 // Sequences of other samplers, as JSON lines and as NumPy arrays; ids that are read are in the vocabulary.
-#include "experiments/check/sample_file.hpp"
+#include "experiments/verify/check/sample_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

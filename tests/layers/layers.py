@@ -28,11 +28,34 @@ ALLOWED = {
     "analysis/recorded": ["core", "analysis/statistics"],
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],
-    "experiments": ["core", "sim", "analysis", "kernels"],
     "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/config", "experiments/plan", "experiments/recording"],
+    "explorer": ["core", "sim", "analysis", "experiments/format", "experiments/advisor", "experiments/recording"],
     "tests": ["core", "sim", "analysis", "kernels", "experiments"],
 }
+# The floors of experiments, from the lowest: each may include those before it that are named here.
+FLOORS = {
+    "support": [],
+    "format": ["support"],
+    "recording": ["support", "format"],
+    "page": ["support"],
+    "catalog": ["support", "format", "recording"],
+    "run": ["support", "format", "recording", "catalog"],
+    "results": ["support", "format", "page", "run"],
+    "verify": ["support", "format", "page", "catalog", "run", "results"],
+    "studies": ["support", "format", "page", "catalog", "run", "results", "verify"],
+    "advisor": ["support", "format", "recording", "page", "catalog", "run"],
+    "bench": ["support", "format", "page", "advisor"],
+    "kernel_lab": ["support", "format", "page", "run", "bench"],
+    "shards": ["support", "format", "run", "results"],
+    "plot": ["support", "format", "page", "run", "results"],
+    "cli": ["support", "format", "recording", "page", "catalog", "run", "results", "verify", "studies", "advisor", "bench", "kernel_lab",
+            "shards", "plot"],
+}
+ALLOWED["experiments/main.cpp"] = ["experiments/cli"]
+for floor, below in FLOORS.items():
+    if not set(below) <= set([*FLOORS][:[*FLOORS].index(floor)]):
+        sys.exit(f"tests/layers/layers.py: {floor} names a floor that is not below it")
+    ALLOWED[f"experiments/{floor}"] = ["core", "sim", "analysis", "kernels", *(f"experiments/{name}" for name in below)]
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
@@ -79,7 +102,12 @@ PLANTED = [
     ({"sim/tally.hpp": "", "analysis/statistics/estimates.hpp": '#include "sim/tally.hpp"\n'}, ""),
     ({"sim/tally.hpp": "", "kernels/a.cu": '#include "sim/tally.hpp"\n'}, "may not be included from kernels"),
     ({"kernels/a.hpp": "", "sim/b.cpp": '  #  include "kernels/a.hpp"\n'}, "may not be included from sim"),
-    ({"experiments/a.hpp": "", "analysis/cost/b.hpp": '#include "experiments/a.hpp"\n'}, "may not be included from analysis/cost"),
+    ({"experiments/run/a.hpp": "", "analysis/cost/b.hpp": '#include "experiments/run/a.hpp"\n'},
+     "may not be included from analysis/cost"),
+    ({"experiments/page/a.hpp": "", "experiments/run/b.hpp": '#include "experiments/page/a.hpp"\n'},
+     "may not be included from experiments/run"),
+    ({"experiments/studies/trace/a.hpp": "", "experiments/studies/beam/b.hpp": '#include "experiments/studies/trace/a.hpp"\n'}, ""),
+    ({"experiments/own/a.hpp": ""}, "has no entry in the table"),
     ({"core/random/philox.hpp": "", "core/distribution/row.hpp": '#include "core/random/philox.hpp"\n'},
      "may not be included from core/distribution"),
     ({"core/row.hpp": "", "core/rules/token.hpp": '#include "../row.hpp"\n'}, "does not exist below the repository root"),

@@ -3,7 +3,7 @@
 
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 
 // clang-format off

@@ -11,7 +11,7 @@
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/most_tokens_drafted.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/config/family.hpp"
+#include "experiments/format/family.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/text/corpus.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

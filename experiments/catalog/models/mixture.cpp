@@ -5,7 +5,7 @@
 
 #include "core/distribution/number.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
-#include "experiments/config/corpus_config.hpp"
 
 namespace speclab {
 

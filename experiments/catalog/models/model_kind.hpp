@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/distribution/transforms.hpp"
-#include "experiments/config/family.hpp"
+#include "experiments/format/family.hpp"
 #include "experiments/support/exact_rows.hpp"
 #include "sim/models/model.hpp"
 #include "sim/text/corpus.hpp"

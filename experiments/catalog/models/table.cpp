@@ -8,10 +8,10 @@
 
 #include "core/distribution/number.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/format/large_files.hpp"
 #include "experiments/support/csv_reader.hpp"
-#include "experiments/support/large_files.hpp"
 #include "experiments/support/npy.hpp"
 #include "sim/error.hpp"
 

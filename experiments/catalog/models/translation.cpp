@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/models/translation_model.hpp"
 
 namespace speclab {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "experiments/catalog/most_tokens_drafted.hpp"
-#include "experiments/config/family.hpp"
+#include "experiments/format/family.hpp"
 #include "sim/policies/any_policy.hpp"
 #include "sim/policies/round_times.hpp"
 

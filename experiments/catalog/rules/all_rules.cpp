@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 // clang-format off
 #define SPECLAB_RULES(ENTRY)     \

@@ -9,7 +9,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/config/fields.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/catalog/rules/rule_entry.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -12,7 +12,7 @@
 #include "core/rules/grown_tree.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "experiments/catalog/rules/tree_shapes.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/rank_acceptance.hpp"
 
 namespace speclab {

@@ -5,7 +5,7 @@
 #include "analysis/theory/schedule_theory.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/schedules/dsi.hpp"
 
 namespace speclab {

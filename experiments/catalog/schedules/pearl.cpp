@@ -2,7 +2,7 @@
 
 #include "analysis/theory/schedule_theory.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "sim/schedules/pearl.hpp"
 
 namespace speclab {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/config/family.hpp"
+#include "experiments/format/family.hpp"
 #include "sim/schedules/schedule.hpp"
 
 namespace speclab {

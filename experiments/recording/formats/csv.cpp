@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/recording_format.hpp"
 #include "experiments/support/csv_reader.hpp"

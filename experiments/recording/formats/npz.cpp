@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/recording/array_rows.hpp"
 #include "experiments/recording/recording_format.hpp"
 #include "experiments/support/npy.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/shards/scheduler.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/child_process.hpp"

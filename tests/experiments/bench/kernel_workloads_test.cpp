@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/bench/expected_walks.hpp"
-#include "experiments/bench/kernel_dry_run.hpp"
-#include "experiments/bench/kernel_report.hpp"
-#include "experiments/bench/kernel_suite.hpp"
-#include "experiments/bench/kernel_sweep.hpp"
-#include "experiments/bench/made_overlap.hpp"
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/kernel_lab/expected_walks.hpp"
+#include "experiments/kernel_lab/kernel_dry_run.hpp"
+#include "experiments/kernel_lab/kernel_report.hpp"
+#include "experiments/kernel_lab/kernel_suite.hpp"
+#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "experiments/kernel_lab/made_overlap.hpp"
 #include "kernels/bench/bench_batch.hpp"
 #include "tests/bounds.hpp"
 

@@ -15,8 +15,8 @@
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/support/child_process.hpp"
 #include "sim/models/kneser_ney.hpp"
 

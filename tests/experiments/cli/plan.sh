@@ -59,7 +59,7 @@ expect 0 plan --log metrics --model 'a b' --c 0.02
 says out "0.9 ("
 expect 2 plan --alpha 0.5 --c 0.02 --model c
 says err "--model goes with --log"
-logs=$source_dir/tests/experiments/plan/logs
+logs=$source_dir/tests/experiments/advisor/logs
 expect 0 plan --log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
 says out "600 rounds, "
 expect 0 plan --log - --c 0.1 <"$logs/vllm.log.gz"

@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/results/presentation.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
@@ -30,7 +31,7 @@ PlotTable table_of(const std::string& csv) {
 
 std::string csv_of(const std::string& config) {
   const RunResult run = run_of(parse_json(config));
-  return run.result.config.experiment->csv(run.result, run.timings);
+  return csv_of(run.result, run.timings);
 }
 
 /// Three swept axes, simulated, so that there are formulas and intervals.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/model_files/model_file.hpp"
-#include "experiments/model_files/perplexity.hpp"
+#include "experiments/run/model_file.hpp"
+#include "experiments/run/perplexity.hpp"
 #include "experiments/run/result.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/config/config.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/models/synthetic.hpp"

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 #include <string>
 
-#include "experiments/presentation/metric_tables.hpp"
-#include "experiments/presentation/result_csv.hpp"
+#include "experiments/results/metric_tables.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/results/result_csv.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
@@ -46,8 +47,7 @@ TEST_CASE("few sequences of dependent rounds: estimates without bounds, and a se
     CHECK(cell.agreement.empty());
     CHECK(interval_note(result).find("± ?") != std::string::npos);
     CHECK(verdict_cell(result, cell).text.find("too few independent sequences") != std::string::npos);
-    CHECK(result.config.experiment->csv(result, {}).find("too few independent sequences") !=
-          std::string::npos);
+    CHECK(csv_of(result, {}).find("too few independent sequences") != std::string::npos);
     // Also once it has been through a file.
     CHECK(has_unknown_error(read_result(result_json(result)).cells.front()));
   }

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/run/run_config.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -107,10 +107,10 @@ TEST_CASE("every experiment has the same bytes on 1, 2 and 5 threads, and gone o
   const TempFile text(documents());
   const std::map<std::string, Json> configs = small_configs(text);
   for (const Experiment* experiment : experiments()) {
-    if (!experiment->resumable()) continue;  // measured times
-    INFO(experiment->name());
-    REQUIRE(configs.contains(experiment->name()));
-    const Json& config = configs.at(experiment->name());
+    if (!experiment->resumable) continue;  // measured times
+    INFO(experiment->name);
+    REQUIRE(configs.contains(experiment->name));
+    const Json& config = configs.at(experiment->name);
     const Result whole = run_on(config, 2);
     REQUIRE(whole.cells.size() >= 2);
     CHECK(bytes_of(run_on(config, 1)) == bytes_of(whole));

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/random_tokens.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -72,11 +72,11 @@ TEST_CASE("read back and written again, a result has the same bytes") {
     // The config of a result is a config that gives it.
     CHECK(config_json(read_config(config_json(result.config))) == config_json(result.config));
     CHECK_FALSE(result.partial);
-    seen.insert(result.config.experiment->name());
+    seen.insert(result.config.experiment->name);
   }
   for (const Experiment* experiment : experiments()) {
-    CAPTURE(experiment->name());
-    CHECK(seen.contains(experiment->name()));
+    CAPTURE(experiment->name);
+    CHECK(seen.contains(experiment->name));
   }
 }
 

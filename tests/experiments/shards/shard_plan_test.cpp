@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config_error.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "experiments/run/cells.hpp"
 
 using namespace speclab;

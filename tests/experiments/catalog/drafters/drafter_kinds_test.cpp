@@ -6,7 +6,7 @@
 
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 namespace speclab {

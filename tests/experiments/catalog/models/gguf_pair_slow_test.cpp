@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/check/equality_test.hpp"
 #include "experiments/run/setup.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 #include "sim/sequences.hpp"
 #include "sim/text/gguf_tokenizer.hpp"
 #include "tests/bounds.hpp"

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/check/equality_test.hpp"
-#include "experiments/recording/record_pair.hpp"
+#include "experiments/run/record_pair.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/catalog/policies/policy_kind.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

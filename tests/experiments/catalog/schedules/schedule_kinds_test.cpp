@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/config/json_io.hpp"
+#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

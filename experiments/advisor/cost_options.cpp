@@ -1,0 +1,194 @@
+#include "experiments/advisor/cost_options.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "experiments/advisor/presets.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/support/csv_reader.hpp"
+
+namespace speclab {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr double largest_cost = 1000;
+constexpr double micro = 1e-6;
+
+const std::map<std::string, Precision>& precisions() {
+  static const std::map<std::string, Precision> all{{"bf16", {2, 2, false}},
+                                                    {"fp16", {2, 2, false}},
+                                                    {"fp8", {1, 2, true}},
+                                                    {"int8", {1, 2, true}},
+                                                    {"int4", {0.5, 2, false}}};
+  return all;
+}
+
+Precision precision_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [known, precision] : precisions()) {
+    if (known == name) return precision;
+    names.push_back(known);
+  }
+  throw UsageError(fmt::format("--dtype: unknown \"{}\"{}", name, suggestion(name, names)));
+}
+
+int device_count(const po::variables_map& values, const char* name) {
+  constexpr int most = 1024;
+  const int count = values[name].as<int>();
+  if (count < 1 || count > most)
+    throw UsageError(fmt::format("--{} {}: expected 1 to {}", name, count, most));
+  return count;
+}
+
+Machine machine_of(const po::variables_map& values) {
+  Machine machine;
+  machine.device = device_named(values["device"].as<std::string>(), "--device");
+  machine.devices = device_count(values, "devices");
+  machine.precision = precision_named(values["dtype"].as<std::string>());
+  machine.bandwidth_efficiency = checked_number(values, "bandwidth-efficiency", 0.01, 1);
+  machine.flops_efficiency = checked_number(values, "flops-efficiency", 0.01, 1);
+  machine.run_overhead = micro * checked_number(values, "run-overhead-us", 0, 1e6);
+  machine.layer_overhead = micro * checked_number(values, "layer-overhead-us", 0, 1e6);
+  machine.reduce_latency = micro * checked_number(values, "reduce-latency-us", 0, 1e6);
+  return machine;
+}
+
+MeasuredCost measured_cost(const std::vector<MeasuredPoint>& points, const std::string& file) {
+  try {
+    return MeasuredCost(points);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+/// tokens,batch,ms a line, with or without that header.
+MeasuredCost times_of(const std::string& file) {
+  try {
+    std::vector<MeasuredPoint> points;
+    for (const NumberRow& row : read_numbers(in_file(file, [&] { return read_text(file); }), file, true)) {
+      if (row.numbers.size() != 3) {
+        throw std::invalid_argument(fmt::format("{}: {} numbers", row.where, row.numbers.size()));
+      }
+      points.push_back({row.numbers[0], row.numbers[1], row.numbers[2]});
+    }
+    return measured_cost(points, file);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}; expected tokens,batch,ms such as 1,8,12.5", error.what()));
+  }
+}
+
+double checked_c(double c, const std::string& where) {
+  if (!(c >= 0 && c <= largest_cost)) {
+    throw UsageError(fmt::format("{}: c = {}; expected a number >= 0 and <= {}", where, c, largest_cost));
+  }
+  return c;
+}
+
+}  // namespace
+
+void add_cost_options(po::options_description& options) {
+  options.add_options()("c", po::value<double>(), "time of a draft run / time of a plain target run")(
+      "target", po::value<std::string>(), "target model, a preset or a config.json")(
+      "draft", po::value<std::string>(), "draft model, a preset or a config.json")(
+      "device", po::value<std::string>(), "device, a preset")("devices", po::value<int>()->default_value(1),
+                                                              "devices in tensor parallel")(
+      "draft-devices", po::value<int>(), "the same for the draft (default: as the target)")(
+      "dtype", po::value<std::string>()->default_value("bf16"),
+      "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit")(
+      "bandwidth-efficiency", po::value<double>()->default_value(0.8, "0.8"),
+      "share of the bandwidth to be had (assumed)")("flops-efficiency",
+                                                    po::value<double>()->default_value(0.7, "0.7"),
+                                                    "share of the peak FLOP/s to be had (assumed)")(
+      "run-overhead-us", po::value<double>()->default_value(100, "100"),
+      "microseconds a run: launch, sampling, host (assumed)")(
+      "layer-overhead-us", po::value<double>()->default_value(5, "5"), "microseconds a layer (assumed)")(
+      "reduce-latency-us", po::value<double>()->default_value(10, "10"),
+      "microseconds an all-reduce, besides its bytes (assumed)")(
+      "target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms")(
+      "draft-times", po::value<std::string>(), "the same for the draft");
+}
+
+double checked_number(const po::variables_map& values, const char* name, double least, double most) {
+  const auto value = values[name].as<double>();
+  if (!(value >= least && value <= most)) {
+    throw UsageError(fmt::format("--{} {}: expected a number from {} to {}", name, value, least, most));
+  }
+  return value;
+}
+
+std::string target_repository(const po::variables_map& values) {
+  if (values.count("target") == 0) return "";
+  const Transformer model = model_named(values["target"].as<std::string>(), "--target");
+  return model.repository.empty() ? model.name : model.repository;
+}
+
+KnownCosts costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
+  const auto given = [&](const char* name) { return values.count(name) > 0; };
+  if (given("device") != given("target")) {
+    throw UsageError("--device and --target go together: a roofline needs both");
+  }
+  if (given("device") && (given("target-times") || given("draft-times"))) {
+    throw UsageError("give either --device and models, or measured times, not both");
+  }
+  if (given("draft-times") && !given("target-times")) {
+    throw UsageError("--draft-times needs --target-times: costs are relative to the target's");
+  }
+  KnownCosts costs;
+  std::optional<double> c;
+  if (draft.empty()) {
+    if (int(given("c")) + int(given("draft")) + int(given("draft-times")) > 1) {
+      throw UsageError("give one of --c, --draft and --draft-times");
+    }
+    if (given("c")) c = checked_c(values["c"].as<double>(), "--c");
+    if (given("draft")) costs.draft = values["draft"].as<std::string>();
+  } else if (const auto number = number_in(draft)) {
+    c = checked_c(*number, "--drafter");
+  } else {
+    costs.draft = draft;
+  }
+  const std::string option = draft.empty() ? "--draft" : "--drafter";
+  if (!costs.draft.empty() && !given("device")) {
+    model_named(costs.draft, option);
+    throw UsageError(fmt::format("{} {}: what it costs needs --device and --target", option, costs.draft));
+  }
+
+  if (given("device")) {
+    const Machine machine = machine_of(values);
+    costs.pair.target = RooflineCost{machine, model_named(values["target"].as<std::string>(), "--target")};
+    costs.from = "roofline";
+    if (!costs.draft.empty()) {
+      Machine drafting = machine;
+      if (given("draft-devices")) drafting.devices = device_count(values, "draft-devices");
+      const Transformer model = model_named(costs.draft, option);
+      costs.pair.draft = RooflineCost{drafting, model};
+      if (!model.repository.empty()) costs.draft = model.repository;
+      return costs;
+    }
+  } else if (given("target-times")) {
+    costs.pair.target = times_of(values["target-times"].as<std::string>());
+    costs.from = "measured times";
+    if (given("draft-times") && !c) {
+      costs.pair.draft = times_of(values["draft-times"].as<std::string>());
+      return costs;
+    }
+  } else {
+    costs.from = "given";
+  }
+  if (!c) {
+    throw UsageError(
+        "what drafting costs is missing: give --c, or --device with --target and --draft, or --target-times "
+        "and --draft-times");
+  }
+  // A draft run of a fixed time: c of a plain target run at the batch asked about.
+  costs.pair.draft = ConstantCost{*c * run_ms(costs.pair.target, {1, at.batch, at.context})};
+  if (costs.from != "given") costs.from = "given; the target by its " + costs.from;
+  return costs;
+}
+
+}  // namespace speclab

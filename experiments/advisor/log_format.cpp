@@ -1,0 +1,159 @@
+#include "experiments/advisor/log_format.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace speclab {
+
+namespace {
+
+constexpr std::uint64_t longest_round = 100000;
+
+void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
+  if (accepted <= drafted) return;
+  throw UsageError(fmt::format(
+      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than "
+      "were accepted",
+      where, accepted, drafted));
+}
+
+void refuse_longer(const std::string& where, std::uint64_t drafted) {
+  if (drafted <= longest_round) return;
+  throw UsageError(
+      fmt::format("{}: {} tokens drafted in one round; at most {}", where, drafted, longest_round));
+}
+
+/// Positions of both, one by one.
+void add_counts(PositionCounts& counts, const PositionCounts& more) {
+  counts.rounds += more.rounds;
+  if (counts.examined.size() < more.examined.size()) {
+    counts.examined.resize(more.examined.size());
+    counts.accepted.resize(more.examined.size());
+  }
+  for (std::size_t i = 0; i < more.examined.size(); ++i) {
+    counts.examined[i] += more.examined[i];
+    counts.accepted[i] += more.accepted[i];
+  }
+}
+
+}  // namespace
+
+void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
+  refuse_longer(where, drafted);
+  refuse_more_accepted(where, accepted, drafted);
+  rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
+}
+
+void ModelLog::add_totals(const std::string& where, std::uint64_t total,
+                          const std::vector<std::uint64_t>& accepted, std::uint64_t drafted) {
+  refuse_longer(where, accepted.size());
+  std::uint64_t before = total;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    if (accepted[i] > before) {
+      throw UsageError(fmt::format("{}: position {} was accepted {} times, more than the {} before it", where,
+                                   i + 1, accepted[i], before));
+    }
+    before = accepted[i];
+  }
+  add_counts(counts, count_positions(total, accepted));
+  const std::uint64_t all = total * accepted.size();
+  if (drafted < all) short_by += all - drafted;
+}
+
+void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
+                             std::uint64_t drafted) {
+  if (by_accepted.empty()) throw UsageError(fmt::format("{}: an empty histogram", where));
+  std::vector<std::uint64_t> accepted(by_accepted.size() - 1);
+  std::uint64_t reached = 0;
+  for (std::size_t i = by_accepted.size(); i-- > 0;) {
+    reached += by_accepted[i];
+    if (i > 0) accepted[i - 1] = reached;
+  }
+  add_totals(where, reached, accepted, drafted);
+}
+
+void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint64_t drafted,
+                        std::uint64_t accepted) {
+  refuse_more_accepted(where, accepted, drafted);
+  if (total == 0 && drafted > 0)
+    throw UsageError(fmt::format("{}: {} tokens drafted in no round", where, drafted));
+  summed_rounds += total;
+  summed_drafted += drafted;
+  summed_accepted += accepted;
+}
+
+void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
+                 std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates) {
+  refuse_more_accepted(where, accepted, drafted);
+  const auto gamma = static_cast<std::uint64_t>(rates.size());
+  if (gamma == 0 || drafted == 0) return;
+  const auto sum = static_cast<double>(accepted);
+  const std::uint64_t least = (drafted + gamma - 1) / gamma;
+  std::uint64_t low = least;
+  std::uint64_t high = least;
+  if (accepted > 0) {
+    const double shortest = std::max(mean_emitted - 1 - rounding, sum / 1e15);
+    low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / (mean_emitted - 1 + rounding))));
+    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, 4e15)));
+  }
+  // Full rounds are the rule: of equally good numbers the smallest, which leaves least of them short.
+  constexpr std::uint64_t most_tried = 10000;
+  high = std::min(high, low + most_tried);
+  std::vector<std::uint64_t> best;
+  std::uint64_t best_rounds = low;
+  double least_misfit = std::numeric_limits<double>::infinity();
+  for (std::uint64_t total = low; total <= high; ++total) {
+    std::vector<std::uint64_t> by_position;
+    double misfit = 0;
+    std::uint64_t counted = 0;
+    for (const double rate : rates) {
+      const double exact = rate * static_cast<double>(total);
+      const double whole = std::round(exact);
+      misfit += std::abs(exact - whole);
+      by_position.push_back(static_cast<std::uint64_t>(whole));
+      counted += by_position.back();
+    }
+    misfit += std::abs(static_cast<double>(counted) - sum);
+    if (misfit + 1e-9 < least_misfit) {
+      least_misfit = misfit;
+      best = by_position;
+      best_rounds = total;
+    }
+  }
+  // Three decimals of each rate, and a whole token.
+  const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
+  if (least_misfit > allowed) {
+    throw UsageError(
+        fmt::format("{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
+                    where, accepted, mean_emitted));
+  }
+  for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
+  if (!best.empty()) best[0] = std::min(best[0], best_rounds);
+  log.add_totals(where, best_rounds, best, drafted);
+}
+
+std::uint64_t drafted_option(const LogSource& source, const char* what) {
+  if (!source.options().drafted) {
+    throw UsageError(
+        fmt::format("{}: {} how many tokens were drafted a round; give --drafted N", source.name(), what));
+  }
+  return static_cast<std::uint64_t>(*source.options().drafted);
+}
+
+std::vector<double> rates_in(std::string_view text) {
+  std::vector<double> rates;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+    double rate = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+    if (error != std::errc{} || !(rate >= 0 && rate <= 1)) return rates;
+    // A number followed by a unit or a colon is another's.
+    rates.push_back(rate);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.starts_with(",")) return rates;
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,57 @@
+// timings of llama-server's responses: draft_n drafted and draft_n_accepted accepted tokens; mlx-vlm writes
+// the same, and draft_rounds.
+#include <nlohmann/json.hpp>
+
+#include "experiments/advisor/json_records.hpp"
+#include "experiments/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* timing_key = "draft_n_accepted";
+
+std::string not_llama_server_response(const LogSource& source) {
+  if (source.documents().empty()) return source.json_problem();
+  for (const JsonDocument& document : source.documents()) {
+    if (!objects_with(document, timing_key).empty()) return "";
+  }
+  return fmt::format("no object has \"{}\"", timing_key);
+}
+
+ModelLogs read_llama_server_response(const LogSource& source) {
+  ModelLogs logs;
+  for (const JsonDocument& document : source.documents()) {
+    for (const JsonPlace& place : objects_with(document, timing_key)) {
+      const std::uint64_t drafted = count_in(place.at("draft_n"));
+      if (drafted == 0) continue;
+      std::uint64_t rounds = 0;
+      if (place.has("draft_rounds")) {
+        rounds = count_in(place.at("draft_rounds"));
+      } else {
+        const std::uint64_t gamma =
+            drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
+        rounds = (drafted + gamma - 1) / gamma;
+      }
+      logs[model_of(document)].add_sums(place.where, rounds, drafted, count_in(place.at(timing_key)));
+    }
+  }
+  return logs;
+}
+
+}  // namespace
+
+LogFormat llama_server_response_log_format() {
+  return {
+      "llama_server_response",
+      "llama.cpp, MLX",
+      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its "
+      "--spec-draft-n-max, with --spec-draft-p-min 0.",
+      "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
+      "\"draft_n_accepted\": 81}}\n",
+      "https://github.com/ggml-org/llama.cpp/pull/12603",
+      not_llama_server_response,
+      read_llama_server_response};
+}
+
+}  // namespace speclab

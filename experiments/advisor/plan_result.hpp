@@ -1,0 +1,191 @@
+// What `speclab plan` finds: plain structs, from which its JSON and its text are written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/format/fields.hpp"
+
+namespace speclab {
+
+/// Which model of acceptance a speedup is computed by: the same probability at every position, or one for
+/// each position as it was measured.
+enum class AcceptanceModel { iid, positions };
+
+struct PlannedAlpha {
+  Interval value{0, 0, 0};  ///< low = high when alpha is known exactly
+  std::string from;         ///< "given", "log (maximum likelihood)", "the models, exactly", "simulation"
+  double confidence = 0.95;
+
+  bool estimated() const { return value.low != value.high; }
+};
+
+struct PlannedCosts {
+  double c = 0;
+  std::string from;
+  double batch = 1;
+  double context = 0;
+};
+
+/// gamma from `low` to `high`.
+struct GammaSpan {
+  int low = 0;
+  int high = 0;
+};
+
+struct BestGamma {
+  int gamma = 0;
+  Interval speedup{0, 0, 0};
+  double tokens_per_target_step = 0;
+  AcceptanceModel by = AcceptanceModel::iid;
+  std::string reason;
+  GammaSpan within_1_percent;
+};
+
+struct AskedGamma {
+  int gamma = 0;
+  Interval speedup{0, 0, 0};
+  AcceptanceModel by = AcceptanceModel::iid;
+  double loss_percent = 0;         ///< of the best speedup
+  std::optional<int> batch_limit;  ///< as DrafterPlan::batch_limit, for this gamma
+};
+
+struct GammaRow {
+  int gamma = 0;
+  double tokens_per_target_step = 0;
+  Interval speedup{0, 0, 0};
+  double verify_cost = 0;  ///< a target run over gamma + 1 positions, in plain target runs
+};
+
+struct PlanBounds {
+  std::optional<double> guaranteed_speedup;         ///< Leviathan et al. 2023, Cor. 3.9
+  std::optional<double> upper_bound_drafting_free;  ///< of choices of gamma that know what will be accepted
+  double upper_bound_drafting_paid = 0;
+  /// By positions alone: the most tokens that the bound with drafting paid drafts in a round, as far as the
+  /// log's rounds went. Longer drafts may be above it.
+  std::optional<int> longest_draft;
+  double adaptive_gain = 0;  ///< upper_bound_drafting_paid over the best, less 1
+};
+
+struct LogPosition {
+  std::size_t position = 0;  ///< from 1
+  std::uint64_t examined = 0;
+  std::uint64_t accepted = 0;
+  Interval conditional{0, 0, 0};  ///< P[accepted | those before]
+  double unconditional = 0;       ///< P[accepted]
+};
+
+/// The choice by the other model of acceptance.
+struct OtherChoice {
+  AcceptanceModel by = AcceptanceModel::iid;
+  int gamma = 0;
+  Interval speedup{0, 0, 0};
+};
+
+/// What a log shows that tells neither rounds nor positions.
+struct LogMeans {
+  std::string format;        ///< a name of log_formats()
+  std::uint64_t rounds = 0;  ///< 0 where they are not counted
+  double drafted = 0;        ///< a round
+  double accepted = 0;       ///< a round
+  std::size_t lines = 0;     ///< of means, where rounds are not counted
+};
+
+/// What a log of rounds shows.
+struct LogFindings {
+  std::string format;  ///< a name of log_formats(); empty of a simulation
+  std::uint64_t rounds = 0;
+  std::uint64_t examined = 0;
+  std::uint64_t accepted = 0;
+  std::optional<Interval> alpha_by_stretches;
+  LogTest positions_alike;
+  std::optional<LogTest> rounds_independent;  ///< none of totals
+  bool iid_rejected = false;
+  std::vector<LogPosition> positions;
+  OtherChoice other_choice;
+};
+
+/// Bytes on the device.
+struct DeviceMemory {
+  double target_weights = 0;
+  std::optional<double> draft_weights;
+  double cache_per_sequence = 0;
+  double usable = 0;
+  std::optional<double> largest_batch;  ///< negative: the weights do not fit; none: any fits
+};
+
+/// Per emitted token.
+struct PlainAndSpeculative {
+  double plain = 0;
+  double speculative = 0;
+};
+
+/// What the roofline says of a plan on a device.
+struct DeviceFindings {
+  std::string name;
+  int devices = 1;
+  std::string source;
+  double plain_ms = 0;
+  double draft_ms = 0;
+  double verify_ms = 0;
+  double plain_tokens_per_second = 0;
+  double speculative_tokens_per_second = 0;
+  bool compute_bound = false;  ///< plain runs
+  double intensity = 0;        ///< FLOP a byte of plain runs
+  double balance = 0;          ///< FLOP a byte of the device
+  DeviceMemory memory;
+  std::optional<PlainAndSpeculative> bytes_per_token;   ///< none without the draft's shape
+  std::optional<PlainAndSpeculative> joules_per_token;  ///< none without the draft's shape
+};
+
+/// How a server is told to carry the plan out.
+struct ServerSetting {
+  /// The same for versions that do not know the present form.
+  struct OlderForm {
+    std::string versions;
+    std::vector<std::string> lines;
+  };
+  std::string server;
+  std::string checked;  ///< the version whose documentation the options were read from
+  std::string check;    ///< what tells whether one's own version knows them
+  std::vector<std::string> lines = {};
+  std::vector<OlderForm> older = {};
+  std::vector<std::string> notes = {};  ///< sentences
+};
+
+struct DrafterPlan {
+  std::string drafter;
+  std::string target;
+  PlannedAlpha alpha;
+  PlannedCosts costs;
+  BestGamma best;
+  std::optional<AskedGamma> asked;
+  std::vector<GammaRow> gammas;  ///< around the best
+  PlanBounds bounds;
+  std::vector<std::string> advice;    ///< sentences
+  std::vector<std::string> warnings;  ///< sentences
+  std::optional<LogFindings> log;
+  std::optional<LogMeans> means;
+  std::optional<std::vector<BatchRange>> batches;  ///< none when costs do not depend on the batch
+  /// The largest batch at which the best gamma, kept fixed, still pays.
+  std::optional<int> batch_limit;
+  std::optional<DeviceFindings> device;  ///< none without a roofline
+  std::vector<ServerSetting> settings;   ///< empty when speculation does not pay
+};
+
+/// One plan a drafter, the fastest first.
+struct DrafterRanking {
+  std::vector<DrafterPlan> ranking;
+};
+
+template <>
+const Typed<DrafterPlan>& described();
+template <>
+const Typed<DrafterRanking>& described();
+
+}  // namespace speclab

@@ -1,0 +1,43 @@
+// Lines and cells of a printed plan.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/text_width.hpp"
+
+namespace speclab {
+
+inline std::string plan_line(const std::string& label, const std::string& text) {
+  constexpr std::size_t label_width = 24;
+  return labelled_line(label, label_width, text);
+}
+
+/// "–" for what is not known or not finite.
+inline std::string short_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : "–";
+}
+
+inline Cell short_cell(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return text_cell("–");
+  return {short_number(value), *value, ""};
+}
+
+inline Cell plain_count(std::uint64_t count) {
+  return {std::to_string(count), static_cast<double>(count), ""};
+}
+
+/// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly; `why` follows where it has no bounds.
+inline std::string ranged(const Interval& interval, const std::string& why) {
+  if (!interval.bounded()) return fmt::format("{:.4g}, error not known{}", interval.estimate, why);
+  if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
+}
+
+}  // namespace speclab

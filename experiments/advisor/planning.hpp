@@ -1,0 +1,64 @@
+// The plan for one drafter: what is known of its acceptance and its cost, and what follows for gamma.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
+#include "experiments/advisor/acceptance_file.hpp"
+#include "experiments/advisor/plan_result.hpp"
+#include "experiments/advisor/server_settings.hpp"
+#include "experiments/page/page.hpp"
+
+namespace speclab {
+
+/// What is known of acceptance.
+struct Acceptance {
+  Interval alpha{0, 0, 0};                 ///< low = high when alpha was given without an error
+  std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
+  std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
+  int longest_logged = 0;                  ///< draft of a server's log; 0 without one
+};
+
+/// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.
+Acceptance logged_acceptance(AcceptanceFile log, double confidence);
+
+struct Drafter {
+  std::string name;  ///< as servers would know it, or as the user calls it; may be empty
+  Acceptance acceptance;
+  CostPair costs;
+  std::string cost_from;  ///< "given", "measured", "roofline"
+};
+
+struct PlanSettings {
+  Operation at;
+  int max_gamma = 64;
+  std::optional<int> asked_gamma = {};  ///< at most max_gamma; its speedup is given beside the best
+  int max_batch = 512;
+  double memory_share = 0.9;  ///< of the device, for weights and caches
+  double confidence = 0.95;
+  std::string target;  ///< as servers know it; may be empty
+  DraftMethod method = DraftMethod::draft;
+};
+
+DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
+
+/// What the roofline says. None unless the target's cost is a roofline. Numbers that need the draft's shape
+/// are left out without it.
+std::optional<DeviceFindings> device_plan(const Drafter& drafter, const PlanSettings& settings, int gamma,
+                                          double tokens_per_target_step);
+
+/// Batches to plan for: those that fit into memory beside both models, at most `max_batch`, and always the
+/// one that was asked about.
+int largest_planned_batch(const Drafter& drafter, const PlanSettings& settings);
+
+/// The fastest first.
+DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
+
+Listing plan_text(const DrafterPlan& plan);
+std::string settings_text(const std::vector<ServerSetting>& settings);
+Listing ranking_text(const DrafterRanking& ranking);
+
+}  // namespace speclab

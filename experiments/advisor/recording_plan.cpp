@@ -1,0 +1,301 @@
+#include "experiments/advisor/recording_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/recorded/policy_bounds.hpp"
+#include "analysis/recorded/recording_estimates.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
+#include "experiments/advisor/server_settings.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/run/result.hpp"
+#include "sim/parallel.hpp"
+#include "sim/policies/heuristic.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(RecordedGamma, "recorded gamma", gamma, tokens_per_target_step, tokens_per_whole_round,
+               speedup, verify_cost);
+SPECLAB_RESULT(RecordedTask, "recorded task", task, sequences, tokens, alpha, tokens_per_target_step);
+SPECLAB_RESULT(RecordedSequenceFindings, "recorded sequence", sequence, tokens, alpha,
+               tokens_per_target_step);
+SPECLAB_RESULT(RecordedPosition, "recorded position", position, unconditional, conditional);
+SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_step, speedup);
+SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
+SPECLAB_RESULT(RecordingPlan, "recording plan", file, format, rule, tokens, sequences, alpha, alpha_low,
+               alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step, speedup,
+               optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
+               speedup_at_formula_gamma, gammas, positions, policies, tasks, sequence_findings, text_fit,
+               warnings, settings);
+
+namespace {
+
+constexpr double little_loss = 0.01;
+constexpr std::size_t most_listed_sequences = 1000;
+/// Rules whose work grows with the square of gamma, and policies, look no further.
+constexpr std::size_t most_of_square = 32;
+/// "heuristic" of Hugging Face's assisted generation.
+constexpr std::int32_t heuristic_start = 5;
+constexpr std::int32_t heuristic_cap = 20;
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+Interval scaled(const Interval& interval, double factor) {
+  return {factor * interval.estimate, factor * interval.low, factor * interval.high};
+}
+
+/// The first is gamma = 1.
+struct RecordedCurve {
+  IntervalUnits units;
+  std::vector<GammaRounds> rounds;
+  std::vector<double> tokens;  ///< per target step; element 0 is of gamma 0, 1
+  std::vector<double> speedup;
+
+  int best() const {
+    return static_cast<int>(std::max_element(speedup.begin(), speedup.end()) - speedup.begin());
+  }
+};
+
+RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, const CostPair& costs,
+                       const RecordingPlanSettings& settings) {
+  RecordedCurve curve;
+  curve.units = interval_units(recording.sequences);
+  auto most = static_cast<std::size_t>(settings.max_gamma);
+  if (*rule.rounds != RecordedRule::token) most = std::min(most, most_of_square);
+  if (recording.by_depth()) most = std::min(most, recording.draft.size());
+  curve.rounds = expected_rounds(recording, curve.units.stretches, most, *rule.rounds);
+  curve.tokens.push_back(1);
+  for (const GammaRounds& one : curve.rounds) {
+    curve.tokens.push_back(static_cast<double>(recording.size()) / sum_of(one.rounds));
+  }
+  curve.speedup = speedups(curve.tokens, costs, settings.at);
+  return curve;
+}
+
+Interval tokens_interval(const RecordedCurve& curve, std::size_t gamma, double confidence) {
+  return tokens_per_round(curve.units, curve.rounds[gamma - 1].rounds, gamma, confidence);
+}
+
+std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair& costs,
+                                      const RecordingPlanSettings& settings) {
+  std::vector<RecordedGamma> rows;
+  for (std::size_t gamma = 1; gamma < curve.tokens.size(); ++gamma) {
+    const GammaRounds& rounds = curve.rounds[gamma - 1];
+    RecordedGamma row;
+    row.gamma = static_cast<int>(gamma);
+    row.tokens_per_target_step = tokens_interval(curve, gamma, settings.confidence);
+    if (rounds.whole_rounds > 0) row.tokens_per_whole_round = rounds.whole_tokens / rounds.whole_rounds;
+    row.speedup = scaled(row.tokens_per_target_step, curve.speedup[gamma] / curve.tokens[gamma]);
+    row.verify_cost = verify_cost(costs, static_cast<int>(gamma), settings.at);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<RecordedPosition> position_rows(const std::vector<AcceptedPosition>& accepted) {
+  std::vector<RecordedPosition> rows;
+  for (const auto& [all, given_before] : accepted)
+    rows.push_back({static_cast<int>(rows.size()) + 1, all, given_before});
+  return rows;
+}
+
+/// The policy asked as a drafter would ask it, without rows, which it does not look at.
+StatePolicy heuristic_policy(std::int32_t cap) {
+  const HeuristicPolicy policy(std::min(heuristic_start, cap), cap);
+  const auto gamma = [policy](std::size_t state) {
+    HeuristicPolicy::Memory memory{static_cast<std::int32_t>(state)};
+    std::int32_t drafted = 0;
+    while (policy.goes_on(memory, drafted, LastDrafted<double>{})) ++drafted;
+    return static_cast<std::size_t>(drafted);
+  };
+  return {static_cast<std::size_t>(cap) + 1, gamma, [policy, gamma](std::size_t state, std::size_t accepted) {
+            HeuristicPolicy::Memory memory{static_cast<std::int32_t>(state)};
+            const auto drafted = static_cast<std::int32_t>(gamma(state));
+            policy.learn(memory, Round{.drafted = drafted, .accepted = static_cast<std::int32_t>(accepted)});
+            return static_cast<std::size_t>(memory.gamma);
+          }};
+}
+
+/// Where a draft run takes c and verification is free; else only gammas are compared.
+std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
+                                        RecordedRule rule, double c) {
+  const std::size_t tokens = recording.size();
+  std::size_t most = std::min(curve.rounds.size(), most_of_square);
+  PolicyWork heuristic;
+  double least = 0;
+  for_each_index(2, [&](std::size_t which) {
+    if (which == 0) {
+      const auto cap = std::min<std::size_t>(most, heuristic_cap);
+      heuristic = policy_work(recording, heuristic_policy(static_cast<std::int32_t>(cap)), rule);
+    } else {
+      least = least_time_knowing_text(recording, most, c, rule);
+    }
+  });
+  const PolicyWork oracle = oracle_work(curve.rounds.back());
+  const auto best = static_cast<std::size_t>(curve.best());
+  std::vector<RecordedPolicy> rows{
+      {fmt::format("fixed, γ = {}", best), static_cast<double>(best), curve.speedup[best]},
+      {fmt::format("heuristic, {} at first, at most {}", std::min<std::size_t>(most, heuristic_start),
+                   std::min<std::size_t>(most, heuristic_cap)),
+       heuristic.drafted / heuristic.rounds, heuristic.speedup(tokens, c)},
+      {"bound: knows the text, not what is accepted", std::nullopt, static_cast<double>(tokens) / least},
+      {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
+  return rows;
+}
+
+const char* words(FitVerdict verdict) {
+  return verdict == FitVerdict::fits           ? "fits"
+         : verdict == FitVerdict::does_not_fit ? "does not fit"
+                                               : "cannot tell";
+}
+
+/// Rounds at the best gamma over a task's or a sequence's tokens.
+class RoundsBySequence {
+ public:
+  RoundsBySequence(const Recording& recording, std::size_t gamma, RecordedRule rule) {
+    const auto stretches = sequence_stretches(recording);
+    if (gamma == 0) {
+      for (const RecordedSequence& one : recording.sequences)
+        rounds_.push_back(static_cast<double>(one.count));
+    } else {
+      rounds_ = expected_rounds(recording, stretches, gamma, rule).back().rounds;
+    }
+    for (std::size_t i = 0; i < rounds_.size(); ++i) index_[recording.sequences[i].first] = i;
+  }
+  double operator[](const RecordedSequence& sequence) const { return rounds_[index_.at(sequence.first)]; }
+
+ private:
+  std::vector<double> rounds_;
+  std::map<std::size_t, std::size_t> index_;
+};
+
+void add_parts(RecordingPlan& plan, const Recording& recording,
+               const std::optional<RoundsBySequence>& rounds) {
+  const std::vector<TaskSequences> tasks = by_task(recording);
+  const auto efficiency = [&](std::span<const RecordedSequence> sequences) -> std::optional<double> {
+    if (!rounds) return std::nullopt;
+    double tokens = 0;
+    double runs = 0;
+    for (const RecordedSequence& one : sequences) {
+      tokens += static_cast<double>(one.count);
+      runs += (*rounds)[one];
+    }
+    return tokens / runs;
+  };
+  if (tasks.size() > 1) {
+    for (const TaskSequences& task : tasks) {
+      std::size_t tokens = 0;
+      for (const RecordedSequence& one : task.sequences) tokens += one.count;
+      plan.tasks.push_back({task.task, task.sequences.size(), tokens,
+                            recorded_alpha(recording, task.sequences, plan.confidence),
+                            efficiency(task.sequences)});
+    }
+  }
+  if (recording.sequences.size() > most_listed_sequences) return;
+  const std::vector<double> keep =
+      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
+  for (const RecordedSequence& one : recording.sequences) {
+    const auto begin = keep.begin() + static_cast<std::ptrdiff_t>(one.first);
+    const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(one.count), 0.0);
+    plan.sequence_findings.push_back(
+        {one.name, one.count, sum / static_cast<double>(one.count), efficiency({&one, 1})});
+  }
+}
+
+void check_text(RecordingPlan& plan, const Recording& recording, bool cut) {
+  const TextFit fit = text_fit(recording, cut);
+  plan.text_fit =
+      TextFitFindings{fit.ratio_mean, words(fit.too_large), words(fit.too_small),
+                      recording.entropy.empty() ? "no entropies" : words(fit.entropy), fit.surprise};
+  for (const std::string& sentence : misfit_sentences(fit)) plan.warnings.push_back(sentence);
+}
+
+void add_rounds(RecordingPlan& plan, const Recording& recording, const RecordingRule& rule,
+                const CostPair& costs, const RecordingPlanSettings& settings) {
+  const RecordedCurve curve = curve_of(recording, rule, costs, settings);
+  const int best = curve.best();
+  plan.tokens_per_target_step.assign(curve.tokens.begin() + 1, curve.tokens.end());
+  plan.speedup.assign(curve.speedup.begin() + 1, curve.speedup.end());
+  plan.optimal_gamma = best;
+  plan.gammas = gamma_rows(curve, costs, settings);
+  plan.best_speedup = best == 0 ? Interval{1, 1, 1} : plan.gammas[static_cast<std::size_t>(best) - 1].speedup;
+  const GammaRange near = near_best(curve.speedup, little_loss);
+  plan.within_1_percent = GammaSpan{near.low, *near.high};
+  const auto most = static_cast<int>(curve.rounds.size());
+  const std::vector<double> formula = speedups(iid_tokens(plan.alpha, most), costs, settings.at);
+  plan.formula_gamma = static_cast<int>(std::max_element(formula.begin(), formula.end()) - formula.begin());
+  plan.formula_speedup = formula[static_cast<std::size_t>(*plan.formula_gamma)];
+  plan.speedup_at_formula_gamma = curve.speedup[static_cast<std::size_t>(*plan.formula_gamma)];
+  if (best > 0) {
+    plan.positions =
+        position_rows(accepted_by_position(recording, static_cast<std::size_t>(best), *rule.rounds));
+  }
+  const bool free_verification =
+      std::holds_alternative<ConstantCost>(costs.target) && std::holds_alternative<ConstantCost>(costs.draft);
+  if (free_verification && !recording.by_depth()) {
+    plan.policies = policy_rows(recording, curve, *rule.rounds, plan.c);
+  }
+  if (best == most && most < settings.max_gamma && recording.by_depth()) {
+    plan.warnings.push_back(
+        fmt::format("The best γ, {}, is the last that the recording has a column for: record more depths to "
+                    "look further.",
+                    most));
+  }
+}
+
+}  // namespace
+
+RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
+                             const CostPair& costs, const std::string& cost_from,
+                             const RecordingPlanSettings& settings) {
+  const Recording& recording = read.recording;
+  RecordingPlan plan;
+  plan.file = file;
+  plan.format = read.format;
+  plan.rule = rule.name;
+  plan.tokens = recording.size();
+  plan.sequences = recording.sequences.size();
+  plan.confidence = settings.confidence;
+  plan.c = draft_cost(costs, settings.at);
+  plan.cost_from = cost_from;
+  const Interval alpha = recorded_alpha(recording, recording.sequences, settings.confidence);
+  plan.alpha = alpha.estimate;
+  if (alpha.bounded()) {
+    plan.alpha_low = std::clamp(alpha.low, 0.0, 1.0);
+    plan.alpha_high = std::clamp(alpha.high, 0.0, 1.0);
+  }
+  plan.alpha_from =
+      recording.rows.empty() ? "mean of min(1, q/p) over the text" : "mean acceptance rate of the rows";
+  if (recording.drawn) check_text(plan, recording, settings.cut);
+  if (!recording.drawn) {
+    plan.warnings.push_back(
+        "The text was given to the target, not drawn from it: its rows say what is accepted in these "
+        "contexts, and "
+        "nothing follows for rounds. Record a text that the target generates.");
+  } else if (!rule.rounds) {
+    plan.warnings.push_back(rule.why_no_rounds);
+  } else {
+    add_rounds(plan, recording, rule, costs, settings);
+  }
+  std::optional<RoundsBySequence> rounds;
+  if (plan.optimal_gamma) {
+    rounds.emplace(recording, static_cast<std::size_t>(*plan.optimal_gamma), *rule.rounds);
+    if (*plan.optimal_gamma > 0) {
+      ServedPlan served;
+      if (!settings.target.empty()) served.target = settings.target;
+      if (!settings.draft.empty()) served.draft = settings.draft;
+      served.method = settings.method;
+      served.gamma = *plan.optimal_gamma;
+      plan.settings = server_settings(served);
+    }
+  }
+  add_parts(plan, recording, rounds);
+  return plan;
+}
+
+}  // namespace speclab

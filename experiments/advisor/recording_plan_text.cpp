@@ -1,0 +1,171 @@
+// The words and tables of `speclab plan --recording`.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/advisor/plan_words.hpp"
+#include "experiments/advisor/planning.hpp"
+#include "experiments/advisor/recording_plan.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/page/text_width.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_tasks = 30;
+
+/// The best gamma by whole rounds, where the ends of short sequences cost much.
+std::string end_effect(const RecordingPlan& plan) {
+  constexpr double much = 0.02;
+  const RecordedGamma* best = nullptr;
+  double best_speedup = 1;
+  for (const RecordedGamma& row : plan.gammas) {
+    if (!row.tokens_per_whole_round) continue;
+    const double speedup =
+        row.speedup.estimate * *row.tokens_per_whole_round / row.tokens_per_target_step.estimate;
+    if (speedup > best_speedup) {
+      best = &row;
+      best_speedup = speedup;
+    }
+  }
+  if (best == nullptr || best_speedup < (1 + much) * plan.best_speedup->estimate) return "";
+  return plan_line("in texts without an end",
+                   fmt::format("γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
+                               best->gamma, best_speedup));
+}
+
+std::string head(const RecordingPlan& plan) {
+  std::string out = plan_line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file,
+                                                       plan.tokens, plan.sequences, plan.format));
+  const std::string alpha =
+      plan.alpha_low
+          ? fmt::format("{:.4g} ({:.4g} to {:.4g}), {}, confidence {}", plan.alpha, *plan.alpha_low,
+                        *plan.alpha_high, plan.alpha_from, confidence_text(plan.confidence))
+          : fmt::format("{:.4g}, {}; its error is not known", plan.alpha, plan.alpha_from);
+  out += plan_line("α", alpha);
+  out += plan_line("c", fmt::format("{:.4g}, {}", plan.c, plan.cost_from));
+  if (!plan.optimal_gamma) return out;
+  out += plan_line("best γ", fmt::format("{}", *plan.optimal_gamma));
+  out += plan_line("expected speedup", ranged(*plan.best_speedup, "") + " × plain decoding");
+  if (*plan.optimal_gamma > 0) {
+    const double tokens = plan.tokens_per_target_step[static_cast<std::size_t>(*plan.optimal_gamma) - 1];
+    out += plan_line("tokens per target step", fmt::format("{:.4g}", tokens));
+  }
+  out += plan_line("within 1% of the best",
+                   fmt::format("γ = {} to {}", plan.within_1_percent->low, plan.within_1_percent->high));
+  out += plan_line("by the i.i.d. formula",
+                   fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
+                               *plan.formula_speedup, *plan.speedup_at_formula_gamma));
+  out += end_effect(plan);
+  if (*plan.optimal_gamma == 0) {
+    out += "No γ is faster than plain decoding here: do not speculate.";
+    constexpr std::size_t shown = 4;
+    const RecordedGamma& row = plan.gammas[std::min(shown, plan.gammas.size()) - 1];
+    if (row.verify_cost > 1) {
+      out += fmt::format(" Verification of {} tokens costs {:.1f} of 1.", row.gamma + 1, row.verify_cost);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+Table gamma_table(const RecordingPlan& plan) {
+  Table table{"gammas",
+              "Speedup by γ",
+              {"γ", "tokens per target step", "of whole rounds", "verify cost", "speedup", "low", "high"},
+              {},
+              ""};
+  const int best = plan.optimal_gamma.value_or(0);
+  for (const RecordedGamma& row : plan.gammas) {
+    const bool shown = row.gamma <= std::max(8, best + 1) || row.gamma == 2 * best;
+    if (!shown) continue;
+    const bool bounded = row.speedup.bounded();
+    table.rows.push_back(
+        {{fmt::format("{}{}", row.gamma == best ? "→ " : "", row.gamma), static_cast<double>(row.gamma), ""},
+         short_cell(row.tokens_per_target_step.estimate),
+         short_cell(row.tokens_per_whole_round),
+         short_cell(row.verify_cost),
+         short_cell(row.speedup.estimate),
+         bounded ? short_cell(row.speedup.low) : text_cell("–"),
+         bounded ? short_cell(row.speedup.high) : text_cell("–")});
+  }
+  table.note =
+      "Exact for this text; low and high are of other texts like it. The last round of a sequence emits only "
+      "what is left of it; whole rounds are those that end before.";
+  return table;
+}
+
+Table position_table(const RecordingPlan& plan) {
+  Table table{"positions",
+              "Acceptance by position at the best γ",
+              {"position", "a, given those before", "all up to here"},
+              {},
+              ""};
+  for (const RecordedPosition& row : plan.positions) {
+    table.rows.push_back({plain_count(static_cast<std::uint64_t>(row.position)), short_cell(row.conditional),
+                          short_cell(row.unconditional)});
+  }
+  return table;
+}
+
+Table policy_table(const RecordingPlan& plan) {
+  Table table{"policies",
+              "Policies that look at the accepted text alone",
+              {"policy", "drafted a round", "speedup"},
+              {},
+              ""};
+  for (const RecordedPolicy& row : plan.policies) {
+    table.rows.push_back(
+        {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
+  }
+  table.note =
+      "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were "
+      "rejected, which no recording holds.";
+  return table;
+}
+
+Table task_table(const RecordingPlan& plan) {
+  Table table{"tasks", "By task", {"task", "sequences", "tokens", "α", "tokens per target step"}, {}, ""};
+  for (const RecordedTask& row : plan.tasks) {
+    if (table.rows.size() == most_tasks) break;
+    table.rows.push_back({text_cell(row.task),
+                          plain_count(row.sequences),
+                          plain_count(row.tokens),
+                          {ranged(row.alpha, ""), row.alpha.estimate, ""},
+                          short_cell(row.tokens_per_target_step)});
+  }
+  const std::size_t left = plan.tasks.size() - table.rows.size();
+  if (left > 0) table.note = fmt::format("and {} more; --json has all.", left);
+  return table;
+}
+
+std::string fit_text(const RecordingPlan& plan) {
+  if (!plan.text_fit) return "";
+  const TextFitFindings& fit = *plan.text_fit;
+  std::string out = "\n";
+  out += plan_line("mean of q/p", fmt::format("{:.4g}; is it 1? not above: {}, not below: {}", fit.ratio_mean,
+                                              fit.not_above_one, fit.not_below_one));
+  if (fit.surprise) {
+    out += plan_line("-log p less entropy",
+                     ranged(*fit.surprise, "") + fmt::format(" nats; is it 0? {}", fit.entropy));
+  }
+  return out + "A text drawn from the target's column passes each check with a probability of 0.9999.\n";
+}
+
+}  // namespace
+
+Listing recording_plan_text(const RecordingPlan& plan) {
+  Listing out;
+  for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
+  out += head(plan);
+  for (const auto table_of : {gamma_table, position_table, policy_table, task_table}) {
+    if (Table table = table_of(plan); !table.rows.empty()) out += std::move(table);
+  }
+  out += fit_text(plan);
+  out += settings_text(plan.settings);
+  return out;
+}
+
+}  // namespace speclab

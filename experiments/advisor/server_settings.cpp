@@ -1,0 +1,332 @@
+#include "experiments/advisor/server_settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "experiments/format/json.hpp"
+#include "experiments/support/shell_word.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A lookup needs the length of what it looks up; 4 and 2 are the examples of the servers' pages.
+constexpr int longest_lookup = 4;
+
+/// A name as a string of JSON, which is one of Python, too.
+std::string quoted(const std::string& name) {
+  return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Does the choice change with the batch?
+bool changes(const ServedPlan& plan) { return plan.batches.size() > 1; }
+
+/// Servers that follow the batch reserve room for the longest draft of any.
+int longest_draft(const ServedPlan& plan) {
+  int longest = plan.gamma;
+  for (const BatchRange& range : plan.batches) longest = std::max(longest, range.gamma);
+  return longest;
+}
+
+bool is_eagle(const ServedPlan& plan) {
+  return plan.method == DraftMethod::eagle || plan.method == DraftMethod::eagle3;
+}
+
+/// Whose drafts come from a model of its own, or heads in a file of their own.
+bool has_draft_file(const ServedPlan& plan) {
+  return plan.method != DraftMethod::ngram && plan.method != DraftMethod::mtp;
+}
+
+const char* vllm_name(DraftMethod method) {
+  switch (method) {
+    case DraftMethod::draft:
+      return "draft_model";
+    case DraftMethod::ngram:
+      return "ngram";
+    case DraftMethod::eagle:
+      return "eagle";
+    case DraftMethod::eagle3:
+      return "eagle3";
+    case DraftMethod::mtp:
+      return "mtp";
+    case DraftMethod::medusa:
+      return "medusa";
+  }
+  return "";
+}
+
+using Offered = std::optional<ServerSetting>;
+
+Offered vllm(const ServedPlan& plan) {
+  ServerSetting setting{.server = "vLLM",
+                        .checked = "v0.25.0",
+                        .check =
+                            "python -c \"import vllm; print(vllm.__version__)\" and "
+                            "vllm serve --help=speculative-config"};
+  std::string config = fmt::format(R"({{"method": "{}")", vllm_name(plan.method));
+  if (has_draft_file(plan)) config += fmt::format(R"(, "model": {})", quoted(plan.draft));
+  config += fmt::format(R"(, "num_speculative_tokens": {})", longest_draft(plan));
+  if (plan.method == DraftMethod::ngram)
+    config += fmt::format(R"(, "prompt_lookup_max": {})", longest_lookup);
+  if (plan.method == DraftMethod::mtp) {
+    setting.notes.emplace_back(
+        "mtp needs a target with modules for it, such as DeepSeek-V3, MiMo or Qwen3-Next.");
+  }
+  if (changes(plan)) {
+    const std::string fixed = fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                                          shell_word(config + "}"));
+    std::vector<std::string> ranges;
+    for (const BatchRange& range : plan.batches) {
+      ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
+    }
+    config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
+    setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
+    if (!is_eagle(plan)) {
+      setting.notes.emplace_back(
+          "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or "
+          "may "
+          "not work.");
+    }
+    setting.notes.emplace_back(
+        "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout.");
+  }
+  setting.lines = {fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                               shell_word(config + "}"))};
+  return setting;
+}
+
+// A chain of gamma tokens has one branch, gamma steps, and gamma + 1 tokens to verify.
+Offered sglang(const ServedPlan& plan) {
+  if (plan.method == DraftMethod::medusa) return std::nullopt;
+  ServerSetting setting{.server = "SGLang",
+                        .checked = "docs.sglang.io of 2026",
+                        .check = "python -m sglang.launch_server --help"};
+  std::string drafter;
+  if (plan.method == DraftMethod::ngram) {
+    drafter = fmt::format(
+        "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth "
+        "1",
+        plan.gamma + 1);
+    setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
+  } else {
+    const char* algorithm = plan.method == DraftMethod::draft    ? "STANDALONE"
+                            : plan.method == DraftMethod::eagle3 ? "EAGLE3"
+                                                                 : "EAGLE";
+    drafter = fmt::format("--speculative-algorithm {} ", algorithm);
+    if (has_draft_file(plan))
+      drafter += fmt::format("--speculative-draft-model-path {} ", shell_word(plan.draft));
+    drafter +=
+        fmt::format("--speculative-num-steps {} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
+                    plan.gamma, plan.gamma + 1);
+    if (is_eagle(plan)) {
+      setting.notes.emplace_back(
+          "An eagle-topk above 1 drafts a tree, of which a plan of chains says nothing.");
+    }
+  }
+  if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
+  setting.lines = {
+      fmt::format("python -m sglang.launch_server --model-path {} {}", shell_word(plan.target), drafter)};
+  return setting;
+}
+
+Offered tensorrt_llm(const ServedPlan& plan) {
+  // Its PyTorch backend knows the heads of EAGLE-3 alone, and none of Medusa.
+  if (plan.method == DraftMethod::eagle || plan.method == DraftMethod::medusa) return std::nullopt;
+  const auto line = [&](const std::string& schedule) {
+    std::string config;
+    if (plan.method == DraftMethod::ngram) {
+      config = fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
+                           longest_draft(plan), longest_lookup, schedule);
+    } else if (plan.method == DraftMethod::mtp) {
+      config = fmt::format("MTPDecodingConfig(max_draft_len={}{})", longest_draft(plan), schedule);
+    } else {
+      config = fmt::format("{}DecodingConfig(max_draft_len={}, speculative_model={}{})",
+                           plan.method == DraftMethod::eagle3 ? "Eagle3" : "DraftTarget", longest_draft(plan),
+                           quoted(plan.draft), schedule);
+    }
+    return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
+  };
+  ServerSetting setting{.server = "TensorRT-LLM",
+                        .checked = "1.4.0rc1",
+                        .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\""};
+  if (!changes(plan)) {
+    setting.lines = {line("")};
+    if (plan.method == DraftMethod::mtp) {
+      setting.older = {
+          {"before 1.3.0rc24",
+           {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
+                        quoted(plan.target), plan.gamma)}}};
+    }
+    return setting;
+  }
+  // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
+  // smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
+  std::vector<std::string> by_last;
+  std::vector<std::string> by_first;
+  std::vector<std::string> unsaid;
+  std::string last_unpaid;
+  for (const BatchRange& range : plan.batches) {
+    if (range.gamma > 0 && !last_unpaid.empty()) unsaid.push_back(last_unpaid);
+    last_unpaid = range.gamma > 0 ? "" : fmt::format("{} to {}", range.first, range.last);
+    if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
+    by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
+  }
+  setting.lines = {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_last, ", ")))};
+  if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_draft(plan)) {
+    setting.older.push_back({"before pull request 10860 (2026), keys are the smallest batches",
+                             {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_first, ", ")))}});
+  }
+  setting.notes = {"draft_len_schedule is an interface for developers, and its keys changed their meaning."};
+  if (!unsaid.empty()) {
+    setting.notes.push_back(
+        fmt::format("Its present form cannot switch drafting off at batches {}, where it does not pay.",
+                    fmt::join(unsaid, ", ")));
+  }
+  return setting;
+}
+
+/// The name a converted model usually gets.
+std::string file_of(const std::string& repository) {
+  return repository.substr(repository.rfind('/') + 1) + ".gguf";
+}
+
+// --spec-draft-p-min 0 keeps the draft from stopping early.
+Offered llama_cpp(const ServedPlan& plan) {
+  if (plan.method == DraftMethod::eagle || plan.method == DraftMethod::medusa) return std::nullopt;
+  const std::string target = shell_word(file_of(plan.target));
+  const std::string draft = shell_word(file_of(plan.draft));
+  ServerSetting setting{.server = "llama.cpp",
+                        .checked = "pull requests 22397 and 22964 (April and May 2026)",
+                        .check = "llama-server --help: an option that was removed says so there"};
+  constexpr const char* before = "before pull request 22397";
+  if (plan.method == DraftMethod::ngram) {
+    setting.lines = {
+        fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-simple-size-n {} "
+                    "--spec-ngram-simple-size-m {}",
+                    target, longest_lookup, plan.gamma)};
+    setting.older = {{before,
+                      {fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} "
+                                   "--spec-ngram-size-m {} --draft-max {}",
+                                   target, longest_lookup, plan.gamma, plan.gamma)}}};
+  } else if (plan.method != DraftMethod::draft) {
+    const bool mtp = plan.method == DraftMethod::mtp;
+    setting.checked = mtp ? "pull request 22673 (May 2026)" : "pull request 18039 (June 2026)";
+    setting.lines = {fmt::format(
+        "llama-server -m {}{} --spec-type {} --spec-draft-n-max {} --spec-draft-n-min 0 --spec-draft-p-min 0",
+        target, mtp ? "" : " -md " + draft, mtp ? "draft-mtp" : "draft-eagle3", plan.gamma)};
+  } else {
+    setting.lines = {
+        fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
+                    "--spec-draft-n-min 0 --spec-draft-p-min 0",
+                    target, draft, plan.gamma)};
+    setting.older = {{before,
+                      {fmt::format("llama-server -m {} -md {} --draft-max {} --draft-min 0 --draft-p-min 0",
+                                   target, draft, plan.gamma)}}};
+  }
+  if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
+  return setting;
+}
+
+// A threshold of 0 keeps the assistant from stopping early.
+Offered transformers(const ServedPlan& plan) {
+  if (plan.method != DraftMethod::draft && plan.method != DraftMethod::ngram) return std::nullopt;
+  ServerSetting setting{.server = "Hugging Face",
+                        .checked = "Transformers 5",
+                        .check = "python -c \"import transformers; print(transformers.__version__)\""};
+  if (plan.method == DraftMethod::ngram) {
+    setting.lines = {fmt::format("model.generate(**inputs, prompt_lookup_num_tokens={})", plan.gamma)};
+  } else {
+    setting.lines = {fmt::format("assistant = AutoModelForCausalLM.from_pretrained({})", quoted(plan.draft)),
+                     fmt::format("assistant.generation_config.num_assistant_tokens = {}", plan.gamma),
+                     "assistant.generation_config.num_assistant_tokens_schedule = \"constant\"",
+                     "assistant.generation_config.assistant_confidence_threshold = 0",
+                     "model.generate(**inputs, assistant_model=assistant)"};
+  }
+  return setting;
+}
+
+}  // namespace
+
+std::optional<DraftMethod> draft_method_named(const std::string& name) {
+  static const std::map<std::string, DraftMethod> methods{
+      {"draft", DraftMethod::draft},   {"ngram", DraftMethod::ngram}, {"eagle", DraftMethod::eagle},
+      {"eagle3", DraftMethod::eagle3}, {"mtp", DraftMethod::mtp},     {"medusa", DraftMethod::medusa}};
+  const auto found = methods.find(name);
+  if (found == methods.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
+  std::vector<ServerSetting> settings;
+  for (Offered& offered :
+       std::array{vllm(plan), sglang(plan), tensorrt_llm(plan), llama_cpp(plan), transformers(plan)}) {
+    if (offered) settings.push_back(std::move(*offered));
+  }
+  return settings;
+}
+
+const std::vector<ServerOption>& server_options() {
+  // Read in November 2026.
+  constexpr const char* vllm_pages = "https://docs.vllm.ai/en/latest/features/speculative_decoding/";
+  constexpr const char* vllm_ranges =
+      "https://github.com/vllm-project/vllm/blob/main/docs/features/speculative_decoding/"
+      "dynamic_speculative_decoding.md";
+  constexpr const char* sglang_page = "https://docs.sglang.io/docs/advanced_features/speculative_decoding.md";
+  constexpr const char* tensorrt_page =
+      "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/features/speculative-decoding.html";
+  constexpr const char* tensorrt_schedule = "https://github.com/NVIDIA/TensorRT-LLM/pull/10860";
+  constexpr const char* llama_renamed = "https://github.com/ggml-org/llama.cpp/pull/22397";
+  constexpr const char* llama_types = "https://github.com/ggml-org/llama.cpp/pull/22964";
+  constexpr const char* llama_page = "https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md";
+  constexpr const char* llama_before = "before pull request 22397";
+  constexpr const char* hugging_face =
+      "https://huggingface.co/docs/transformers/main_classes/text_generation";
+  constexpr const char* hugging_face_assisted = "https://huggingface.co/docs/transformers/assisted_decoding";
+  static const std::vector<ServerOption> options{
+      {"vLLM", "--speculative-config", "v0.25.0", vllm_pages},
+      {"vLLM", "method", "v0.25.0", vllm_pages},
+      {"vLLM", "model", "v0.25.0", vllm_pages},
+      {"vLLM", "num_speculative_tokens", "v0.25.0", vllm_pages},
+      {"vLLM", "prompt_lookup_max", "v0.25.0", vllm_pages},
+      {"vLLM", "num_speculative_tokens_per_batch_size", "v0.25.0", vllm_ranges},
+      {"SGLang", "--model-path", "2026", sglang_page},
+      {"SGLang", "--speculative-algorithm", "2026", sglang_page},
+      {"SGLang", "--speculative-draft-model-path", "2026", sglang_page},
+      {"SGLang", "--speculative-num-steps", "2026", sglang_page},
+      {"SGLang", "--speculative-eagle-topk", "2026", sglang_page},
+      {"SGLang", "--speculative-num-draft-tokens", "2026", sglang_page},
+      {"SGLang", "--speculative-ngram-max-bfs-breadth", "2026", sglang_page},
+      {"TensorRT-LLM", "speculative_config", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
+       "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},
+      {"TensorRT-LLM", "draft_len_schedule", "since pull request 10860", tensorrt_schedule},
+      {"llama.cpp", "-m", "every", llama_page},
+      {"llama.cpp", "-md", "every", llama_page},
+      {"llama.cpp", "--spec-type", "draft-simple since pull request 22964", llama_types},
+      {"llama.cpp", "--spec-draft-n-max", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-draft-n-min", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-draft-p-min", "since pull request 22397", llama_page},
+      {"llama.cpp", "--spec-ngram-simple-size-n", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-ngram-simple-size-m", "since pull request 22397", llama_renamed},
+      {"llama.cpp", "--spec-ngram-size-n", llama_before, llama_renamed},
+      {"llama.cpp", "--spec-ngram-size-m", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-max", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-min", llama_before, llama_renamed},
+      {"llama.cpp", "--draft-p-min", llama_before, llama_page},
+      {"Hugging Face", "assistant_model", "Transformers 5", hugging_face_assisted},
+      {"Hugging Face", "prompt_lookup_num_tokens", "Transformers 5", hugging_face_assisted},
+      {"Hugging Face", "num_assistant_tokens", "Transformers 5", hugging_face},
+      {"Hugging Face", "num_assistant_tokens_schedule", "Transformers 5", hugging_face},
+      {"Hugging Face", "assistant_confidence_threshold", "Transformers 5", hugging_face}};
+  return options;
+}
+
+}  // namespace speclab

@@ -1,0 +1,41 @@
+// A plan in the words of the servers that carry it out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/advisor/plan_result.hpp"
+
+namespace speclab {
+
+/// What drafts: a model of its own; n-grams copied from the text; an EAGLE head of either kind; the target's
+/// own modules for multi-token prediction; Medusa heads.
+enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa };
+
+/// As --method gives it; none for another word.
+std::optional<DraftMethod> draft_method_named(const std::string& name);
+
+struct ServedPlan {
+  std::string target = "TARGET_MODEL";
+  std::string draft = "DRAFT_MODEL";
+  DraftMethod method = DraftMethod::draft;
+  int gamma = 1;                    ///< 1 or more
+  std::vector<BatchRange> batches;  ///< the best gamma by batch; empty when unknown
+};
+
+/// Of vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers, those that have the method.
+std::vector<ServerSetting> server_settings(const ServedPlan& plan);
+
+/// An option that some setting names, and where it was read.
+struct ServerOption {
+  std::string server;
+  std::string option;
+  std::string version;  ///< for which it was read
+  std::string source;   ///< URL of documentation or source
+};
+
+/// Every option that `server_settings` prints, in present and older forms.
+const std::vector<ServerOption>& server_options();
+
+}  // namespace speclab

@@ -1,0 +1,22 @@
+// The config format for people and editors: what `speclab list` and `speclab schema` print.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/format/family.hpp"
+
+namespace speclab {
+
+/// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the
+/// family
+/// ("rules", "rule") or of the name that it is. UsageError for another word.
+std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "");
+
+/// The whole format in Markdown: keys, ranges, units, defaults and former names.
+std::string reference_markdown(const std::vector<const FamilyBase*>& families);
+
+/// The format as JSON Schema (draft 2020-12), with a definition for each family.
+Json json_schema(const std::vector<const FamilyBase*>& families);
+
+}  // namespace speclab

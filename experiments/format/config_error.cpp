@@ -1,0 +1,105 @@
+#include "experiments/format/config_error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+std::size_t common_beginning(const std::string& a, const std::string& b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  return static_cast<std::size_t>(end - a.begin());
+}
+
+/// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
+/// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go
+/// on where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are
+/// what is not remembered.
+std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t most_named = 5;
+  struct Near {
+    std::string name;
+    std::size_t edits, beginning;
+  };
+  const std::size_t few = std::max<std::size_t>(word.size() / 3, 2);
+  std::vector<Near> near;
+  for (const std::string& name : known) {
+    const Near one{name, edit_distance(word, name), common_beginning(word, name)};
+    const bool goes_on = word.size() > 1 && one.beginning == word.size();
+    if (one.edits <= few || goes_on) near.push_back(one);
+  }
+  if (near.empty()) return {};
+  const Near nearest = *std::min_element(near.begin(), near.end(),
+                                         [](const Near& a, const Near& b) { return a.edits < b.edits; });
+  const std::size_t least_beginning = nearest.beginning + (nearest.edits <= 1 ? 1 : 0);
+  std::erase_if(near, [&](const Near& one) {
+    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < least_beginning);
+  });
+  std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
+    return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;
+  });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(near.size(), most_named); ++i) names.push_back(near[i].name);
+  return names;
+}
+
+}  // namespace
+
+ConfigError::ConfigError(const std::string& json_path, const std::string& problem)
+    : std::runtime_error(printable(problem)), path(json_path.empty() ? "/" : printable(json_path)) {}
+
+UsageError::UsageError(const std::string& problem) : std::runtime_error(printable(problem)) {}
+
+std::string ConfigError::sentence() const {
+  return file.empty() ? fmt::format("{}: {}", path, what()) : fmt::format("{}: {}: {}", file, path, what());
+}
+
+void require_memory(double bytes, const std::string& path, const std::string& what) {
+  constexpr double giga = 1e9;
+  const std::optional<double> available = available_memory();
+  if (!available || bytes <= *available) return;
+  throw ConfigError(path,
+                    fmt::format("{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; "
+                                "make it smaller",
+                                what, bytes / giga, *available / giga));
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  // Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
+  constexpr std::size_t longest_compared = 100;
+  if (known.empty()) return "; there are none";
+  const std::vector<std::string> near =
+      word.size() > longest_compared ? std::vector<std::string>{} : near_names(word, known);
+  if (near.empty()) return fmt::format("; known: {}", fmt::join(known, ", "));
+  std::string names;
+  for (std::size_t i = 0; i < near.size(); ++i)
+    names += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 < near.size() ? ", " : " or ", near[i]);
+  return fmt::format("; did you mean {}?", names);
+}
+
+}  // namespace speclab

@@ -1,0 +1,142 @@
+#include "experiments/kernel_lab/expected_walks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/random/random_source.hpp"
+#include "core/rules/grown_tree.hpp"
+#include "core/rules/traversal.hpp"
+#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/verify/walk_counter.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A request as core's rules for trees see it. Rows are made, and tokens picked, where a walk comes.
+class MadeRequest {
+ public:
+  using Real = double;
+
+  MadeRequest(const KernelWorkloadInfo& workload, const MadeLogits& how, const DraftTree& tree,
+              std::int32_t ids, std::int32_t request)
+      : workload_(workload),
+        how_(how),
+        tree_(tree),
+        ids_(ids),
+        request_(request),
+        rows_(list_index(tree.size())),
+        tokens_(static_cast<std::size_t>(tree.size()), no_token) {}
+
+  const std::vector<std::int32_t>& children(std::int32_t node) const { return tree_.children(node); }
+  std::int32_t parent(std::int32_t node) const { return tree_.parent(node); }
+  Row target(std::int32_t node) { return {rows_at(node).target.data(), ids_}; }
+  Row draft(std::int32_t node) { return {rows_at(node).draft.data(), ids_}; }
+  Token token(std::int32_t node) {
+    const auto at = static_cast<std::size_t>(node);
+    if (tokens_[at] == no_token) pick_children(tree_.parent(node));
+    return tokens_[at];
+  }
+
+ private:
+  const MadeRows& rows_at(std::int32_t node) {
+    std::optional<MadeRows>& rows = rows_[list_index(node)];
+    if (!rows) {
+      // Behind those that the noise was chosen by.
+      constexpr std::int64_t first = 100;
+      const std::int64_t row = first + std::int64_t{request_} * (tree_.size() + 1) + node + 1;
+      rows = made_rows(how_, row, ids_, Dtype::f32, workload_.filters);
+    }
+    return *rows;
+  }
+
+  /// Drawn without replacement, or the likeliest.
+  void pick_children(std::int32_t node) {
+    std::vector<double> left = rows_at(node).draft;
+    SampledRandomSource random = sampled_random_source(how_.seed, static_cast<std::uint32_t>(request_), 0);
+    for (const std::int32_t child : tree_.children(node)) {
+      const Token token = workload_.chosen
+                              ? static_cast<Token>(std::max_element(left.begin(), left.end()) - left.begin())
+                              : random.categorical(node_draw(Use::draft, child), Row{left.data(), ids_});
+      tokens_[static_cast<std::size_t>(child)] = token;
+      left[static_cast<std::size_t>(token)] = 0;
+    }
+  }
+
+  const KernelWorkloadInfo& workload_;
+  const MadeLogits& how_;
+  const DraftTree& tree_;
+  std::int32_t ids_;
+  std::int32_t request_;
+  std::vector<std::optional<MadeRows>> rows_;
+  std::vector<Token> tokens_;
+};
+
+/// A node of traversal without rows where they are not looked at: those of leaves, and of nodes out of reach.
+struct CountedSiblings : TraversedSiblings<double> {
+  MadeRequest& made;
+  WalkCounter& counter;
+  std::int32_t node;
+  std::size_t refusals = 0;
+
+  double acceptance_probability(Token token) const {
+    counter.tries(node);
+    return TraversedSiblings::acceptance_probability(token);
+  }
+  void refuse(Token token) {
+    counter.refuses(node, refusals++);
+    TraversedSiblings::refuse(token);
+  }
+  Row left() const { return target.size == 0 ? made.target(node) : TraversedSiblings::left(); }
+};
+
+TreeVerdict traversed(MadeRequest& made, SampledRandomSource& random, WalkCounter& counter) {
+  return traverse(made, random, [&](std::int32_t node, double reach) {
+    OwnedRow<double> target({});
+    OwnedRow<double> draft({});
+    if (reach > 0 && !made.children(node).empty()) {
+      target = copy_of(made.target(node));
+      draft = copy_of(made.draft(node));
+    }
+    return CountedSiblings{{{{std::move(target), std::move(draft)}}, reach}, made, counter, node};
+  });
+}
+
+}  // namespace
+
+BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& point, std::int32_t ids,
+                              std::int32_t requests) {
+  const KernelWorkloadInfo& workload = info_of(point.workload);
+  const DraftTree tree = draft_plan(point).tree;
+  if (!method.branches()) return expected_outcome(tree, point.alpha);
+  MadeLogits how{.spread = workload.spread};
+  how.noise = noise_for_overlap(how, ids, point.alpha, workload.filters);
+  BenchResults results{tree.size(), {}, {}, {}};
+  std::vector<BenchVerdict> verdicts;
+  for (std::int32_t request = 0; request < requests; ++request) {
+    MadeRequest made(workload, how, tree, ids, request);
+    SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
+    WalkCounter counter(tree);  // of traversal alone
+    const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)
+                                : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
+                                                     : TreeRule{}.verify_tree(made, random);
+    std::vector<std::int32_t> path;
+    for (std::int32_t node = verdict.node; node >= 0; node = tree.parent(node)) path.push_back(node);
+    std::reverse(path.begin(), path.end());
+    verdicts.push_back({path, verdict.next, 1, counter.ends(verdict.node)});
+    results.add(std::move(path), verdict.next);
+  }
+  return outcome_of(method, tree, results, verdicts);
+}
+
+BenchOutcome Expectations::at(const BenchMethod& method, const KernelPoint& point) {
+  const std::int32_t ids = std::min(point.vocab, most_expected_ids);
+  const auto [known, added] =
+      known_.try_emplace({method.name, point.workload, point.gamma, ids, point.alpha});
+  if (added) known->second = expected_outcome(method, point, ids);
+  return known->second;
+}
+
+}  // namespace speclab

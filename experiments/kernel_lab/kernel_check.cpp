@@ -1,0 +1,210 @@
+#include "experiments/kernel_lab/kernel_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/statistics/multiple_tests.hpp"
+#include "core/stop.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/kernel_lab/distributions.hpp"
+#include "experiments/kernel_lab/kernel_result.hpp"
+#include "experiments/support/version.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/gpu/run_host_batch.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
+
+/// In the order of the enumeration.
+constexpr std::pair<std::string_view, CheckOutcome> outcome_names[]{{"passed", CheckOutcome::passed},
+                                                                    {"FAILED", CheckOutcome::failed},
+                                                                    {"refuted", CheckOutcome::refuted},
+                                                                    {"left out", CheckOutcome::left_out}};
+
+/// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
+/// the others. Implementations that are not exact are tested with the token rule alone.
+std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& options, bool exact) {
+  std::vector<DistributionCase> cases;
+  for (const VerifyRule& rule : checked_rules()) {
+    if (!exact && rule.method != KernelRule::token) continue;
+    for (const auto& [vocab, gamma] : distribution_sizes)
+      cases.push_back({vocab, gamma, options.dtypes.front(), rule});
+  }
+  for (std::size_t i = 1; i < options.dtypes.size(); ++i) {
+    cases.push_back({distribution_sizes.front().first, distribution_sizes.front().second, options.dtypes[i],
+                     VerifyRule{}});
+  }
+  return cases;
+}
+
+std::string distribution_title(const DistributionCase& distribution) {
+  return fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
+                     distribution.gamma);
+}
+
+std::string p_list(const DistributionTests& tests) {
+  std::vector<std::string> all;
+  for (const auto& [name, p] : tests.p_values) all.push_back(fmt::format("{}: {:.2g}", name, p));
+  return fmt::format("p: {}", fmt::join(all, ", "));
+}
+
+}  // namespace
+
+KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch) {
+  return {std::move(test), info.name, batch.target.dtype, CheckOutcome::left_out,
+          unsupported_reason(info.implementation, batch).value_or("")};
+}
+
+BatchRunner runner_of(CheckPlace place, int variation) {
+  if (place == CheckPlace::gpu) {
+    const GpuLaunch how = variation == 0 ? GpuLaunch::stream : GpuLaunch::graph;
+    return [how](Implementation which, const VerifyBatch& batch) {
+      end_if_stopped();
+      run_host_batch_on_gpu(which, batch, how);
+    };
+  }
+  const std::array<simt::Order, 3> orders{simt::Order::forward, simt::Order::backward, simt::Order::shuffled};
+  const simt::Order order = orders.at(static_cast<std::size_t>(variation));
+  return [order](Implementation which, const VerifyBatch& batch) {
+    end_if_stopped();
+    run_emulated(which, batch, order);
+  };
+}
+
+int variations_of(CheckPlace place) { return place == CheckPlace::gpu ? 1 : 2; }
+
+std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& options) {
+  const std::int32_t requests_a_batch = options.place == CheckPlace::gpu ? 1 << 16 : 64;
+  const BatchRunner runner = runner_of(options.place);
+  std::vector<KernelCheckRow> rows;
+  std::vector<double> p_values;      // of exact implementations
+  std::vector<std::size_t> rows_of;  // p-value by p-value
+  for (const ImplementationInfo& info : options.implementations) {
+    for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
+      end_if_stopped();
+      VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype}).batch;
+      batch.rule = distribution.rule;
+      KernelCheckRow row = unchecked_row(distribution_title(distribution), info, batch);
+      if (!row.detail.empty()) {
+        rows.push_back(std::move(row));
+        continue;
+      }
+      const DistributionTests tests = test_distribution(distribution, runner, info.implementation, info.exact,
+                                                        options.requests, requests_a_batch);
+      row.detail = fmt::format("{} requests; {}", tests.requests, p_list(tests));
+      if (info.exact) {
+        row.outcome = CheckOutcome::passed;  // until Holm's adjustment says otherwise
+        for (const auto& [name, p] : tests.p_values) {
+          rows_of.push_back(rows.size());
+          p_values.push_back(p);
+        }
+      } else {
+        const bool refuted = tests.least() * static_cast<double>(tests.p_values.size()) <= options.level;
+        row.outcome = refuted ? CheckOutcome::refuted : CheckOutcome::failed;
+        row.detail += fmt::format("; {}, TV {:.4f}", refuted ? "refuted as expected" : "NOT refuted",
+                                  tests.total_variation);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  for (std::size_t at = 0; at < adjusted.size(); ++at) {
+    if (adjusted[at] > options.level) continue;
+    rows[rows_of[at]].outcome = CheckOutcome::failed;
+    rows[rows_of[at]].detail += fmt::format("; adjusted (Holm): {:.2g}", adjusted[at]);
+  }
+  return rows;
+}
+
+std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
+  std::vector<std::string> lines;
+  for (const ImplementationInfo& info : options.implementations) {
+    const std::string name = info.name;
+    if (info.exact) {
+      lines.push_back(name +
+                      ": decisions against the reference: V 1, 7, 64, 1000, 20001, gamma 0, 1, 4, token, "
+                      "lenient and block verification, each format");
+    }
+    lines.push_back(name + ": the same bits alone, in batches of 2 and 5, again, and " +
+                    (options.place == CheckPlace::gpu ? "from a CUDA graph" : "in other orders of threads"));
+    if (info.exact)
+      lines.push_back(name +
+                      ": edges: equal and disjoint distributions, one-hot, -inf, NaN, u at 0 and 1, "
+                      "zero residual, gamma 0, ragged lengths, odd vocabularies, top-k, top-p and min-p");
+    for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
+      lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),
+                                  dtype_name(distribution.dtype), options.requests,
+                                  info.exact ? "has to pass" : "has to be refuted"));
+    }
+  }
+  return lines;
+}
+
+template <>
+const Typed<CheckOutcome>& described() {
+  static const auto type = choice<CheckOutcome>(outcome_names);
+  return type;
+}
+template <>
+const Typed<CheckPlace>& described() {
+  static const auto type = choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
+  return type;
+}
+SPECLAB_RESULT(KernelCheckRow, "row", test, implementation, dtype, outcome, detail);
+SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, device, level, requests, rows,
+               failures);
+
+const Typed<KernelCheckReport>& kernel_check_type() { return described<KernelCheckReport>(); }
+
+KernelCheckReport check_kernels(const KernelCheckOptions& options) {
+  KernelCheckReport report{version_string(), options.command, options.place, {},
+                           options.level,    options.requests};
+  if (options.place == CheckPlace::gpu) report.device = current_device().value().name;
+  for (const auto part : {check_decisions, check_bits, check_edges, check_distributions}) {
+    end_if_stopped();
+    for (KernelCheckRow& row : part(options)) {
+      report.failures += row.outcome == CheckOutcome::failed ? 1 : 0;
+      report.rows.push_back(std::move(row));
+    }
+  }
+  return report;
+}
+
+std::string kernel_check_text(const KernelCheckReport& report) {
+  std::string text = fmt::format("on        {}\n", report.device.value_or("the emulator"));
+  // Edges that passed have nothing to say, and many tests are left out for one reason: both are counted.
+  std::vector<std::pair<std::string, int>> counted;
+  const auto count = [&](std::string what) {
+    const auto found =
+        std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.first == what; });
+    if (found != counted.end())
+      ++found->second;
+    else
+      counted.emplace_back(std::move(what), 1);
+  };
+  for (const KernelCheckRow& row : report.rows) {
+    const std::string whose =
+        fmt::format("{:<9} {}, {}: ", outcome_names[static_cast<std::size_t>(row.outcome)].first,
+                    row.implementation, dtype_name(row.dtype));
+    if (row.outcome == CheckOutcome::left_out) {
+      count(whose + row.detail);
+    } else if (row.detail.empty()) {
+      count(whose + "edges");
+    } else {
+      text += fmt::format("{}{}: {}\n", whose, row.test, row.detail);
+    }
+  }
+  for (const auto& [what, times] : counted) text += fmt::format("{}: {}\n", what, times);
+  text += fmt::format(
+      "verdict   {} of {} rows failed (distributions: {} requests each, level {:g}, Holm-adjusted)\n",
+      report.failures, report.rows.size(), report.requests, report.level);
+  return text;
+}
+
+}  // namespace speclab

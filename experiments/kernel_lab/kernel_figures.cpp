@@ -1,0 +1,169 @@
+// Figures of `speclab bench kernels`, and the medians of one of them as a Markdown table.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "experiments/kernel_lab/kernel_report.hpp"
+#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "experiments/page/cells.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Points by method, in the order of their rows.
+class Curves {
+ public:
+  void add(const std::string& method, double x, double y) {
+    if (!(y > 0)) return;
+    auto found = std::find_if(curves_.begin(), curves_.end(),
+                              [&](const auto& curve) { return curve.first == method; });
+    if (found == curves_.end()) found = curves_.insert(curves_.end(), {method, {}});
+    found->second.emplace_back(x, y);
+  }
+
+  std::vector<Series> series() {
+    std::vector<Series> all;
+    for (auto& [method, points] : curves_) {
+      std::sort(points.begin(), points.end());
+      Series series{.name = method, .style = SeriesStyle::points};
+      for (const auto& [x, y] : points) {
+        series.x.push_back(x);
+        series.y.push_back(y);
+      }
+      // A line through them, without a name of its own.
+      Series line = series;
+      line.name.clear();
+      line.style = SeriesStyle::line;
+      line.colour_of = all.size();
+      all.push_back(std::move(series));
+      all.push_back(std::move(line));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::pair<double, double>>>> curves_;
+};
+
+/// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
+struct AlikeRows {
+  KernelWorkload workload;
+  CacheMode cache;
+  std::vector<VerificationRow> rows;
+
+  /// ", trees" of other workloads than chains.
+  std::string suffix(const char* between) const {
+    return workload == KernelWorkload::chains ? "" : fmt::format("{}{}", between, info_of(workload).name);
+  }
+};
+
+/// All that there are, in the order of their first rows.
+std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
+  std::vector<AlikeRows> found;
+  for (const VerificationRow& first : rows) {
+    const auto known = [&](const AlikeRows& alike) { return alike.workload == first.workload; };
+    if (std::any_of(found.begin(), found.end(), known)) continue;
+    for (const CacheMode cache : {CacheMode::flushed, CacheMode::hot}) {
+      AlikeRows alike{first.workload, cache, {}};
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(alike.rows), [&](const VerificationRow& row) {
+        return row.workload == first.workload && row.cache == cache && row.dtype == first.dtype &&
+               row.alpha == first.alpha;
+      });
+      found.push_back(std::move(alike));
+    }
+  }
+  std::erase_if(found, [](const AlikeRows& alike) { return alike.rows.empty(); });
+  return found;
+}
+
+/// Is this row on the sweep's axis of requests?
+bool on_axis(const VerificationRow& row) {
+  const BenchShape centre = centre_shape(row.workload);
+  return row.gamma == centre.gamma && row.vocab == centre.vocab;
+}
+
+/// Adds a value that is not there yet.
+template <class T>
+void note(std::vector<T>& all, const T& value) {
+  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+}
+
+}  // namespace
+
+std::vector<Figure> kernel_figures(const KernelReport& report) {
+  std::vector<Figure> figures;
+  for (const AlikeRows& alike : alike_rows(report.verification)) {
+    Curves roofline;
+    Curves times;
+    for (const VerificationRow& row : alike.rows) {
+      if (row.bytes > 0) roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
+      if (on_axis(row)) times.add(row.method, row.requests, row.median_us);
+    }
+    const auto add = [&](const char* id, const char* title, const char* x_label, const char* y_label,
+                         Curves& curves, std::string caption) {
+      std::vector<Series> series = curves.series();
+      if (series.empty()) return;
+      figures.push_back(
+          {.id = fmt::format("{}-{}{}", id, words(alike.cache), alike.suffix("-")),
+           .title = fmt::format("{}, cache {}{}", title, words(alike.cache), alike.suffix(", ")),
+           .x_label = x_label,
+           .y_label = y_label,
+           .log_x = true,
+           .log_y = true,
+           .series = std::move(series),
+           .caption = std::move(caption),
+           .command = "speclab bench kernels --from result.json --out FOLDER"});
+    };
+    const VerificationRow& first = alike.rows.front();
+    const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
+    add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s", roofline,
+        fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
+                    "the device allows. Medians.",
+                    where));
+    add("requests", "Time over requests", "requests in a batch", "us", times,
+        fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape(alike.workload).gamma,
+                    centre_shape(alike.workload).vocab, where));
+  }
+  return figures;
+}
+
+std::string kernel_markdown(const KernelReport& report) {
+  std::string text;
+  for (AlikeRows& alike : alike_rows(report.verification)) {
+    std::vector<VerificationRow>& rows = alike.rows;
+    std::erase_if(rows, [](const VerificationRow& row) { return !on_axis(row); });
+    if (rows.empty()) continue;
+    std::vector<std::int32_t> requests;
+    std::vector<std::string> methods;
+    for (const VerificationRow& row : rows) {
+      note(requests, row.requests);
+      note(methods, row.method);
+    }
+    text += fmt::format(
+        "{}Median microseconds on {}{}: gamma = {}, V = {}, {}, alpha = {}, second-level cache {}.\n\n"
+        "| requests | {} |\n|---:|{}\n",
+        text.empty() ? "" : "\n", report.device.name, alike.suffix(", "), rows.front().gamma,
+        grouped(static_cast<std::uint64_t>(rows.front().vocab)), dtype_name(rows.front().dtype),
+        rows.front().alpha, words(alike.cache), fmt::join(methods, " | "),
+        fmt::join(std::vector<std::string>(methods.size(), "---:|"), ""));
+    for (const std::int32_t count : requests) {
+      text += fmt::format("| {} |", count);
+      for (const std::string& method : methods) {
+        const auto found = std::find_if(rows.begin(), rows.end(), [&](const VerificationRow& row) {
+          return row.requests == count && row.method == method;
+        });
+        const bool measured = found != rows.end() && std::isfinite(found->median_us);
+        text += measured ? fmt::format(" {:.3g} |", found->median_us) : " - |";
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace speclab

@@ -1,0 +1,344 @@
+#include "experiments/kernel_lab/kernel_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/kernel_lab/expected_walks.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/run/csv_values.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr double gibi = 1073741824;
+/// Longer tables are closed at first, below the figures.
+constexpr std::size_t most_open_rows = 30;
+
+using Cells = std::vector<Cell>;
+
+Cell three_digits(const std::optional<double>& value) { return measured_cell(value, 3); }
+Cell whole(std::int64_t value) { return count_cell(static_cast<std::uint64_t>(value)); }
+
+Cells joined(Cells cells, Cells more) {
+  cells.insert(cells.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return cells;
+}
+
+Cells shape_cells(const BenchShape& shape) {
+  return {whole(shape.requests), whole(shape.gamma), whole(shape.vocab), text_cell(dtype_name(shape.dtype))};
+}
+
+Cells point_cells(const KernelPoint& point) {
+  return joined(shape_cells(point), {three_digits(point.alpha)});
+}
+
+/// The workloads of rows, in the order of their first rows.
+template <class Row>
+std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
+  std::vector<KernelWorkload> found;
+  for (const Row& row : rows) {
+    if (std::find(found.begin(), found.end(), row.workload) == found.end()) found.push_back(row.workload);
+  }
+  return found;
+}
+
+/// A table for each workload of the rows that `add` adds cells of; those of other workloads than chains have
+/// the workload in their names.
+template <class Row, class Add>
+std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& empty, const Add& add) {
+  std::vector<Table> tables;
+  for (const KernelWorkload workload : workloads_of(rows)) {
+    Table& table = tables.emplace_back(empty);
+    const KernelWorkloadInfo& info = info_of(workload);
+    if (workload != KernelWorkload::chains) {
+      table.id += fmt::format("-{}", info.name);
+      table.caption += fmt::format("; {}: {}", info.name, info.sentence);
+    }
+    for (const Row& row : rows) {
+      if (row.workload == workload) add(row, table.rows);
+    }
+  }
+  return tables;
+}
+
+/// Tables with rows, of at most `most_rows` rows.
+std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
+  std::vector<Table> tables;
+  for (Table& table : all) {
+    if (table.rows.empty()) continue;
+    table.folded = table.rows.size() > most_open_rows;
+    if (most_rows > 0 && table.rows.size() > most_rows) {
+      table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - most_rows);
+      table.rows.resize(most_rows);
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+Cells measured_cells(const VerificationRow& row) {
+  return joined(point_cells(row),
+                {text_cell(words(row.cache)), text_cell(row.method), three_digits(row.median_us),
+                 three_digits(row.p99_us), three_digits(row.bytes / 1e6), three_digits(row.gb_per_s)});
+}
+
+std::vector<Table> verification_tables(const std::vector<VerificationRow>& rows) {
+  const Table empty{"verification-times",
+                    "Verification, medians",
+                    {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s",
+                     "% copy", "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
+  return workload_tables(rows, empty, [](const VerificationRow& row, auto& cells) {
+    if (row.kind == MethodKind::ceiling) return;
+    cells.push_back(joined(measured_cells(row),
+                           {three_digits(100 * row.of_copy), three_digits(row.times_baseline),
+                            three_digits(row.times_wagner_exact), three_digits(row.times_wagner_sigmoid),
+                            three_digits(row.total_variation)}));
+  });
+}
+
+std::vector<Table> ceilings_tables(const std::vector<VerificationRow>& rows) {
+  const Table empty{"ceilings",
+                    "What the device allows",
+                    {"B", "gamma", "V", "dtype", "alpha", "cache", "what", "us", "p99 us", "MB", "GB/s"}};
+  return workload_tables(rows, empty, [](const VerificationRow& row, auto& cells) {
+    if (row.kind == MethodKind::ceiling) cells.push_back(measured_cells(row));
+  });
+}
+
+Table left_out_table(const std::vector<LeftOut>& rows) {
+  Table table{"left-out", "Left out", {"size", "method", "why"}};
+  for (const LeftOut& row : rows)
+    table.rows.push_back({text_cell(row.size), text_cell(row.method), text_cell(row.why)});
+  return table;
+}
+
+Cells layout_cells(const MethodLayout& method) {
+  if (method.left_out) return joined(Cells(5, text_cell("-")), {text_cell("left out: " + *method.left_out)});
+  std::int64_t most = 0;
+  for (const LaunchRow& launch : method.launches) most = std::max(most, launch.blocks);
+  return {whole(static_cast<std::int64_t>(method.launches.size())),
+          whole(most),
+          three_digits(static_cast<double>(method.workspace_bytes) / mebi),
+          three_digits((method.bytes_read + method.bytes_written) / 1e6),
+          three_digits(method.bound_us),
+          text_cell(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
+}
+
+std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
+  const Table empty{"layout",
+                    "Launches and bytes; the bound is bytes over the assumed bandwidth",
+                    {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
+                     "MB moved", "bound us", "problems"}};
+  return workload_tables(points, empty, [](const DryPoint& point, auto& cells) {
+    for (const MethodLayout& method : point.methods) {
+      cells.push_back(joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
+    }
+  });
+}
+
+Table unfit_table(const std::vector<DryPoint>& points) {
+  Table table{
+      "unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "alpha", "GiB"}};
+  for (const DryPoint& point : points) {
+    if (point.fits) continue;
+    table.rows.push_back(
+        joined(point_cells(point), {three_digits(static_cast<double>(point.device_bytes) / gibi)}));
+  }
+  return table;
+}
+
+std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
+  const Table empty{"emulated",
+                    "Run in the emulator, against the reference",
+                    {"method", "B", "gamma", "V", "dtype", "agreed", "within band", "different",
+                     "bytes loaded", "bytes counted", "loaded/counted"}};
+  return workload_tables(rows, empty, [](const EmulatedRow& row, auto& cells) {
+    const Cells counts = row.left_out
+                             ? Cells(6, text_cell("-"))
+                             : Cells{three_digits(row.agreed),
+                                     three_digits(row.within_band),
+                                     three_digits(row.different),
+                                     three_digits(static_cast<double>(row.loaded_bytes)),
+                                     three_digits(row.counted_bytes),
+                                     three_digits(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
+    const std::string name = row.method + (row.left_out ? ": left out: " + *row.left_out : "");
+    cells.push_back(joined(joined({text_cell(name)}, shape_cells(row)), counts));
+  });
+}
+
+/// Tables one after the other.
+std::vector<Table> listed(std::vector<std::vector<Table>> groups) {
+  std::vector<Table> all;
+  for (std::vector<Table>& group : groups) {
+    all.insert(all.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+  }
+  return all;
+}
+
+/// Of the first workload the fastest method where most rows are, with a flushed cache if that was measured
+/// there, and whether decisions of all were those of the reference. Empty when no method was measured.
+std::string kernel_headline(const std::vector<VerificationRow>& rows) {
+  const VerificationRow* most = nullptr;
+  std::int64_t compared = 0;
+  std::int64_t different = 0;
+  for (const VerificationRow& row : rows) {
+    if (row.kind != MethodKind::implementation || !(row.median_us > 0)) continue;
+    const auto rank = [](const VerificationRow& one) {
+      return std::tuple(static_cast<double>(one.requests) * (one.gamma + 1) * one.vocab,
+                        one.cache == CacheMode::flushed, -one.median_us);
+    };
+    const bool first = row.workload == rows.front().workload;
+    if (first && (most == nullptr || rank(row) > rank(*most))) most = &row;
+    compared += row.compared;
+    different += row.different;
+  }
+  if (most == nullptr) return "";
+  std::string text = fmt::format(
+      "{} is the fastest at the largest size ({}B = {}, γ = {}, V = {}, {}, {} cache): {} µs", most->method,
+      most->workload == KernelWorkload::chains ? "" : fmt::format("{}, ", info_of(most->workload).name),
+      most->requests, most->gamma, most->vocab, dtype_name(most->dtype), words(most->cache),
+      digits_text(most->median_us, 3));
+  if (most->of_copy > 0) text += fmt::format(", {}% of a copy's rate", digits_text(100 * most->of_copy, 2));
+  if (most->times_baseline && *most->times_baseline > 0)
+    text += fmt::format(", {} times as fast as the baseline", digits_text(*most->times_baseline, 3));
+  if (compared > 0) {
+    text += fmt::format(". Decisions for {} requests were compared with the reference, and {} differed",
+                        compared, different == 0 ? "none" : fmt::format("{}", different));
+  }
+  return text + ".";
+}
+
+Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
+             std::vector<Table> tables, std::vector<std::string> notes) {
+  return {"speclab: the speed of verification kernels",
+          subtitle,
+          std::move(facts),
+          {{.id = "verification",
+            .title = "Verification",
+            .tables = std::move(tables),
+            .notes = std::move(notes)}}};
+}
+
+}  // namespace
+
+Page kernel_text(const KernelReport& report, std::size_t most_rows) {
+  const KernelDevice& device = report.device;
+  return page_of(
+      "measured beside what the device allows",
+      {{"Version", "speclab " + report.version},
+       {"Device",
+        fmt::format("{}, compute capability {}, {} multiprocessors, CUDA {} (driver: {})", device.name,
+                    device.capability, device.multiprocessors, device.runtime_cuda, device.driver_cuda)},
+       {"Machine", report.machine},
+       {"Clocks before", report.clocks_before},
+       {"Clocks after", report.clocks_after},
+       {"Command", report.command}},
+      shown(listed({verification_tables(report.verification),
+                    ceilings_tables(report.verification),
+                    {left_out_table(report.left_out)}}),
+            most_rows),
+      {fmt::format(
+           "Medians and 99th percentiles of {} replays of a CUDA graph that holds the whole method, by "
+           "CUDA events, all methods in random order within each repetition. CUDA events resolve about "
+           "half a microsecond.",
+           report.repetitions),
+       "hot: the method has just run on the same data; flushed: a buffer of twice the second-level cache was "
+       "written before. MB are bytes that the algorithm has to move, as counted, not as measured; % copy is "
+       "their rate over that of the faster of two copies of the logits' bytes at the same size and cache "
+       "mode. Bytes of traversal are expected ones, of rows that overlap as much: its results do not say "
+       "which nodes it tried.",
+       "x columns: how many times as long the other takes. TV: total variation between the distribution of "
+       "the "
+       "first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
+}
+
+Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
+  return page_of(
+      "a dry run: nothing was measured",
+      {{"Version", "speclab " + report.version}, {"Command", report.command}},
+      shown(
+          listed(
+              {layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)}),
+          most_rows),
+      {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
+                   "than {} GiB (assumed) and are left out.",
+                   report.configurations, report.problems, report.left_out, report.points.size(),
+                   report.assumed_memory_gib),
+       fmt::format(
+           "The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
+           "accepted independently at every position with probability alpha, and in trees as rules in double "
+           "accept them, on {} requests with rows of at most {} ids whose overlap is alpha.",
+           report.assumed_bandwidth_gbs, expected_requests, most_expected_ids),
+       "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
+       "read: caches serve the difference. Within band: the reference is so close to an edge that single "
+       "precision may decide either way."});
+}
+
+std::string kernel_csv(const KernelReport& report) {
+  const Typed<VerificationRow>& type = described<VerificationRow>();
+  std::vector<std::string> columns;
+  for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
+  std::vector<std::vector<CsvValue>> rows;
+  for (const VerificationRow& row : report.verification) {
+    Json json;
+    write(type, row, json);
+    auto& values = rows.emplace_back();
+    for (const std::string& column : columns) values.push_back(csv_value(json.value(column, Json())));
+  }
+  return csv(columns, rows);
+}
+
+Page kernel_page(const KernelReport& report) {
+  Page page = kernel_text(report);
+  page.headline = kernel_headline(report.verification);
+  for (const Figure& figure : kernel_figures(report)) page.sections.front().figures.push_back(draw(figure));
+  return page;
+}
+
+Page kernel_page(const DryRunReport& report) {
+  Page page = kernel_text(report);
+  page.headline = fmt::format(
+      "Nothing was measured: of {} configurations, {}.", report.configurations,
+      report.problems == 0 ? "all can be launched" : fmt::format("{} have problems", report.problems));
+  return page;
+}
+
+KernelReport read_kernel_report(const std::string& file) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("--from {}: {}", file, why));
+  };
+  try {
+    const Json json = parse_json(read_text(file));
+    const auto value = [&](const char* key) { return json.is_object() ? json.value(key, Json()) : Json(); };
+    if (value("suite") != "kernels") refuse("not a result.json of \"speclab bench kernels\"");
+    if (value("kind") == "dry run") refuse("a dry run; it has no measured rows");
+    // Other keys of the report and its device may be missing, and then have their defaults.
+    Json whole;
+    write(kernel_report_type(), KernelReport{}, whole);
+    for (const char* const needed : {"kind", "device", "verification"}) {
+      if (!json.contains(needed)) whole.erase(needed);
+    }
+    whole.merge_patch(json);
+    // Before there were others, all rows were of chains.
+    if (whole.contains("verification") && whole["verification"].is_array()) {
+      for (Json& row : whole["verification"]) {
+        if (row.is_object()) row.emplace("workload", info_of(KernelWorkload::chains).name);
+      }
+    }
+    return read(kernel_report_type(), whole, "");
+  } catch (const ConfigError& error) {
+    refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}: {}", error.path, error.what()));
+  }
+  return {};
+}
+
+}  // namespace speclab

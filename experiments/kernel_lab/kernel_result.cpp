@@ -1,0 +1,95 @@
+#include "experiments/kernel_lab/kernel_result.hpp"
+#include "experiments/format/result_fields.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::pair<std::string_view, Dtype> dtype_names[]{
+    {"bf16", Dtype::bf16}, {"f32", Dtype::f32}, {"f16", Dtype::f16}};
+
+}  // namespace
+
+const char* words(CacheMode mode) { return mode == CacheMode::hot ? "hot" : "flushed"; }
+
+std::string dtype_name(Dtype dtype) {
+  for (const auto& [name, known] : dtype_names) {
+    if (known == dtype) return std::string(name);
+  }
+  return "";
+}
+
+template <>
+const Typed<Dtype>& described() {
+  static const auto type = choice<Dtype>(dtype_names);
+  return type;
+}
+
+template <>
+const Typed<KernelWorkload>& described() {
+  static const auto type = [] {
+    std::vector<std::pair<std::string_view, KernelWorkload>> names;
+    for (const KernelWorkloadInfo& info : kernel_workloads()) names.emplace_back(info.name, info.workload);
+    return choice<KernelWorkload>(names);
+  }();
+  return type;
+}
+template <>
+const Typed<CacheMode>& described() {
+  static const auto type = choice<CacheMode>({{"hot", CacheMode::hot}, {"flushed", CacheMode::flushed}});
+  return type;
+}
+template <>
+const Typed<MethodKind>& described() {
+  static const auto type = choice<MethodKind>({{"implementation", MethodKind::implementation},
+                                               {"ceiling", MethodKind::ceiling},
+                                               {"floor", MethodKind::floor}});
+  return type;
+}
+template <>
+const Typed<KernelReportKind>& described() {
+  static const auto type = choice<KernelReportKind>(
+      {{"measurement", KernelReportKind::measurement}, {"dry run", KernelReportKind::dry_run}});
+  return type;
+}
+
+SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype, workload);
+SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, refusing, returned, leaves);
+SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory_bytes, l2_bytes,
+               highest_clock_mhz, highest_memory_clock_mhz, driver_cuda, runtime_cuda);
+SPECLAB_RESULT(LeftOut, "left out", size, method, why);
+SPECLAB_RESULT(LaunchRow, "launch", kernel, blocks, threads, cluster, dynamic_shared, early);
+SPECLAB_RESULT(MethodLayout, "method", method, left_out, launches, expected, workspace_bytes, bytes_read,
+               bytes_written, bound_us, problems);
+SPECLAB_RESULT(KernelReportHead, "head", suite, kind, version, command);
+
+SPECLAB_DERIVED_RESULT(KernelPoint, BenchShape, "size", alpha);
+
+template <>
+const Typed<VerificationRow>& described() {
+  static const auto type = result_object<VerificationRow>(
+      "verification",
+      {SPECLAB_FIELDS(VerificationRow, realised_alpha, accepted, cache, method, kind, repetitions, median_us,
+                      p99_us, bytes, gb_per_s, of_copy, times_baseline),
+       {"times_wagner-exact", &VerificationRow::times_wagner_exact},
+       {"times_wagner-sigmoid", &VerificationRow::times_wagner_sigmoid},
+       {"total_variation", &VerificationRow::total_variation},
+       {"compared", &VerificationRow::compared},
+       {"different", &VerificationRow::different}},
+      inherited<VerificationRow>(described<KernelPoint>()));
+  return type;
+}
+
+SPECLAB_DERIVED_RESULT(DryPoint, KernelPoint, "point", tensor_bytes, device_bytes, past_32_bits, fits,
+                       methods);
+SPECLAB_DERIVED_RESULT(EmulatedRow, BenchShape, "emulated", method, left_out, loaded_bytes, counted_bytes,
+                       agreed, within_band, different);
+SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, clocks_before,
+                       clocks_after, repetitions, verification, left_out, partial, failures);
+SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib,
+                       assumed_bandwidth_gbs, points, emulated, configurations, left_out, problems);
+
+const Typed<KernelReport>& kernel_report_type() { return described<KernelReport>(); }
+const Typed<DryRunReport>& dry_run_type() { return described<DryRunReport>(); }
+
+}  // namespace speclab

@@ -1,0 +1,250 @@
+#include "experiments/kernel_lab/kernel_suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/kernel_lab/expected_walks.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/interrupt.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/progress.hpp"
+#include "experiments/support/version.hpp"
+#include "kernels/gpu/device.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* unknown = "unknown";
+
+/// What the driver's own program says about clocks now; the CUDA runtime knows only the highest.
+std::string clock_state() {
+  const auto finished = run_child_process(
+      {"nvidia-smi",
+       "--query-gpu=name,driver_version,clocks.current.sm,clocks.current.memory,clocks.max.sm,"
+       "clocks.max.memory,temperature.gpu,power.draw",
+       "--format=csv"});
+  if (!finished || finished->status != 0) return unknown;
+  std::string text = finished->out;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+KernelDevice described(const GpuDevice& device) {
+  return {.name = device.name,
+          .capability = fmt::format("{}.{}", device.capability / 10, device.capability % 10),
+          .multiprocessors = device.multiprocessors,
+          .memory_bytes = device.memory_bytes,
+          .l2_bytes = device.l2_bytes,
+          .highest_clock_mhz = device.clock_mhz,
+          .highest_memory_clock_mhz = device.memory_clock_mhz,
+          .driver_cuda = device.driver,
+          .runtime_cuda = device.runtime};
+}
+
+double median_of(const BenchMeasurement& measured, const std::string& name) {
+  for (const BenchTimes& times : measured.times) {
+    if (times.name == name) return median(times.seconds);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+const BenchMethod* method_of(const BenchTask& task, const std::string& name) {
+  for (const BenchMethod& method : task.methods) {
+    if (method.name == name) return &method;
+  }
+  return nullptr;
+}
+
+/// Bytes that a method or a ceiling moves.
+double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMethod* method) {
+  const BenchBytes bytes = bench_bytes(task.shape, {});
+  if (method != nullptr) return traffic_of(*method, shape_batch(task.shape), times.outcome).total();
+  if (times.name == ceiling::copy || times.name == ceiling::memcpy)
+    return 2 * static_cast<double>(bytes.copied);
+  if (times.name == ceiling::read) return static_cast<double>(bytes.logits());
+  return 0;
+}
+
+}  // namespace
+
+double nearest_rank(std::vector<double> values, double share) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+}
+
+std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
+                                               const BenchMeasurement& measured,
+                                               const MadeDistributions& distributions) {
+  constexpr double micro = 1e6;
+  const double copy_seconds =
+      std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
+  const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
+  const KernelWorkloadInfo& workload = info_of(point.workload);
+  std::vector<VerificationRow> rows;
+  for (const BenchTimes& times : measured.times) {
+    const BenchMethod* const method = method_of(task, times.name);
+    const bool floor = times.name == ceiling::skip;
+    const double seconds = median(times.seconds);
+    VerificationRow& row = rows.emplace_back();
+    static_cast<KernelPoint&>(row) = point;
+    row.realised_alpha = distributions.overlap;
+    row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
+    row.method = times.name;
+    row.kind = method != nullptr ? MethodKind::implementation
+               : floor           ? MethodKind::floor
+                                 : MethodKind::ceiling;
+    row.repetitions = times.seconds.size();
+    row.median_us = micro * seconds;
+    row.p99_us = micro * nearest_rank(times.seconds, 0.99);
+    row.bytes = bytes_of(task, times, method);
+    row.gb_per_s = row.bytes / seconds / 1e9;
+    row.of_copy = row.bytes / seconds / copy_rate;
+    if (row.kind == MethodKind::ceiling) continue;
+    row.times_baseline = median_of(measured, "baseline") / seconds;
+    row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
+    row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
+    row.accepted = method != nullptr ? times.outcome.accepted : draft_plan(point).tree.depth();
+    row.compared = times.decisions.requests;
+    row.different = times.decisions.different;
+    if (method == nullptr) {
+      row.total_variation = distributions.draft_distance;
+    } else if (method->of_chains && workload.filters == Filters{}) {
+      row.total_variation = output_distance(*method->of_chains, distributions);
+    }
+  }
+  return rows;
+}
+
+namespace {
+
+/// One run of the suite.
+class KernelSuite {
+ public:
+  explicit KernelSuite(const KernelSuiteOptions& options)
+      : options_(options),
+        device_(current_device().value()),
+        points_(sweep_points(options.sweep)),
+        progress_("bench kernels", points_.size() * options.caches.size(), options.silent) {
+    report_.version = version_string();
+    report_.machine = machine_description();
+    report_.command = options.command;
+    report_.device = described(device_);
+    report_.clocks_before = clock_state();
+    report_.repetitions = options.repetitions;
+  }
+
+  std::optional<KernelReport> run() && {
+    for (const KernelPoint& point : points_) {
+      measure(point);
+      if (!interrupted()) continue;
+      if (report_.verification.empty()) return std::nullopt;
+      report_.partial = true;
+      break;
+    }
+    report_.clocks_after = clock_state();
+    return std::move(report_);
+  }
+
+ private:
+  void leave_out(const KernelPoint& point, const char* method, const std::string& why) {
+    report_.left_out.push_back({shape_text(point), method, why});
+  }
+
+  /// What `find` finds, which takes a moment, once for each key.
+  template <class Key, class Value, class Find>
+  static const Value& remembered(std::map<Key, Value>& known, const Key& key, const Find& find) {
+    const auto [found, added] = known.try_emplace(key);
+    if (added) found->second = find();
+    return found->second;
+  }
+
+  bool fits(const KernelPoint& point, const BenchTask& task) {
+    // Some of the memory is the driver's, some for the buffer that flushes the cache.
+    const double memory =
+        0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
+    const auto bytes = static_cast<double>(bench_bytes(point, task.methods).total());
+    if (bytes > memory) leave_out(point, "all", fmt::format("needs {:.1f} GiB", bytes / std::exp2(30)));
+    return bytes <= memory;
+  }
+
+  void measure(const KernelPoint& point) {
+    const KernelWorkloadInfo& workload = info_of(point.workload);
+    BenchTask task{point, {.spread = workload.spread}, {}, false, options_.repetitions};
+    for (const BenchMethod& method : methods_for(point.workload, options_.methods)) {
+      if (const auto why = unsupported_reason(method, shape_batch(point))) {
+        leave_out(point, method.name, *why);
+      } else {
+        task.methods.push_back(method);
+      }
+    }
+    if (task.methods.empty() || !fits(point, task)) {
+      progress_.advance(options_.caches.size());
+      return;
+    }
+    task.logits.noise = remembered(noises_, {point.workload, point.vocab, point.alpha}, [&] {
+      return noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
+    });
+    const MadeDistributions& distributions = remembered(
+        distributions_of_, {point.workload, point.vocab, point.dtype, task.logits.noise},
+        [&] { return made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{}); });
+    for (const CacheMode cache : options_.caches) {
+      if (interrupted()) return;
+      task.flushed = cache == CacheMode::flushed;
+      try {
+        BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
+        if (interrupted()) return;
+        for (BenchTimes& times : measured.times) {
+          const BenchMethod* const method = method_of(task, times.name);
+          if (method == nullptr || method->path_tells()) continue;
+          const double accepted = times.outcome.accepted;
+          times.outcome = expectations_.at(*method, point);
+          times.outcome.accepted = accepted;
+        }
+        for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
+          if (row.different > 0) {
+            ++report_.failures;
+            leave_out(
+                point, row.method.c_str(),
+                fmt::format("{} of {} requests decided otherwise than the reference: the times say nothing",
+                            row.different, row.compared));
+          }
+          report_.verification.push_back(std::move(row));
+        }
+      } catch (const std::runtime_error& error) {
+        // What the points before have shown is not thrown away.
+        ++report_.failures;
+        leave_out(point, "all", error.what());
+      }
+      progress_.advance();
+    }
+  }
+
+  const KernelSuiteOptions& options_;
+  GpuDevice device_;
+  std::vector<KernelPoint> points_;
+  Progress progress_;
+  KernelReport report_;
+  Expectations expectations_;
+  /// By workload, vocabulary and alpha.
+  std::map<std::tuple<KernelWorkload, std::int32_t, double>, float> noises_;
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
+};
+
+}  // namespace
+
+std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options) {
+  return KernelSuite(options).run();
+}
+
+}  // namespace speclab

@@ -1,0 +1,217 @@
+#include "experiments/kernel_lab/kernel_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/support/csv_reader.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
+/// Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
+constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
+constexpr std::int32_t most_requests = 1 << 20;
+
+std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t least, std::int32_t most) {
+  std::int32_t value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > most) return std::nullopt;
+  return value;
+}
+
+/// Points in the order in which they were first added.
+class Points {
+ public:
+  void add(BenchShape shape, Dtype dtype, double alpha) {
+    shape.dtype = dtype;
+    const KernelPoint point{shape, alpha};
+    if (std::find(all.begin(), all.end(), point) == all.end()) all.push_back(point);
+  }
+
+  std::vector<KernelPoint> all;
+};
+
+BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t value) {
+  shape.*which = value;
+  return shape;
+}
+
+void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points) {
+  const BenchShape centre = centre_shape(workload);
+  const std::span<const std::int32_t> gamma_axis = info_of(workload).gammas;
+  constexpr double centre_alpha = 0.7;
+  const bool has_centre =
+      std::find(sweep.alphas.begin(), sweep.alphas.end(), centre_alpha) != sweep.alphas.end();
+  const double alpha = has_centre ? centre_alpha : sweep.alphas.front();
+  const Dtype leading = sweep.dtypes.front();
+  for (const Dtype dtype : sweep.dtypes) {
+    for (const std::int32_t requests : request_axis) {
+      points.add(with(centre, &BenchShape::requests, requests), dtype, alpha);
+    }
+  }
+  for (const std::int32_t gamma : gamma_axis)
+    points.add(with(centre, &BenchShape::gamma, gamma), leading, alpha);
+  for (const std::int32_t vocab : vocab_axis)
+    points.add(with(centre, &BenchShape::vocab, vocab), leading, alpha);
+  for (const std::int32_t requests : {request_axis.front(), request_axis.back()}) {
+    for (const std::int32_t gamma : {gamma_axis.front(), gamma_axis.back()}) {
+      for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()}) {
+        points.add({requests, gamma, vocab, leading, workload}, leading, alpha);
+      }
+    }
+  }
+  for (const Dtype dtype : sweep.dtypes) {
+    for (const double each : sweep.alphas) points.add(centre, dtype, each);
+  }
+}
+
+std::vector<BenchShape> all_sizes(KernelWorkload workload) {
+  std::vector<BenchShape> sizes;
+  for (const std::int32_t vocab : vocab_axis) {
+    for (const std::int32_t gamma : info_of(workload).gammas) {
+      for (const std::int32_t requests : request_axis) sizes.push_back({requests, gamma, vocab, Dtype::bf16});
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+BenchShape centre_shape(KernelWorkload workload) {
+  return {32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
+}
+
+std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
+  Points points;
+  for (const KernelWorkload workload : sweep.workloads) {
+    if (sweep.kind == SweepKind::axes) {
+      add_axes(sweep, workload, points);
+      continue;
+    }
+    const std::int32_t gamma = info_of(workload).centre_gamma;
+    std::vector<BenchShape> sizes = sweep.sizes;
+    if (sweep.kind == SweepKind::full) sizes = all_sizes(workload);
+    if (sweep.kind == SweepKind::fast) {
+      sizes = {{1, gamma, 32000, Dtype::bf16}, {32, gamma, 128256, Dtype::bf16}};
+    }
+    for (BenchShape& size : sizes) {
+      size.workload = workload;
+      for (const Dtype dtype : sweep.dtypes) {
+        for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
+      }
+    }
+  }
+  return points.all;
+}
+
+std::vector<BenchShape> parse_sizes(const std::string& text) {
+  std::vector<BenchShape> sizes;
+  for (const std::string& part : split(text, ';')) {
+    const std::vector<std::string> words = split(part, ',');
+    std::array<std::optional<std::int32_t>, 3> numbers;
+    if (words.size() == numbers.size()) {
+      numbers = {whole_number(words[0], 1, most_requests), whole_number(words[1], 0, most_drafted),
+                 whole_number(words[2], 1, most_vocab)};
+    }
+    if (!numbers[0] || !numbers[1] || !numbers[2]) {
+      throw UsageError(
+          fmt::format("--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
+                      "requests, gamma 0 to {} and a vocabulary of 1 to {}; several are parted by ';'",
+                      part, most_requests, most_drafted, most_vocab));
+    }
+    sizes.push_back({*numbers[0], *numbers[1], *numbers[2], Dtype::bf16});
+  }
+  return sizes;
+}
+
+std::vector<Dtype> parse_dtypes(const std::string& text) {
+  std::vector<Dtype> dtypes;
+  for (const std::string& word : split(text, ',')) {
+    std::vector<std::string> names;
+    for (const Dtype dtype : {Dtype::bf16, Dtype::f32, Dtype::f16}) {
+      names.push_back(dtype_name(dtype));
+      if (names.back() == word) dtypes.push_back(dtype);
+    }
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      throw UsageError(fmt::format("--dtype \"{}\"{}", word, suggestion(word, names)));
+    }
+  }
+  return dtypes;
+}
+
+std::vector<double> parse_alphas(const std::string& text) {
+  constexpr double least = 0.05;
+  constexpr double most = 0.99;
+  std::vector<double> alphas;
+  for (const std::string& word : split(text, ',')) {
+    const auto value = number_in(word);
+    if (!value || !(*value >= least && *value <= most)) {
+      throw UsageError(
+          fmt::format("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most));
+    }
+    alphas.push_back(*value);
+  }
+  return alphas;
+}
+
+bool runs_on(int capability, const char* name, int needed) {
+  if (needed <= capability) return true;
+  const auto version = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
+  fmt::print(stderr, "{} is left out: it needs compute capability {}, and this device has {}\n", name,
+             version(needed), version(capability));
+  return false;
+}
+
+std::vector<std::size_t> parse_names(const std::string& option, const std::string& text,
+                                     const std::vector<std::string>& known) {
+  std::vector<std::size_t> places;
+  if (text == "all") {
+    for (std::size_t i = 0; i < known.size(); ++i) places.push_back(i);
+    return places;
+  }
+  std::vector<std::string> suggested{"all"};
+  suggested.insert(suggested.end(), known.begin(), known.end());
+  for (const std::string& word : split(text, ',')) {
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found == known.end())
+      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, suggested)));
+    const auto place = static_cast<std::size_t>(found - known.begin());
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
+  return places;
+}
+
+std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text) {
+  return parse_named(option, text, implementations());
+}
+
+std::vector<BenchMethod> parse_methods(const std::string& option, const std::string& text) {
+  return parse_named(option, text, bench_methods());
+}
+
+std::vector<KernelWorkload> parse_workloads(const std::string& option, const std::string& text) {
+  std::vector<KernelWorkload> chosen;
+  for (const KernelWorkloadInfo& info : parse_named(option, text, kernel_workloads())) {
+    chosen.push_back(info.workload);
+  }
+  return chosen;
+}
+
+std::string shape_text(const BenchShape& shape) {
+  const bool usual = shape.workload == KernelWorkload::chains;
+  return fmt::format("{}B = {}, gamma = {}, V = {}, {}",
+                     usual ? "" : fmt::format("{}, ", info_of(shape.workload).name), shape.requests,
+                     shape.gamma, grouped(static_cast<std::uint64_t>(shape.vocab)), dtype_name(shape.dtype));
+}
+
+}  // namespace speclab

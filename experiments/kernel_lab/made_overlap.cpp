@@ -1,0 +1,142 @@
+#include "experiments/kernel_lab/made_overlap.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/distribution/divergence.hpp"
+#include "core/distribution/transforms.hpp"
+#include "kernels/verify/fused_distribution.hpp"
+#include "kernels/verify/sigmoid_distribution.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Rows that the noise is chosen by; peaked ones differ more from one another. Those behind them are judged.
+std::int64_t tuned_rows(const MadeLogits& how) { return how.spread > MadeLogits{}.spread ? 8 : 2; }
+constexpr std::int64_t judged_rows = 4;
+
+Row row_of(const std::vector<double>& probability) {
+  return {probability.data(), static_cast<std::int32_t>(probability.size())};
+}
+
+}  // namespace
+
+float rounded(float value, Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return to_float(from_float<Bf16>(value));
+    case Dtype::f16:
+      return to_float(from_float<F16>(value));
+    case Dtype::f32:
+      break;
+  }
+  return value;
+}
+
+MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype,
+                   const Filters& filters) {
+  const auto size = static_cast<std::size_t>(vocab);
+  MadeRows rows{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size),
+                std::vector<double>(size)};
+  for (std::size_t id = 0; id < size; ++id) {
+    const MadeLogit made = made_logit(how, row, static_cast<std::int32_t>(id));
+    rows.target_logits[id] = static_cast<double>(rounded(made.target, dtype));
+    rows.draft_logits[id] = static_cast<double>(rounded(made.draft, dtype));
+  }
+  std::vector<double> kept = rows.target_logits;
+  if (filters != Filters{}) {
+    const double least = kept_logits(kept, 1, filters).least;
+    for (double& logit : kept) {
+      if (logit < least) logit = -std::numeric_limits<double>::infinity();
+    }
+  }
+  softmax(kept, 1, rows.target);
+  softmax(rows.draft_logits, 1, rows.draft);
+  return rows;
+}
+
+float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters) {
+  // With a noise of 1 the draft's logits less the target's are the noise itself.
+  how.noise = 1;
+  std::vector<MadeRows> rows;
+  for (std::int64_t row = 0; row < tuned_rows(how); ++row) {
+    rows.push_back(made_rows(how, row, vocab, Dtype::f32, filters));
+  }
+  std::vector<double> logits(static_cast<std::size_t>(vocab));
+  std::vector<double> draft(logits.size());
+  const auto mean_overlap = [&](double noise) {
+    double sum = 0;
+    for (const MadeRows& pair : rows) {
+      for (std::size_t id = 0; id < logits.size(); ++id) {
+        logits[id] = pair.target_logits[id] + noise * (pair.draft_logits[id] - pair.target_logits[id]);
+      }
+      softmax(logits, 1, draft);
+      sum += overlap(row_of(pair.target), row_of(draft));
+    }
+    return sum / static_cast<double>(rows.size());
+  };
+  double low = 0;
+  double high = 16.0 / 3 * static_cast<double>(how.spread);
+  for (int step = 0; step < 20; ++step) {
+    const double middle = (low + high) / 2;
+    (mean_overlap(middle) > alpha ? low : high) = middle;
+  }
+  return static_cast<float>((low + high) / 2);
+}
+
+namespace {
+
+/// Of the distribution of one token that ours emit, with every rounding.
+double fused_distance(const MadeRows& rows) {
+  const auto vocab = static_cast<std::int32_t>(rows.target.size());
+  // The logits are as their format has them, so that single precision holds them.
+  const std::vector<float> target(rows.target_logits.begin(), rows.target_logits.end());
+  const std::vector<float> draft(rows.draft_logits.begin(), rows.draft_logits.end());
+  VerifyBatch batch;
+  batch.requests = 1;
+  batch.gamma = 1;
+  batch.vocab = vocab;
+  batch.target = {target.data(), Dtype::f32, vocab, vocab};
+  batch.draft = {draft.data(), Dtype::f32, vocab, vocab};
+  return total_variation(row_of(fused_token_distribution(batch, 0, 0)), row_of(rows.target));
+}
+
+}  // namespace
+
+MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
+                                     std::int32_t vocab, Dtype dtype, const VerifyRule& rule) {
+  MadeDistributions distributions;
+  const bool plain = !workload.branches && workload.filters == Filters{};
+  const std::int64_t first = tuned_rows(how);
+  for (std::int64_t row = first; row < first + judged_rows; ++row) {
+    const MadeRows rows = made_rows(how, row, vocab, dtype, workload.filters);
+    constexpr double share = 1.0 / static_cast<double>(judged_rows);
+    const double common = overlap(row_of(rows.target), row_of(rows.draft));
+    distributions.overlap += share * common;
+    const auto likeliest =
+        static_cast<std::size_t>(std::max_element(rows.draft.begin(), rows.draft.end()) - rows.draft.begin());
+    distributions.draft_distance += share * (1 - (workload.chosen ? rows.target[likeliest] : common));
+    if (!plain) continue;
+    distributions.fused_distance += share * fused_distance(rows);
+    distributions.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
+                                                                      rule.sigmoid_alpha, rule.sigmoid_beta);
+  }
+  return distributions;
+}
+
+std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions) {
+  switch (implementation) {
+    case Implementation::fused:
+    case Implementation::cluster:
+      return distributions.fused_distance;
+    case Implementation::wagner_sigmoid:
+      return distributions.sigmoid_distance;
+    case Implementation::baseline:
+    case Implementation::wagner_exact:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace speclab

@@ -1,0 +1,95 @@
+// A report as plain data, and the two places it is read: a browser and a terminal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "experiments/page/figure.hpp"
+
+namespace speclab {
+
+struct Cell {
+  std::string text;
+  std::optional<double> sort_key = {};  ///< set for numbers, which are then aligned right and sorted by value
+  std::string css_class = {};           ///< "good", "bad", "note", or none
+  std::string section = {};             ///< the id of a section of the page, to which the text leads
+};
+
+struct Table {
+  std::string id;
+  std::string caption;
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
+  std::string note = {};
+  bool folded = false;  ///< closed at first: for long tables
+};
+
+/// Lines of text and tables, in the order in which a terminal shows them: an empty line before each table.
+struct Listing {
+  std::vector<std::variant<std::string, Table>> parts = {};
+
+  Listing& operator+=(std::string_view text);
+  Listing& operator+=(Table table);
+  Listing& operator+=(const Listing& more);
+};
+
+/// What became of a stretch of decoded text.
+enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
+
+struct TextSpan {
+  std::string text;
+  SpanKind kind = SpanKind::plain;
+};
+
+/// Text coloured by what became of it, as in Leviathan et al. 2023, Figure 1.
+struct Passage {
+  std::string id;
+  std::string caption;
+  std::vector<std::vector<TextSpan>> lines;
+};
+
+struct Section {
+  std::string id;
+  std::string title;
+  std::string intro = {};  ///< paragraphs, parted by empty lines
+  std::vector<Table> tables = {};
+  std::vector<Drawing> figures = {};
+  std::vector<Passage> passages = {};
+  std::vector<std::string> notes = {};
+  std::string headline = {};  ///< what was found, in a sentence; figures follow it, then tables
+  Listing listing = {};       ///< below the tables
+  bool folded = false;        ///< closed at first but for headline, passages and the first figures
+  bool beside = false;        ///< on a wide screen the first table stands beside the figure
+};
+
+struct Page {
+  std::string title;
+  std::string subtitle;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< "version", "seed", "machine", "command", ...
+  std::vector<Section> sections;
+  std::string headline =
+      {};  ///< what was found, in a sentence: the first that is read; else that of a lone section
+  std::string citation = {};  ///< how to cite the page
+};
+
+/// One HTML5 file that needs nothing else: no network, no other file. Every text is escaped. Headlines stand
+/// first, then figures, then tables; facts last, with how to cite. What is folded opens without a script, and
+/// on paper it is open. It is readable without its script, which
+/// adds values under the pointer and by the arrow keys, legends that hide series, sorting, downloads and the
+/// theme. std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
+std::string html(const Page& page);
+
+/// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its
+/// header.
+std::string terminal(const Table& table);
+std::string terminal(const Listing& listing);
+
+/// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
+/// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.
+std::string terminal(const Passage& passage, bool colour);
+
+}  // namespace speclab

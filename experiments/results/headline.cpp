@@ -1,0 +1,84 @@
+#include "experiments/results/headline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/results/printed_numbers.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<double> estimate_of(const CellResult& cell, Metric metric) {
+  if (const Interval* simulated = find(cell.simulated, metric)) return simulated->estimate;
+  return value_of(cell.formula, metric);
+}
+
+/// "speedup 2.991 ± 0.003 (formula 2.99)".
+std::string one_cell(const CellResult& cell, Metric metric) {
+  const Interval* simulated = find(cell.simulated, metric);
+  const std::optional<double> formula = value_of(cell.formula, metric);
+  if (simulated == nullptr && !formula) return "";
+  std::string text = fmt::format("{} {}", metric_label(metric),
+                                 simulated != nullptr ? interval_text(*simulated) : number_text(*formula));
+  if (simulated != nullptr && formula) text += fmt::format(" (formula {})", number_text(*formula));
+  return text;
+}
+
+/// "speedup from 0.6 (α = 0.1, γ = 10) to 4.1 (α = 0.9, γ = 5)".
+std::string range_text(const Result& result, Metric metric) {
+  const CellResult* least = nullptr;
+  const CellResult* most = nullptr;
+  for (const CellResult& cell : result.cells) {
+    const auto value = estimate_of(cell, metric);
+    if (!value) continue;
+    if (least == nullptr || *value < *estimate_of(*least, metric)) least = &cell;
+    if (most == nullptr || *value > *estimate_of(*most, metric)) most = &cell;
+  }
+  if (least == nullptr || least == most) return "";
+  const auto at = [&](const CellResult& cell) {
+    return fmt::format("{} ({})", number_text(*estimate_of(cell, metric)), cell.label);
+  };
+  return fmt::format("{} from {} to {}", metric_label(metric), at(*least), at(*most));
+}
+
+std::string as_sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text + ".";
+}
+
+}  // namespace
+
+std::string result_headline(const Result& result) {
+  PrintedNumbers printed;
+  printed.add(result);
+  std::string text = printed.sentence();
+  const bool alone = result.cells.size() == 1;
+  const auto& drawn = result.config.figures;
+  const Metric metric =
+      drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.config).metrics.figure;
+  // Where printed numbers were judged the range would say less.
+  std::string found;
+  if (alone) {
+    const CellResult& cell = result.cells.front();
+    found = one_cell(cell, metric);
+    const std::string tokens = one_cell(cell, Metric::tokens_per_target_step);
+    if (!found.empty() && !tokens.empty() && metric != Metric::tokens_per_target_step) found += "; " + tokens;
+  } else {
+    const bool judged = std::any_of(result.cells.begin(), result.cells.end(),
+                                    [](const CellResult& cell) { return !cell.verdict.empty(); });
+    if (!judged) found = range_text(result, metric);
+  }
+  found = as_sentence(std::move(found));
+  if (!found.empty() && !text.empty()) found += " ";
+  if (result.partial) text += text.empty() ? "Interrupted: partial." : " Interrupted: partial.";
+  return found + text;
+}
+
+}  // namespace speclab

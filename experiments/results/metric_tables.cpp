@@ -1,0 +1,222 @@
+#include "experiments/results/metric_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+enum class NumberKind { printed, formula, simulated };
+
+const char* words(NumberKind kind) {
+  return kind == NumberKind::printed ? "printed" : kind == NumberKind::formula ? "formula" : "simulated";
+}
+
+Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
+  switch (kind) {
+    case NumberKind::printed: {
+      const std::string* value = printed_value(cell, metric);
+      return value != nullptr ? Cell{*value, std::stod(*value), ""} : Cell{};
+    }
+    case NumberKind::formula:
+      return number_cell(value_of(cell.formula, metric));
+    case NumberKind::simulated:
+      return simulated_cell(cell, metric);
+  }
+  return {};
+}
+
+Cell measured_cell(const CellResult& cell, const std::string& name) {
+  for (const auto& [known, value] : cell.measured) {
+    if (known == name) return text_cell(value);
+  }
+  return {};
+}
+
+void append(std::string& text, const std::string& more) {
+  if (!text.empty() && !more.empty()) text += "; ";
+  text += more;
+}
+
+}  // namespace
+
+Cell simulated_cell(const CellResult& cell, Metric metric) {
+  const Interval* interval = find(cell.simulated, metric);
+  if (interval == nullptr) return {};
+  Cell shown = interval_cell(*interval);
+  if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
+    shown.text += " (proved)";
+  return shown;
+}
+
+std::string agreement_text(const Agreement& agreement) {
+  return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
+}
+
+std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
+  std::vector<std::string> names;
+  for (const CellResult& cell : cells) {
+    for (const auto& [name, value] : cell.measured) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<Metric> shown_metrics(const Result& result) {
+  return result.config.metrics.value_or(presentation_of(result.config).metrics.shown);
+}
+
+Cell verdict_cell(const Result& result, const CellResult& cell) {
+  if (cell.partial) return {"interrupted: partial", std::nullopt, "bad"};
+  std::string text;
+  std::string css = "good";
+  const bool alike = std::all_of(cell.verdict.begin(), cell.verdict.end(),
+                                 [&](const auto& one) { return one.second == cell.verdict.front().second; });
+  for (const auto& [metric, verdict] : cell.verdict) {
+    if (verdict == Reproduction::within_input_rounding && css != "bad") css = "note";
+    if (verdict == Reproduction::does_not_reproduce) css = "bad";
+    if (!alike) append(text, fmt::format("{} {}", metric_label(metric), words(verdict)));
+  }
+  if (alike && !cell.verdict.empty()) append(text, words(cell.verdict.front().second));
+  if (const Agreement found = agreement(cell); found.compared > 0) {
+    append(text, agreement_text(found));
+    if (found.held < found.compared) css = "bad";
+  }
+  if (const auto& remark = presentation_of(result.config).metrics.remark) append(text, remark(cell));
+  if (cell.until && !cell.until->reached) {
+    append(text, "wider than asked for after the most rounds allowed");
+    css = "bad";
+  }
+  if (has_unknown_error(cell)) append(text, "too few independent sequences for intervals");
+  return {text, std::nullopt, text.empty() ? "" : css};
+}
+
+std::string interval_note(const Result& result) {
+  std::string note = fmt::format("± is the {} interval{}.", confidence_percent(result.interval_confidence),
+                                 result.config.simultaneous
+                                     ? fmt::format(", so wide that all of this table hold together with {}",
+                                                   confidence_percent(result.config.confidence))
+                                     : "");
+  if (std::any_of(result.cells.begin(), result.cells.end(),
+                  [](const CellResult& cell) { return cell.until.has_value(); }))
+    note += " It holds at every look at a simulation that ended when it was narrow enough.";
+  if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
+    note += fmt::format(" {}", unknown_error_note());
+  for (const CellResult& cell : result.cells) {
+    if (!cell.engine || !cell.engine->why_plain) continue;
+    note += fmt::format(" Decoded by the plain engine, which reads whole rows: {}.", *cell.engine->why_plain);
+    break;
+  }
+  return note;
+}
+
+std::string unknown_error_note() {
+  return fmt::format(
+      "± ?: the error is not known. Tokens of one sequence depend on those before them, and fewer than {} "
+      "sequences do not tell how much: give more sequences, which may be shorter.",
+      least_independent_trials);
+}
+
+Table result_table(const Result& result, const std::string& id, std::size_t most_rows) {
+  const std::vector<CellResult>& cells = result.cells;
+  const std::vector<std::string> measured = measured_names(cells);
+  const MetricTable& shown = presentation_of(result.config).metrics;
+  Table table;
+  table.id = id;
+  table.caption = result.title;
+  table.columns.emplace_back("case");
+  std::vector<std::pair<NumberKind, Metric>> numbers;
+  for (const Metric metric : shown_metrics(result)) {
+    for (const NumberKind kind : {NumberKind::printed, NumberKind::formula, NumberKind::simulated}) {
+      if (std::none_of(cells.begin(), cells.end(),
+                       [&](const auto& cell) { return !shown_cell(cell, kind, metric).text.empty(); }))
+        continue;
+      numbers.emplace_back(kind, metric);
+      table.columns.push_back(fmt::format("{}, {}", metric_label(metric), words(kind)));
+    }
+  }
+  table.columns.insert(table.columns.end(), measured.begin(), measured.end());
+  const std::vector<std::string> more = shown.columns ? shown.columns(result) : std::vector<std::string>{};
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  table.columns.emplace_back("verdict");
+
+  for (const CellResult& cell : cells) {
+    if (table.rows.size() == most_rows) break;
+    std::vector<Cell> row{text_cell(cell.label)};
+    for (const auto& [kind, metric] : numbers) row.push_back(shown_cell(cell, kind, metric));
+    for (const std::string& name : measured) row.push_back(measured_cell(cell, name));
+    if (!more.empty()) {
+      for (Cell& one : shown.cells(cell)) row.push_back(std::move(one));
+    }
+    row.push_back(verdict_cell(result, cell));
+    table.rows.push_back(std::move(row));
+  }
+  // A table that judges nothing needs no column for it.
+  const bool silent = std::all_of(table.rows.begin(), table.rows.end(),
+                                  [](const auto& row) { return row.back().text.empty(); });
+  if (silent) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
+  const bool simulates =
+      std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
+  if (simulates) table.note = interval_note(result);
+  if (simulates && !shown.note.empty()) table.note += " " + shown.note;
+  if (!measured.empty() && result.config.measured_note) {
+    if (!table.note.empty()) table.note += ' ';
+    table.note += *result.config.measured_note;
+  }
+  if (cells.size() > most_rows) {
+    table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
+  }
+  return table;
+}
+
+Table metric_table(const Result& result, const std::string& id) {
+  const CellResult& cell = result.cells.front();
+  const bool measured = cell.formula_alpha == AlphaSource::measured;
+  Table table{id,
+              result.title,
+              {"metric", measured ? "formula at the measured α" : "formula", "simulated ± interval",
+               "formula within interval"},
+              {},
+              interval_note(result)};
+  for (const MetricInfo& info : metric_infos()) {
+    const std::optional<double> formula = value_of(cell.formula, info.metric);
+    if (!formula && find(cell.simulated, info.metric) == nullptr) continue;
+    const auto compared = std::find_if(cell.agreement.begin(), cell.agreement.end(),
+                                       [&](const auto& one) { return one.first == info.name; });
+    const bool judged = compared != cell.agreement.end();
+    const bool held = judged && compared->second;
+    table.rows.push_back(
+        {text_cell(info.label),
+         number_cell(formula),
+         simulated_cell(cell, info.metric),
+         {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
+  }
+  return table;
+}
+
+Table position_table(const CellResult& cell, const std::string& id) {
+  Table table{
+      id, "Acceptance by position", {"position", "αⁱ", "P[accepted]", "P[accepted | those before]"}, {}, ""};
+  for (std::size_t i = 0; i < cell.positions.size(); ++i) {
+    const auto position = static_cast<double>(i + 1);
+    table.rows.push_back({number_cell(position),
+                          cell.exact_alpha ? number_cell(std::pow(*cell.exact_alpha, position)) : Cell{},
+                          interval_cell(cell.positions[i].unconditional),
+                          interval_cell(cell.positions[i].conditional)});
+  }
+  return table;
+}
+
+}  // namespace speclab

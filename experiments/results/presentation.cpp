@@ -1,0 +1,72 @@
+#include "experiments/results/presentation.hpp"
+
+#include "experiments/results/case_figures.hpp"
+#include "experiments/results/headline.hpp"
+#include "experiments/results/metric_tables.hpp"
+#include "experiments/results/result_csv.hpp"
+#include "experiments/results/sweep_figures.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_rows_open = 40;
+
+}  // namespace
+
+std::vector<Table> metric_tables(const Result& result, const Timings&, const std::string& id) {
+  const bool single = result.cells.size() == 1;
+  std::vector<Table> tables{single ? metric_table(result, id + "-table")
+                                   : result_table(result, id + "-table", most_rows)};
+  if (single && !result.cells.front().positions.empty())
+    tables.push_back(position_table(result.cells.front(), id + "-positions"));
+  tables.front().folded = tables.front().rows.size() > most_rows_open;
+  return tables;
+}
+
+std::vector<Figure> metric_figures(const Result& result, const Timings&) {
+  std::vector<Figure> figures = sweep_figures(result);
+  return figures.empty() && !result.config.figures ? case_figures(result) : figures;
+}
+
+std::string metric_headline(const Result& result, const Timings&) { return result_headline(result); }
+
+std::shared_ptr<const Presentation> presented(Presentation how) {
+  return std::make_shared<const Presentation>(std::move(how));
+}
+
+const Presentation& presentation_of(const Config& config) { return *config.experiment->presentation; }
+
+std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id) {
+  return presentation_of(result.config).tables(result, timings, id);
+}
+
+std::vector<Figure> figures_of(const Result& result, const Timings& timings) {
+  return presentation_of(result.config).figures(result, timings);
+}
+
+std::vector<Passage> passages_of(const Result& result, const std::string& id) {
+  const auto& passages = presentation_of(result.config).passages;
+  return passages ? passages(result, id) : std::vector<Passage>{};
+}
+
+std::string headline_of(const Result& result, const Timings& timings) {
+  return presentation_of(result.config).headline(result, timings);
+}
+
+ResultFiles files_of(const Result& result) {
+  const auto& files = presentation_of(result.config).files;
+  return files ? files(result) : ResultFiles{};
+}
+
+std::string csv_of(const Result& result, const Timings& timings) {
+  const auto& csv = presentation_of(result.config).csv;
+  if (csv) return csv(result, timings);
+  std::string text;
+  write_csv(result, HeldCells(*result.config.experiment, result.cells),
+            [&](const std::string& piece) { text += piece; });
+  return text;
+}
+
+}  // namespace speclab

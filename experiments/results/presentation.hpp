@@ -1,0 +1,74 @@
+// How the results of an experiment are shown, from the results alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/page/figure.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/result.hpp"
+#include "experiments/run/timings.hpp"
+
+namespace speclab {
+
+/// What the table of metrics, one row a cell, and the figures of metrics show.
+struct MetricTable {
+  std::vector<Metric> shown = {};
+  /// What is drawn of a sweep that does not say.
+  Metric figure = Metric::speedup;
+  /// What the verdict of a cell says besides; empty for nothing.
+  std::function<std::string(const CellResult& cell)> remark = nullptr;
+  /// Further columns, and their cells: as many.
+  std::function<std::vector<std::string>(const Result& result)> columns = nullptr;
+  std::function<std::vector<Cell>(const CellResult& cell)> cells = nullptr;
+  /// What the note of the table says besides; empty for nothing.
+  std::string note = {};
+};
+
+/// Tables of metrics: one row a cell, and of a single cell what happened at each position.
+std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
+/// Curves or heat maps of a sweep, or bars of cases.
+std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
+/// Verdicts, agreement with the formula, and the estimate of one cell or the range of several.
+std::string metric_headline(const Result& result, const Timings& timings);
+
+/// Files of a result's folder: name and content.
+using ResultFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// What is left out is shown as metrics are.
+struct Presentation {
+  MetricTable metrics = {};
+  std::function<std::vector<Table>(const Result& result, const Timings& timings, const std::string& id)>
+      tables = metric_tables;
+  std::function<std::vector<Figure>(const Result& result, const Timings& timings)> figures = metric_figures;
+  std::function<std::vector<Passage>(const Result& result, const std::string& id)> passages = nullptr;
+  /// What was found, in a sentence or two.
+  std::function<std::string(const Result& result, const Timings& timings)> headline = metric_headline;
+  /// results.csv, where it is not a row of metrics a cell: then all cells are held in memory at once.
+  std::function<std::string(const Result& result, const Timings& timings)> csv = nullptr;
+  /// Further files, from all cells as well.
+  std::function<ResultFiles(const Result& result)> files = nullptr;
+  /// What the summary of `reproduce` says of results without verdicts.
+  std::string outcome = "measured here";
+
+  bool needs_all_cells() const { return csv != nullptr || files != nullptr; }
+};
+
+/// For Experiment::presentation.
+std::shared_ptr<const Presentation> presented(Presentation how);
+
+/// That of a config's experiment.
+const Presentation& presentation_of(const Config& config);
+
+std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id);
+std::vector<Figure> figures_of(const Result& result, const Timings& timings);
+std::vector<Passage> passages_of(const Result& result, const std::string& id);
+std::string headline_of(const Result& result, const Timings& timings);
+std::string csv_of(const Result& result, const Timings& timings);
+ResultFiles files_of(const Result& result);
+
+}  // namespace speclab

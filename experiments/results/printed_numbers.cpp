@@ -1,0 +1,105 @@
+#include "experiments/results/printed_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/run/metric.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Half a unit of the last digit: 0.005 of "2.44".
+double half_unit_of(const std::string& printed) {
+  const auto point = printed.find('.');
+  const std::size_t digits = point == std::string::npos ? 0 : printed.size() - point - 1;
+  return 0.5 * std::pow(10.0, -static_cast<double>(digits));
+}
+
+}  // namespace
+
+void PrintedNumbers::add(const Result& result, const std::string& name) {
+  for (const CellResult& cell : result.cells) {
+    for (const auto& [metric, verdict] : cell.verdict) {
+      const std::string* printed = printed_value(cell, metric);
+      const Interval* simulated = find(cell.simulated, metric);
+      const double* formula = find(cell.formula, metric);
+      // The verdict is the formula's, which has no noise.
+      const double found = formula != nullptr     ? *formula
+                           : simulated != nullptr ? simulated->estimate
+                                                  : std::nan("");
+      if (printed == nullptr) continue;
+      judged_.push_back({fmt::format("{}{}{}, {}: printed {}, found {}", name, name.empty() ? "" : ": ",
+                                     cell.label, metric_label(metric), *printed, number_text(found)),
+                         cell.label.substr(0, cell.label.find(": ")), std::stod(*printed),
+                         half_unit_of(*printed), found, verdict});
+    }
+  }
+  const Agreement more = speclab::agreement(result);
+  agreement_.held += more.held;
+  agreement_.compared += more.compared;
+}
+
+std::string PrintedNumbers::sentence() const {
+  std::string text;
+  const auto count = [&](Reproduction verdict) {
+    return std::count_if(judged_.begin(), judged_.end(),
+                         [&](const Judged& one) { return one.verdict == verdict; });
+  };
+  if (!judged_.empty()) {
+    const auto rounding = count(Reproduction::within_input_rounding);
+    const auto not_found = count(Reproduction::does_not_reproduce);
+    text = fmt::format("{} of {} printed {}{}", count(Reproduction::reproduces), judged_.size(),
+                       judged_.size() == 1 ? "number reproduces" : "numbers reproduce",
+                       rounding > 0 ? fmt::format(", {} within the rounding of {}", rounding,
+                                                  rounding == 1 ? "its inputs" : "their inputs")
+                                    : "");
+    text += not_found == 0 ? "." : fmt::format("; {} {} not.", not_found, not_found == 1 ? "does" : "do");
+  }
+  if (agreement_.compared > 0) {
+    text += fmt::format("{}The formula lies within {} of {} intervals.", text.empty() ? "" : " ",
+                        agreement_.held, agreement_.compared);
+  }
+  return text;
+}
+
+std::vector<Figure> PrintedNumbers::figures() const {
+  if (judged_.empty()) return {};
+  Figure figure;
+  figure.title = "Every printed number, and what was found";
+  figure.x_label = "printed number";
+  figure.y_label = "found less printed, in half units of the last printed digit";
+  figure.log_x = true;
+  figure.series.push_back({.name = "band: rounds to what is printed", .style = SeriesStyle::line});
+  double least = INFINITY;
+  double most = 0;
+  for (const Reproduction verdict :
+       {Reproduction::reproduces, Reproduction::within_input_rounding, Reproduction::does_not_reproduce}) {
+    Series series{.name = words(verdict), .style = SeriesStyle::points};
+    for (const Judged& one : judged_) {
+      if (one.verdict != verdict || !(one.printed > 0) || !std::isfinite(one.found)) continue;
+      series.add(one.printed, (one.found - one.printed) / one.half_unit);
+      series.names.push_back(one.name);
+      series.labels.push_back(verdict == Reproduction::reproduces ? "" : one.label);
+      least = std::min(least, one.printed);
+      most = std::max(most, one.printed);
+    }
+    figure.add(std::move(series));
+  }
+  if (figure.series.size() == 1) return {};
+  // A margin, so that a lone number has a band as well.
+  for (const double end : {least / 1.05, most * 1.05}) figure.series.front().add(end, Interval{0, -1, 1});
+  figure.caption =
+      "One point per printed number: how far the formula (else the simulation) lies from it. In the band it "
+      "rounds to what is printed: of fewer digits, it may lie further off. Outside, some inputs that round "
+      "to "
+      "the printed α and c give a number in the band (within input rounding), or none do.";
+  return {figure};
+}
+
+}  // namespace speclab

@@ -1,0 +1,81 @@
+#include "experiments/results/result_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "experiments/results/metric_tables.hpp"
+#include "experiments/run/csv_values.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What some cell has: paths in the order of first use, metrics in their own.
+struct CsvColumns {
+  std::vector<std::string> sets;
+  std::set<Metric> printed, formulas, simulated;
+  std::vector<std::string> measured;
+};
+
+CsvColumns columns_of(const CellSource& cells) {
+  CsvColumns columns;
+  cells.each([&](const CellResult& cell) {
+    for (const auto& [path, value] : cell.set) {
+      if (std::find(columns.sets.begin(), columns.sets.end(), path) == columns.sets.end())
+        columns.sets.push_back(path);
+    }
+    for (const auto& [name, value] : cell.printed) {
+      if (const auto metric = metric_named(name)) columns.printed.insert(*metric);
+    }
+    for (const auto& [name, value] : cell.measured) {
+      if (std::find(columns.measured.begin(), columns.measured.end(), name) == columns.measured.end())
+        columns.measured.push_back(name);
+    }
+    for (const auto& [metric, value] : cell.formula) columns.formulas.insert(metric);
+    for (const auto& [metric, value] : cell.simulated) columns.simulated.insert(metric);
+  });
+  return columns;
+}
+
+}  // namespace
+
+void write_csv(const Result& result, const CellSource& cells,
+               const std::function<void(const std::string& piece)>& out) {
+  const auto [sets, printed, formulas, simulated, measured] = columns_of(cells);
+  std::vector<std::string> names;
+  for (const Metric metric : printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
+  for (const Metric metric : formulas) names.push_back(fmt::format("formula_{}", metric_name(metric)));
+  for (const Metric metric : simulated)
+    add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
+  for (const std::string& name : measured) names.push_back(measured_column(name));
+  const bool explained = !measured.empty() && result.config.measured_note.has_value();
+  if (explained) names.emplace_back("measured_note");
+  names.emplace_back("verdict");
+  const ResultRows rows(result, sets, names);
+  out(rows.header());
+  std::size_t index = 0;
+
+  cells.each([&, &printed = printed, &formulas = formulas, &simulated = simulated,
+              &measured = measured](const CellResult& cell) {
+    std::vector<CsvValue> row;
+    for (const Metric metric : printed) {
+      const std::string* value = printed_value(cell, metric);
+      row.emplace_back(value != nullptr ? *value : std::string());
+    }
+    for (const Metric metric : formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
+    for (const Metric metric : simulated) add_interval(row, value_of(cell.simulated, metric));
+    for (const std::string& name : measured) {
+      const auto found = std::find_if(cell.measured.begin(), cell.measured.end(),
+                                      [&, &name = name](const auto& one) { return one.first == name; });
+      row.emplace_back(found != cell.measured.end() ? found->second : std::string());
+    }
+    if (explained) row.emplace_back(*result.config.measured_note);
+    row.emplace_back(verdict_cell(result, cell).text);
+    out(rows.line(index++, cell, std::move(row)));
+  });
+}
+
+}  // namespace speclab

@@ -1,0 +1,147 @@
+#include "experiments/results/result_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/results/result_csv.hpp"
+#include "experiments/run/terminal_watch.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/csv.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/printable.hpp"
+#include "experiments/support/version.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The config of the result in a folder: none when there is no result.json.
+std::optional<Config> result_config(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "result.json";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  try {
+    return in_file(file.string(), [&] { return config_of_result(file); });
+  } catch (const ConfigError& error) {
+    throw UsageError(
+        fmt::format("{} is no result of this version ({}); choose another --out, or --force to "
+                    "overwrite it",
+                    file.string(), error.sentence()));
+  }
+}
+
+}  // namespace
+
+void refuse_foreign_result(const std::filesystem::path& folder, const Config& config) {
+  for (const std::optional<Config>& earlier : {result_config(folder), journal_config(folder)}) {
+    if (!earlier || config_json(*earlier) == config_json(config)) continue;
+    throw UsageError(
+        fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
+                    folder.string()));
+  }
+}
+
+void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text) {
+  const Presentation& presentation = presentation_of(run.result.config);
+  Json timings;
+  write(timings_type(), run.timings, timings);
+  with_cells(run, [&](const CellSource& cells) {
+    write_file_atomically(folder / "result.json",
+                          [&](const auto& out) { write_text(run.result, cells, out); });
+    write_file_atomically(folder / "results.csv", [&](const auto& out) {
+      const auto rows = [&](const std::string& piece) {
+        out(text == CsvText::marked ? csv_for_spreadsheets(piece) : piece);
+      };
+      presentation.needs_all_cells() ? rows(csv_of(run.result, run.timings))
+                                     : write_csv(run.result, cells, rows);
+    });
+  });
+  write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");
+  for (const auto& [name, content] : files_of(run.result)) write_file_atomically(folder / name, content);
+}
+
+Facts report_facts(const std::string& command, Backend backend) {
+  Facts facts{{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}};
+  if (backend == Backend::cuda) facts.emplace_back("GPU", device_words(backend));
+  facts.emplace_back("Threads", fmt::format("{}", thread_count()));
+  facts.emplace_back("Command", command);
+  return facts;
+}
+
+void add_corpus_facts(const Result& result, Facts& facts) {
+  if (!result.corpora) return;
+  for (const CorpusFacts& corpus : *result.corpora) {
+    std::string text =
+        fmt::format("{}: {} tokens, vocabulary {}", corpus.file, corpus.tokens, corpus.vocabulary);
+    if (corpus.held_out_tokens > 0) text += fmt::format(", {} tokens held out", corpus.held_out_tokens);
+    if (corpus.unknown_share) text += fmt::format(", {:.2f}% <unk>", 100 * *corpus.unknown_share);
+    std::pair<std::string, std::string> fact{"Corpus", std::move(text)};
+    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+    for (const HeldOutPerplexity& model : corpus.models) {
+      Json settings = *model.config;
+      const std::string kind = settings.value("kind", "");
+      settings.erase("kind");
+      facts.emplace_back(
+          "Perplexity on held-out text",
+          fmt::format("{} {} {}: {}", model.model, kind, settings.empty() ? "" : settings.dump(),
+                      model.perplexity
+                          ? fmt::format("{} ({} bits a token)", digits_text(*model.perplexity, 4),
+                                        digits_text(*model.bits_per_token, 4))
+                          : model.unknown_because.value_or("")));
+    }
+  }
+}
+
+void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
+  for (const InputFile& input : inputs) {
+    std::pair<std::string, std::string> fact{
+        "Input", fmt::format("{}, {} bytes, SHA-256 {}", input.file, input.bytes, input.sha256)};
+    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+  }
+}
+
+std::string citation(const std::string& command) {
+  return fmt::format(
+      "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
+      "{{{{The speclab "
+      "maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
+      version_and_commit(), command);
+}
+
+RunResult run_watched(const Config& config, const WatchedRun& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<TerminalWatch> watch(std::in_place, options.title, options.quiet);
+  const auto control_for = [&](std::uint64_t total) { return watch->control(total); };
+  std::optional<Journal> journal;
+  const auto resume = [&](const RunIdentity& identity) {
+    if (!config.experiment->resumable) {
+      if (options.resume != Resume::required) return Resumption{};
+      throw UsageError(fmt::format("--resume require: \"{}\" measures times, which are not gone on with",
+                                   config.experiment->name));
+    }
+    journal.emplace(options.folder, identity, options.resume);
+    for (const std::string& note : journal->notes())
+      fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
+    Resumption resumption;
+    resumption.finished = journal->take_finished();
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
+    return resumption;
+  };
+  RunResult run = run_config(config, control_for, resume, options.backend);
+  watch.reset();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  run.timings.seconds = elapsed.count();
+  run.timings.threads = thread_count();
+  run.timings.machine = machine_description();
+  run.timings.version = version_and_commit();
+  return run;
+}
+
+}  // namespace speclab

@@ -1,0 +1,66 @@
+#include "experiments/results/result_section.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/results/overview.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/results/result_files.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+Section result_section(const Result& result, const Timings& timings, const std::string& id,
+                       const std::string& command) {
+  const Config& config = result.config;
+  Section section;
+  section.id = id;
+  section.title = result.title;
+  section.intro = config.about;
+  if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
+  section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
+  if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
+  section.headline = headline_of(result, timings);
+  section.tables = tables_of(result, timings, id);
+  std::vector<Figure> figures = figures_of(result, timings);
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    figures[i].id = fmt::format("{}-figure-{}", id, i + 1);
+    section.figures.push_back(draw(figures[i]));
+  }
+  section.passages = passages_of(result, id);
+  for (const CellResult& cell : result.cells) {
+    if (!cell.note.empty()) section.notes.push_back(cell.label + ": " + cell.note);
+  }
+  return section;
+}
+
+Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
+                       const std::string& id, const std::string& command) {
+  if (cells.size() <= most_cells_on_page) return result_section(result, timings, id, command);
+  Overview overview = overview_of(result, cells, id);
+  Section section = result_section(overview.sample, timings, id, command);
+  for (Table& table : section.tables) {
+    table.folded = true;
+    table.caption +=
+        fmt::format(": {} of the {} cells", grouped(overview.sample.cells.size()), grouped(cells.size()));
+  }
+  section.tables.insert(section.tables.begin(), std::make_move_iterator(overview.tables.begin()),
+                        std::make_move_iterator(overview.tables.end()));
+  section.notes.push_back(std::move(overview.note));
+  section.headline += fmt::format("{}Of {} cells {} are drawn.", section.headline.empty() ? "" : " ",
+                                  grouped(cells.size()), grouped(overview.sample.cells.size()));
+  return section;
+}
+
+Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend) {
+  Page page{section.title, "", report_facts(command, backend), {section}};
+  add_input_facts(run.result.inputs, page.facts);
+  add_corpus_facts(run.result, page.facts);
+  page.citation = citation(command);
+  return page;
+}
+
+}  // namespace speclab

@@ -1,0 +1,276 @@
+#include "experiments/results/sweep_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_curves = 12;
+constexpr std::size_t most_facets = 6;
+
+/// The number that a cell sets at a path; none when it sets none, or something else.
+std::optional<double> set_number(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+/// A kind with its parameters: "zipf exponent=1.2".
+std::string kind_text(const Json& value) {
+  constexpr std::size_t longest = 40;
+  std::string text;
+  for (const auto& [key, parameter] : value.items()) {
+    if (key == "kind") {
+      text = parameter.get<std::string>() + text;
+    } else {
+      text += fmt::format(" {}={}", key, shown(parameter));
+    }
+  }
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
+/// The value that a cell sets at a path, for people; none when it sets nothing there.
+std::optional<std::string> set_text(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return number_text(value->get<double>());
+  const auto kind = value->is_object() ? value->find("kind") : value->end();
+  if (kind != value->end() && kind->is_string()) return kind_text(*value);
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+/// The value at a path as it was written; empty when the cell sets none.
+std::string written(const CellResult& cell, const std::string& path) {
+  const Json* value = path.empty() ? nullptr : set_value(cell, path);
+  return value != nullptr ? value->dump() : "";
+}
+
+/// "γ" for ".../gamma"; else the last name of the path.
+std::string axis_label(const std::string& path) {
+  static const std::map<std::string, std::string> symbols{{"alpha", "α"}, {"gamma", "γ"}, {"c_hat", "ĉ"}};
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const auto found = symbols.find(name);
+  return found == symbols.end() ? name : found->second;
+}
+
+/// The cells of one curve with their x, which increases.
+struct Curve {
+  std::string key;  ///< what tells it apart
+  std::string name;
+  std::vector<std::pair<double, const CellResult*>> cells;
+};
+
+std::vector<Curve> curves_of(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
+  const std::string label = config.series_label.empty() ? axis_label(config.series) : config.series_label;
+  std::vector<Curve> curves;
+  for (const CellResult* cell : cells) {
+    const std::optional<double> x = set_number(*cell, config.x);
+    if (!x) continue;
+    const std::string key = written(*cell, config.series);
+    auto curve = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) { return one.key == key; });
+    if (curve == curves.end()) {
+      const auto value = config.series.empty() ? std::nullopt : set_text(*cell, config.series);
+      curve = curves.insert(curves.end(), {key, value ? fmt::format("{} = {}", label, *value) : "", {}});
+    }
+    curve->cells.emplace_back(*x, cell);
+  }
+  for (Curve& curve : curves) {
+    std::stable_sort(curve.cells.begin(), curve.cells.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  return curves;
+}
+
+/// Lines of the formula and points of the simulation.
+Figure curves(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
+  Figure figure;
+  for (const Curve& curve : curves_of(cells, config)) {
+    Series line{.name = curve.name};
+    Series points{.name = curve.name, .style = SeriesStyle::points};
+    for (const auto& [x, cell] : curve.cells) {
+      const double* formula = find(cell->formula, config.y);
+      if (formula != nullptr && cell->formula_alpha != AlphaSource::measured) line.add(x, *formula);
+      if (const Interval* simulated = find(cell->simulated, config.y)) points.add(x, *simulated);
+    }
+    const bool has_line = !line.x.empty();
+    if (has_line) {
+      if (line.name.empty()) line.name = "formula";
+      figure.series.push_back(std::move(line));
+    }
+    if (points.x.empty()) continue;
+    if (has_line) {
+      // Of a lone curve the two have names, and colours of their own.
+      if (curve.name.empty()) {
+        points.name = "simulated";
+      } else {
+        points.colour_of = figure.series.size() - 1;
+        points.name.clear();
+      }
+    }
+    figure.series.push_back(std::move(points));
+  }
+  return figure;
+}
+
+Figure heat_map(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
+  std::map<double, std::map<double, double>> values;
+  std::set<double> columns;
+  for (const CellResult* cell : cells) {
+    const std::optional<double> x = set_number(*cell, config.x);
+    const std::optional<double> y = set_number(*cell, config.series);
+    if (!x || !y) continue;
+    const Interval* simulated = find(cell->simulated, config.y);
+    const double* formula = find(cell->formula, config.y);
+    values[*y][*x] = simulated != nullptr ? simulated->estimate
+                     : formula != nullptr ? *formula
+                                          : std::numeric_limits<double>::quiet_NaN();
+    columns.insert(*x);
+  }
+  HeatMap heat;
+  heat.x.assign(columns.begin(), columns.end());
+  for (const auto& [y, row] : values) {
+    heat.y.push_back(y);
+    std::vector<double>& z = heat.z.emplace_back();
+    for (const double x : heat.x)
+      z.push_back(row.contains(x) ? row.at(x) : std::numeric_limits<double>::quiet_NaN());
+  }
+  heat.z_label = metric_label(config.y);
+  heat.log_z = config.log_z;
+  Figure figure;
+  figure.heat = std::move(heat);
+  figure.y_label = axis_label(config.series);
+  return figure;
+}
+
+bool is_numeric(const Json& axis) {
+  return axis.is_object() ||
+         std::all_of(axis.begin(), axis.end(), [](const Json& value) { return value.is_number(); });
+}
+
+/// What to draw of a sweep that does not say: curves over its longest axis of numbers, one for each value of
+/// the next longest; a heat map when both are long. Further axes become facets.
+std::vector<FigureConfig> default_figures(const Config& config) {
+  if (!config.sweep) return {};
+  struct Axis {
+    std::string path;
+    std::size_t values;
+    bool numeric;
+  };
+  std::vector<Axis> axes;
+  for (const auto& [path, axis] : *config.sweep)
+    axes.push_back({path, axis->is_array() ? axis->size() : most_curves + 1, is_numeric(*axis)});
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+    return std::pair(a.numeric, a.values) > std::pair(b.numeric, b.values);
+  });
+  if (!axes.front().numeric) return {};
+  FigureConfig figure;
+  figure.y = presentation_of(config).metrics.figure;
+  figure.title = metric_label(figure.y);
+  figure.x = axes.front().path;
+  axes.erase(axes.begin());
+  if (axes.empty()) return {figure};
+  const auto second = std::max_element(axes.begin(), axes.end(),
+                                       [](const Axis& a, const Axis& b) { return a.values < b.values; });
+  figure.series = second->path;
+  if (second->numeric && second->values > most_curves) figure.style = FigureStyle::heat_map;
+  return {figure};
+}
+
+/// What is neither the horizontal axis nor tells curves apart, and yet differs between cells of one place in
+/// the figure, which would be drawn over one another.
+std::vector<std::string> further_axes(const std::vector<CellResult>& cells, const FigureConfig& config) {
+  std::map<std::pair<std::string, std::string>, const CellResult*> first_at;
+  std::vector<std::string> further;
+  for (const CellResult& cell : cells) {
+    const auto [at, fresh] =
+        first_at.emplace(std::pair(written(cell, config.x), written(cell, config.series)), &cell);
+    if (fresh) continue;
+    for (const auto& [path, value] : cell.set) {
+      if (path == config.x || path == config.series || written(*at->second, path) == value->dump()) continue;
+      if (std::find(further.begin(), further.end(), path) == further.end()) further.push_back(path);
+    }
+  }
+  return further;
+}
+
+/// Cells that one figure shows, and the values that they share: "c = 0.05, γ = 3".
+struct Facet {
+  std::string name;
+  std::vector<const CellResult*> cells;
+};
+
+std::vector<Facet> facets_of(const std::vector<CellResult>& cells, const std::vector<std::string>& axes) {
+  std::vector<Facet> facets;
+  std::map<std::vector<std::string>, std::size_t> index;
+  for (const CellResult& cell : cells) {
+    std::vector<std::string> key;
+    std::string name;
+    for (const std::string& path : axes) {
+      key.push_back(written(cell, path));
+      name += fmt::format("{}{} = {}", name.empty() ? "" : ", ", axis_label(path),
+                          set_text(cell, path).value_or("none"));
+    }
+    const auto [at, fresh] = index.emplace(std::move(key), facets.size());
+    if (fresh) facets.push_back({std::move(name), {}});
+    facets[at->second].cells.push_back(&cell);
+  }
+  return facets;
+}
+
+bool drawn_as(const Figure& figure, SeriesStyle style) {
+  return std::any_of(figure.series.begin(), figure.series.end(),
+                     [&](const Series& series) { return series.style == style; });
+}
+
+/// Says what is drawn.
+std::string caption_of(const Figure& figure) {
+  if (figure.heat) return "";
+  std::string caption;
+  if (drawn_as(figure, SeriesStyle::line)) caption += "Lines: formula. ";
+  if (drawn_as(figure, SeriesStyle::points))
+    caption += "Points: simulation, with its interval where that is larger than the point.";
+  return caption;
+}
+
+}  // namespace
+
+std::vector<Figure> sweep_figures(const Result& result) {
+  std::vector<Figure> figures;
+  for (const FigureConfig& config : result.config.figures.value_or(default_figures(result.config))) {
+    const std::vector<std::string> further = further_axes(result.cells, config);
+    const std::vector<Facet> facets = facets_of(result.cells, further);
+    for (std::size_t i = 0; i < std::min(facets.size(), most_facets); ++i) {
+      Figure figure = config.style == FigureStyle::heat_map ? heat_map(facets[i].cells, config)
+                                                            : curves(facets[i].cells, config);
+      if (figure.series.empty() && (!figure.heat || figure.heat->x.empty())) continue;
+      figure.title =
+          facets[i].name.empty() ? config.title : fmt::format("{} ({})", config.title, facets[i].name);
+      figure.x_label = config.x_label.empty() ? axis_label(config.x) : config.x_label;
+      if (figure.y_label.empty()) figure.y_label = config.y_label;
+      if (figure.y_label.empty()) figure.y_label = metric_label(config.y);
+      figure.log_x = config.log_x;
+      figure.log_y = config.log_y;
+      figure.caption = caption_of(figure);
+      if (facets.size() > most_facets) {
+        figure.caption += fmt::format(" Figure {} of {}, of {} combinations of values; results.csv has all.",
+                                      i + 1, most_facets, facets.size());
+      }
+      figures.push_back(std::move(figure));
+    }
+  }
+  return figures;
+}
+
+}  // namespace speclab

@@ -1,0 +1,426 @@
+#include "experiments/run/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The name of an experiment.
+class ExperimentType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    if (!json.is_string()) reject(path, json, words());
+    const Experiment* found = find_experiment(json.get<std::string>());
+    if (found == nullptr) {
+      throw ConfigError(path, fmt::format("unknown experiment {}{}", shown(json),
+                                          suggestion(json.get<std::string>(), names())));
+    }
+    *static_cast<const Experiment**>(value) = found;
+  }
+  void write(const void* value, Json& json) const override {
+    json = (*static_cast<const Experiment* const*>(value))->name;
+  }
+  std::string words() const override { return "the name of an experiment"; }
+  void schema(Json& out) const override { out["enum"] = names(); }
+  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
+    const Experiment* found = json.is_string() ? find_experiment(json.get<std::string>()) : nullptr;
+    if (found == nullptr || found->name == json.get<std::string>()) return;
+    uses.push_back({path, json.get<std::string>(), found->name});
+    json = found->name;
+  }
+
+ private:
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const Experiment* experiment : experiments()) all.push_back(experiment->name);
+    return all;
+  }
+};
+
+/// Text, or token ids.
+class PromptType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& prompt = *static_cast<PromptConfig*>(value);
+    if (json.is_string()) {
+      prompt = json.get<std::string>();
+      return;
+    }
+    if (!json.is_array()) reject(path, json, words());
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const bool id =
+          json[i].is_number_integer() && json[i].get<double>() >= 0 && json[i].get<double>() <= 2147483647.0;
+      if (!id) reject(fmt::format("{}/{}", path, i), json[i], "a token id");
+      tokens.push_back(json[i].get<Token>());
+    }
+    prompt = std::move(tokens);
+  }
+  void write(const void* value, Json& json) const override {
+    std::visit([&](const auto& prompt) { json = prompt; }, *static_cast<const PromptConfig*>(value));
+  }
+  std::string words() const override { return "text or a list of token ids"; }
+  void schema(Json& out) const override {
+    out["oneOf"] = Json::array({Json{{"type", "string"}},
+                                Json{{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}}});
+  }
+};
+
+const Typed<ModelPair>& models_type() {
+  static const auto type =
+      object<ModelPair>("models", "Target and draft.",
+                        {required(field("target", &ModelPair::target, kind_of(model_family()),
+                                        "The model whose distribution the output must have.")),
+                         required(field("draft", &ModelPair::draft, kind_of(model_family()),
+                                        "The model that proposes tokens."))});
+  return type;
+}
+
+const Typed<UntilConfig>& until_type() {
+  static const auto type = object<UntilConfig>(
+      "until",
+      "Simulate until an interval is narrow: after \"trials\" sequences, and whenever they have doubled, the "
+      "interval is looked at. Intervals hold at all looks together, so that stopping does them no harm.",
+      {field("metric", &UntilConfig::metric, metric_type(), "Whose interval."),
+       required(field("half_width", &UntilConfig::half_width, number_above(0, 1e6),
+                      "Half the width that the interval is to have, at most.")),
+       field("relative", &UntilConfig::relative, boolean(), "Whether that is a part of the estimate."),
+       with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
+                               "The simulation ends before it has more, however wide the interval."),
+                 "rounds (tokens, for acceptance)")});
+  return type;
+}
+
+const Typed<SimulationConfig>& simulation_type() {
+  static const auto type = object<SimulationConfig>(
+      "simulation", "How much to simulate.",
+      {integer_field("trials", &SimulationConfig::trials, 1, 4294967295.0, "Independent sequences."),
+       with_unit(
+           integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
+           "rounds (tokens, for acceptance)"),
+       integer_field("batches", &SimulationConfig::batches, 2, 4096,
+                     "Batches of whole trials that intervals compare, at most."),
+       field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
+             "Context before the first token: text (with a corpus), or a list of token ids."),
+       with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
+                               "Instead of one prompt: this many tokens of the "
+                               "corpus, from a random position for each trial."),
+                 "tokens"),
+       field(
+           "until", &SimulationConfig::until, until_type(),
+           "Instead of a size: how narrow an interval is to be. For decode, acceptance, iid and compare.")});
+  return type;
+}
+
+const Typed<CostRatios>& cost_type() {
+  static const auto type = object<CostRatios>(
+      "cost", "Cost of one draft run, in target runs.",
+      {with_unit(field("c", &CostRatios::c, number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
+                 "target runs"),
+       with_unit(
+           field("c_hat", &CostRatios::c_hat, number(0, 1000), "Arithmetic operations (Definition 3.10)."),
+           "target runs")});
+  return type;
+}
+
+const Typed<CaseConfig>& case_type() {
+  static const auto type =
+      object<CaseConfig>("case", "One row of a table: what to set, and what the paper prints.",
+                         {field("label", &CaseConfig::label, text(), "Name of the row."),
+                          field("set", &CaseConfig::set, map(any_json()), "Values by JSON pointer."),
+                          field("printed", &CaseConfig::printed, map(text()),
+                                "Printed values by metric, as text so that their digits count."),
+                          field("measured", &CaseConfig::measured, map(text()),
+                                "Printed measurements by name, shown but not judged."),
+                          field("note", &CaseConfig::note, text(), "Remark.")});
+  return type;
+}
+
+const Typed<FigureConfig>& figure_type() {
+  static const auto type = object<FigureConfig>(
+      "figure", "A figure of a sweep: formula as lines, simulation as points with intervals.",
+      {required(field("title", &FigureConfig::title, text(), "Title.")),
+       required(field("x", &FigureConfig::x, text(), "JSON pointer of the horizontal axis.")),
+       required(field("y", &FigureConfig::y, metric_type(), "Metric of the vertical axis.")),
+       field("series", &FigureConfig::series, text(), "JSON pointer that tells curves apart."),
+       field("style", &FigureConfig::style,
+             choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
+             "Curves, or a heat map of x against series."),
+       field("x_label", &FigureConfig::x_label, text(), "Label of the horizontal axis."),
+       field("y_label", &FigureConfig::y_label, text(), "Label of the vertical axis."),
+       field("series_label", &FigureConfig::series_label, text(), "Label of the legend."),
+       field("log_x", &FigureConfig::log_x, boolean(), "Logarithmic horizontal axis."),
+       field("log_y", &FigureConfig::log_y, boolean(), "Logarithmic vertical axis."),
+       field("log_z", &FigureConfig::log_z, boolean(), "Logarithmic colours of a heat map.")});
+  return type;
+}
+
+const Typed<InputRounding>& rounding_type() {
+  static const auto type = object<InputRounding>(
+      "input_rounding", "Half a unit of the last printed digit of the inputs.",
+      {field("alpha", &InputRounding::alpha, number(0, 0.1),
+             "Half a unit of the last printed digit of alpha."),
+       field("c", &InputRounding::c, number(0, 0.1), "Half a unit of the last printed digit of c.")});
+  return type;
+}
+
+/// The key of one section; its value lies in Config::sections.
+Field section_field(const SectionKind& section) {
+  Field field;
+  field.name = section.key;
+  field.type = section.type;
+  field.sentence = section.type->object()->sentence();
+  field.aliases = section.aliases;
+  field.at = [key = section.key](void* config) -> void* {
+    auto& sections = static_cast<Config*>(config)->sections;
+    const auto found = sections.find(key);
+    return found == sections.end() ? nullptr : found->second.get();
+  };
+  field.create = [section](void* config) -> void* {
+    return (static_cast<Config*>(config)->sections[section.key] = section.type->object()->make()).get();
+  };
+  return field;
+}
+
+std::vector<Field> config_fields() {
+  std::vector<Field> fields{
+      required(field("title", &Config::title, text(), "Title of tables and of the report.")),
+      field("about", &Config::about, text(), "A paragraph for the report."),
+      field("source", &Config::source, text(), "Where the numbers come from."),
+      field("measured_note", &Config::measured_note, text(),
+            "Why what is found here differs from what \"measured\" of the cases says."),
+      field("experiment", &Config::experiment,
+            Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "Which experiment to run."),
+      integer_field("seed", &Config::seed, 0, 9e15, "Seed of every random number."),
+      field("corpus", &Config::corpus, corpus_type(), "Training text."),
+      field("models", &Config::models, models_type(), "Target and draft."),
+      field("sampling", &Config::sampling, sampling_type(), "Sampling options of both models."),
+      formerly(field("rule", &Config::rule, kind_of(rule_family()), "How drafted tokens are verified."),
+               {"verifier"}),
+      field("engine", &Config::engine,
+            choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
+                           {{"quick", "fast"}}),
+            "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
+            "looks up "
+            "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); "
+            "\"auto\" "
+            "takes the faster one."),
+      field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
+      with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
+      field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
+      formerly(field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
+               {"plan"}),
+      field("confidence", &Config::confidence, number_above(0, 0.9999999), "Confidence of every interval."),
+      field("simultaneous", &Config::simultaneous, boolean(),
+            "Widen intervals so that the confidence holds for all of this config's together.")};
+  for (const SectionKind& section : section_kinds()) fields.push_back(section_field(section));
+  fields.push_back(field("cases", &Config::cases, list(case_type(), 1, 100000), "Explicit rows."));
+  fields.push_back(field(
+      "sweep", &Config::sweep, map(any_json()),
+      "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
+  fields.push_back(field("metrics", &Config::metrics, list(metric_type(), 1, 32), "Metrics in the table."));
+  fields.push_back(field("input_rounding", &Config::input_rounding, rounding_type(),
+                         "Rounding of the printed inputs, for judging printed results."));
+  fields.push_back(field("figures", &Config::figures, list(figure_type(), 0, 16), "Figures of a sweep."));
+  return fields;
+}
+
+/// Printed values are text, so that their digits count, and must still be numbers.
+void check_printed(const CaseConfig& one, const std::string& path) {
+  for (const auto& [metric, value] : one.printed) {
+    const std::string here = fmt::format("{}/{}", path, metric);
+    known_metric(metric, here);
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    // std::stod, which reads them later, takes numbers below 2^-1022 for an error.
+    const bool readable = std::isnormal(number) || number == 0;
+    if (error != std::errc{} || end != value.data() + value.size() || !readable) {
+      throw ConfigError(here, fmt::format("\"{}\" is not a number in quotes, such as \"2.4\"", value));
+    }
+  }
+}
+
+/// Names that a config uses in its tables and figures: each must be a metric, or a path that a case or the
+/// sweep sets.
+void check_names(const Config& config) {
+  std::vector<std::string> varied;
+  if (config.sweep) {
+    for (const auto& [path, axis] : *config.sweep) varied.push_back(path);
+  }
+  for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
+    const CaseConfig& one = (*config.cases)[i];
+    for (const auto& [path, value] : one.set) varied.push_back(path);
+    const std::string printed = fmt::format("/cases/{}/printed", i);
+    check_printed(one, printed);
+    const std::string reason = config.experiment->printed_unsupported_reason;
+    if (!one.printed.empty() && !reason.empty()) throw ConfigError(printed, reason);
+  }
+  for (std::size_t i = 0; config.figures && i < config.figures->size(); ++i) {
+    const FigureConfig& figure = (*config.figures)[i];
+    for (const auto& [key, path] : {std::pair{"x", figure.x}, std::pair{"series", figure.series}}) {
+      if (path.empty() || std::find(varied.begin(), varied.end(), path) != varied.end()) continue;
+      throw ConfigError(fmt::format("/figures/{}/{}", i, key),
+                        fmt::format("\"{}\" is not swept and no case sets it", path));
+    }
+  }
+}
+
+/// The type at a JSON pointer below the config; the pointer's steps get their present names.
+const Type* type_at(std::string& pointer) {
+  const Type* type = config_type().type.get();
+  std::string present;
+  std::size_t at = 1;
+  while (at <= pointer.size() && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    std::string step = pointer.substr(at, end - at);
+    type = type != nullptr ? type->below(step) : nullptr;
+    present += "/" + step;
+    at = end + 1;
+  }
+  if (!pointer.empty() && pointer.front() == '/') pointer = present;
+  return type;
+}
+
+/// Present names in an object whose keys are JSON pointers and whose values go there.
+void rename_paths(Json& values, const std::string& path, bool lists, std::vector<RenamedUse>& uses) {
+  if (!values.is_object()) return;
+  Json renamed = Json::object();
+  for (auto& [key, value] : values.items()) {
+    std::string pointer = key;
+    const Type* type = type_at(pointer);
+    if (pointer != key) uses.push_back({path, key, pointer});
+    const std::string here = path + "/" + pointer;
+    if (type != nullptr && lists && value.is_array()) {
+      for (Json& one : value) type->rename(one, here, uses);
+    } else if (type != nullptr && !lists) {
+      type->rename(value, here, uses);
+    }
+    renamed[pointer] = std::move(value);
+  }
+  values = std::move(renamed);
+}
+
+void rename_metric_keys(Json& values, const std::string& path, std::vector<RenamedUse>& uses) {
+  if (!values.is_object()) return;
+  Json renamed = Json::object();
+  for (auto& [key, value] : values.items()) {
+    Json name = key;
+    metric_type().type->rename(name, path + "/" + key, uses);
+    renamed[name.get<std::string>()] = std::move(value);
+  }
+  values = std::move(renamed);
+}
+
+}  // namespace
+
+Config::Config(const Config&) = default;
+Config::Config(Config&&) noexcept = default;
+Config& Config::operator=(const Config&) = default;
+Config& Config::operator=(Config&&) noexcept = default;
+Config::~Config() = default;
+
+Config::Config() : experiment(find_experiment("decode")) {
+  if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
+}
+
+const void* Config::section_pointer(const std::string& key) const {
+  const auto found = sections.find(key);
+  if (found != sections.end()) return found->second.get();
+  static std::map<std::string, std::shared_ptr<void>> defaults = [] {
+    std::map<std::string, std::shared_ptr<void>> all;
+    for (const SectionKind& section : section_kinds()) all[section.key] = section.type->object()->make();
+    return all;
+  }();
+  return defaults.at(key).get();
+}
+
+void Config::add_section(const std::string& key) {
+  if (!sections.contains(key)) sections[key] = section_kind(key).type->object()->make();
+}
+
+const SectionKind& section_kind(const std::string& key) {
+  for (const SectionKind& section : section_kinds()) {
+    if (section.key == key) return section;
+  }
+  throw std::logic_error("no section " + key);
+}
+
+const Typed<Config>& config_type() {
+  static const Typed<Config> type = object<Config>("config", "A speclab experiment.", config_fields());
+  return type;
+}
+
+Json with_present_names(const Json& input, std::vector<RenamedUse>& uses) {
+  Json json = input;
+  config_type().type->rename(json, "", uses);
+  if (!json.is_object()) return json;
+  if (const auto sweep = json.find("sweep"); sweep != json.end()) rename_paths(*sweep, "/sweep", true, uses);
+  if (const auto cases = json.find("cases"); cases != json.end() && cases->is_array()) {
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+      Json& one = (*cases)[i];
+      if (!one.is_object()) continue;
+      const std::string path = fmt::format("/cases/{}", i);
+      if (one.contains("set")) rename_paths(one["set"], path + "/set", false, uses);
+      if (one.contains("printed")) rename_metric_keys(one["printed"], path + "/printed", uses);
+    }
+  }
+  if (const auto figures = json.find("figures"); figures != json.end() && figures->is_array()) {
+    for (Json& figure : *figures) {
+      if (!figure.is_object()) continue;
+      for (const char* key : {"x", "series"}) {
+        if (figure.contains(key) && figure[key].is_string())
+          figure[key] = with_present_names(figure[key].get<std::string>());
+      }
+    }
+  }
+  return json;
+}
+
+std::string with_present_names(const std::string& pointer) {
+  std::string present = pointer;
+  type_at(present);
+  return present;
+}
+
+Config read_config(const Json& input) {
+  // Editors find the schema by it; it says nothing about what is run.
+  if (input.is_object() && input.contains("$schema")) {
+    if (!input["$schema"].is_string()) throw ConfigError("/$schema", "expected the path or URL of a schema");
+    Json without = input;
+    without.erase("$schema");
+    return read_config(without);
+  }
+  Config config = read(config_type(), input, "");
+  check_names(config);
+  config.input = std::make_shared<const Json>(input);
+  return config;
+}
+
+Json config_json(const Config& config) {
+  Json json;
+  write(config_type(), config, json);
+  return json;
+}
+
+void refuse_many_cells(const Config& config, const std::string& what) {
+  for (const auto& [key, many] :
+       {std::pair{"sweep", config.sweep.has_value()}, std::pair{"cases", config.cases.has_value()}}) {
+    if (!many) continue;
+    throw ConfigError(
+        std::string("/") + key,
+        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
+                    "with --set",
+                    what, key));
+  }
+}
+
+}  // namespace speclab

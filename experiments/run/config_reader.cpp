@@ -1,0 +1,50 @@
+#include "experiments/run/config_reader.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace speclab {
+
+namespace {
+
+const std::vector<Field>& described_fields() { return config_type().type->object()->fields(); }
+
+/// Where the value of each field lies in a config, in bytes from its beginning; of sections nothing sensible.
+const std::vector<std::ptrdiff_t>& offsets() {
+  static const std::vector<std::ptrdiff_t> all = [] {
+    Config config;
+    std::vector<std::ptrdiff_t> found;
+    for (const Field& field : described_fields()) {
+      const void* value = field.optional() ? field.create(&config) : field.at(&config);
+      found.push_back(static_cast<const char*>(value) - reinterpret_cast<const char*>(&config));
+    }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace
+
+std::string text_of(const Config& config, const ConfigParts& parts) {
+  Json said = Json::array();
+  for (const std::size_t part : parts) {
+    const Field& field = described_fields()[part];
+    // Descriptions only write through this pointer when they read JSON.
+    const void* value = field.at(const_cast<Config*>(&config));
+    Json json;
+    if (value != nullptr) field.type->write(value, json);
+    said.push_back(std::move(json));
+  }
+  return said.dump();
+}
+
+void ConfigReader::note(std::ptrdiff_t offset, std::size_t size) const {
+  const auto found = std::find_if(offsets().begin(), offsets().end(), [&](std::ptrdiff_t at) {
+    return at >= offset && at < offset + static_cast<std::ptrdiff_t>(size);
+  });
+  if (found == offsets().end()) throw std::logic_error("a part of Config that its description does not have");
+  parts_.insert(static_cast<std::size_t>(found - offsets().begin()));
+}
+
+}  // namespace speclab

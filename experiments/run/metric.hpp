@@ -1,0 +1,86 @@
+// The numbers that a cell is described by.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/format/fields.hpp"
+
+namespace speclab {
+
+/// In the order of tables.
+enum class Metric {
+  alpha_overlap,
+  alpha_examined,
+  alpha_drafted,
+  accepted_per_target_step,
+  tokens_per_target_step,
+  tokens_variance,
+  first_token_acceptance,
+  optimal_transport_bound,
+  speedup,
+  operations,
+  memory_accesses,
+  tv_to_target,
+  regret,
+  target_rows,
+  identical_beams,
+  optimal_gamma,
+  best_speedup,
+  upper_bound_drafting_free,
+  upper_bound_drafting_paid,
+  upper_bound_gain_drafting_free,
+  upper_bound_gain_drafting_paid
+};
+
+struct MetricInfo {
+  Metric metric;
+  std::string name;      ///< as in configs and results
+  const char* old_name;  ///< its former name, null when it never had another
+  const char* label;     ///< as in tables and on axes
+};
+
+const std::vector<MetricInfo>& metric_infos();
+const std::string& metric_name(Metric metric);
+const char* metric_label(Metric metric);
+/// The metric of a present name.
+std::optional<Metric> metric_named(std::string_view name);
+
+/// The metric of a name that is known to be one, else ConfigError at `path`.
+Metric known_metric(std::string_view name, const std::string& path = "/");
+
+/// Metrics as keys of maps.
+inline const std::string& key_text(Metric metric) { return metric_name(metric); }
+inline void read_key(const std::string& text, Metric& metric) { metric = known_metric(text); }
+
+/// A metric by name.
+const Typed<Metric>& metric_type();
+
+/// Values by metric, in the order of `Metric`.
+template <class T>
+using ByMetric = std::vector<std::pair<Metric, T>>;
+
+/// The value of a metric, null when there is none.
+template <class T>
+const T* find(const ByMetric<T>& values, Metric metric) {
+  for (const auto& [name, value] : values) {
+    if (name == metric) return &value;
+  }
+  return nullptr;
+}
+
+template <class T>
+std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
+  const T* found = find(values, metric);
+  return found != nullptr ? std::optional<T>(*found) : std::nullopt;
+}
+
+/// An object with metrics as keys.
+template <class T>
+Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
+  return {detail::map_type(element.type, detail::map_access<ByMetric<T>>())};
+}
+
+}  // namespace speclab

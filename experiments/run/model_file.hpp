@@ -1,0 +1,36 @@
+// A model from a file or a config, and models written to files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/run/config.hpp"
+
+namespace speclab {
+
+/// A model from a file of its own: .arpa, or a table (.csv, .json, .npy, .npz). Throws ConfigError and
+/// UsageError.
+BuiltModel model_from_file(const std::string& file, ModelFactory& factory);
+
+/// The target or the draft of a config of one cell, with its sampling options. Throws ConfigError.
+BuiltModel model_of_config(const Config& config, bool draft, ModelFactory& factory);
+
+/// Rows of every context of the model's memory, contexts counted in base V with the most recent token as the
+/// lowest digit.
+struct TableRows {
+  std::size_t vocab = 0;
+  std::vector<double> probabilities;  ///< row after row
+};
+/// Throws UsageError for a model whose rows depend on no known number of tokens, and for more than 2^26
+/// numbers.
+TableRows rows_of(const Model& model);
+
+/// By the extension: .arpa, .csv, .json, .npy, .npz. ARPA files take n-gram models as they are, and other
+/// models as n-grams of all their contexts. Without a vocabulary, tokens are called t0, t1, ... Throws
+/// UsageError for another extension and for models that are too large, before the file is touched.
+void write_model(const BuiltModel& built, const std::filesystem::path& file);
+
+}  // namespace speclab

@@ -1,0 +1,28 @@
+// Every section of a config: one line each.
+#include "experiments/run/config.hpp"
+
+// clang-format off
+#define SPECLAB_SECTIONS(ENTRY) \
+  ENTRY(search)                 \
+  ENTRY(check)                  \
+  ENTRY(trace)                  \
+  ENTRY(walltime)               \
+  ENTRY(rules)                  \
+  ENTRY(beam)                   \
+  ENTRY(schedules)              \
+  ENTRY(calibration)            \
+  ENTRY(compare)
+// clang-format on
+
+namespace speclab {
+
+#define SPECLAB_DECLARE_SECTION(name) const SectionKind& name##_section();
+SPECLAB_SECTIONS(SPECLAB_DECLARE_SECTION)
+
+std::vector<SectionKind>& section_kinds() {
+#define SPECLAB_LIST_SECTION(name) name##_section(),
+  static std::vector<SectionKind> kinds{SPECLAB_SECTIONS(SPECLAB_LIST_SECTION)};
+  return kinds;
+}
+
+}  // namespace speclab

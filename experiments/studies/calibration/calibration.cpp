@@ -1,0 +1,266 @@
+#include "experiments/studies/calibration/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <span>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "core/random/philox.hpp"
+#include "core/stop.hpp"
+#include "experiments/format/config_error.hpp"
+#include "sim/parallel.hpp"
+#include "sim/sequences.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr int ecdf_steps = 200;
+constexpr double most_branches = 1e7;
+constexpr double equal_distribution = 1e-12;
+constexpr int line_points = 61;
+
+/// Draws with Use::world and this slot name the seeds of repeats; other slots are those of set-ups.
+constexpr Draw repeat_seed{Use::world, 2};
+
+std::uint64_t seed_of(const Setup& setup, std::uint32_t repeat, std::uint32_t study) {
+  return Philox(setup.simulation.seed, Site{repeat, study, repeat_seed})();
+}
+
+/// The distribution of the first tokens under this set-up's rule, by enumeration.
+SequenceDistribution<double> enumerated_distribution(const Setup& setup, int gamma, std::size_t tokens) {
+  return sequence_distribution<double>(setup.target, setup.draft, setup.rule.enumerated, gamma,
+                                       setup.simulation.prompt(0), tokens);
+}
+
+/// The same for plain decoding.
+SequenceDistribution<double> plain_distribution_of(const Setup& setup, std::size_t tokens) {
+  return plain_distribution<double>(setup.target, setup.simulation.prompt(0), tokens, setup.rule.enumerated);
+}
+
+Interval rate_of(std::uint64_t count, std::size_t repeats, double confidence) {
+  return *binomial_interval(count, repeats, confidence);
+}
+
+std::uint64_t count_below(const std::vector<double>& values, double level) {
+  return static_cast<std::uint64_t>(
+      std::count_if(values.begin(), values.end(), [&](double p) { return p <= level; }));
+}
+
+NullDistribution describe_null(const std::string& name, bool uniform, const std::vector<double>& values,
+                               double confidence) {
+  NullDistribution out;
+  out.name = name;
+  out.uniform = uniform;
+  if (uniform) {
+    const UniformityTest test = kolmogorov_smirnov(values);
+    out.ks_distance = test.distance;
+    out.ks_p = test.p;
+  }
+  for (const double level : calibration_levels()) {
+    out.rejections.push_back({level, rate_of(count_below(values, level), values.size(), confidence)});
+  }
+  for (int step = 0; step <= ecdf_steps; ++step) {
+    out.ecdf.push_back(count_below(values, static_cast<double>(step) / ecdf_steps));
+  }
+  return out;
+}
+
+std::vector<NullDistribution> describe_nulls(const std::vector<SequenceTests>& tests, double confidence) {
+  std::vector<NullDistribution> all;
+  const auto add = [&](const std::string& name, bool uniform, const auto& p_value) {
+    std::vector<double> values;
+    values.reserve(tests.size());
+    for (const SequenceTests& test : tests) values.push_back(p_value(test));
+    all.push_back(describe_null(name, uniform, values, confidence));
+  };
+  add("Pearson", true, [](const SequenceTests& test) { return test.joint.pearson_p; });
+  add("G", true, [](const SequenceTests& test) { return test.joint.g_p; });
+  for (std::size_t i = 1; i < tests.front().positions.size(); ++i) {
+    add(fmt::format("token {} given those before", i + 1), true,
+        [i](const SequenceTests& test) { return test.positions[i].sum.pearson_p; });
+  }
+  add("verdict", false, [](const SequenceTests& test) { return test.adjusted_p(); });
+  return all;
+}
+
+/// The prediction as a line over the range of samples, logarithmically even.
+template <class Planned>
+PowerLine predicted_line(const std::vector<std::uint32_t>& sizes, double level, const Planned& planned) {
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  const double ratio = static_cast<double>(*most) / *least;
+  PowerLine line;
+  std::uint64_t before = 0;
+  for (int i = 0; i < line_points; ++i) {
+    const double exact_size = *least * std::pow(ratio, static_cast<double>(i) / (line_points - 1));
+    const auto samples = static_cast<std::uint64_t>(std::lround(exact_size));
+    if (samples == before) continue;
+    before = samples;
+    line.samples.push_back(samples);
+    line.power.push_back(planned_power(planned(samples), level));
+  }
+  return line;
+}
+
+/// Studies of one calibration: each has a number of its own, by which its seeds are addressed.
+class Studies {
+ public:
+  Studies(const Calibration& calibration, double confidence, const Control& control)
+      : calibration_(calibration), confidence_(confidence), control_(control) {}
+
+  std::vector<SequenceTests> next(const Setup& setup, std::uint32_t samples, std::uint32_t repeats) {
+    const CalibrationSection& settings = calibration_.settings;
+    return repeat_tests(setup, calibration_.gamma, static_cast<std::size_t>(settings.tokens),
+                        settings.reference, samples, repeats, study_++, control_);
+  }
+
+  /// None when interrupted.
+  std::optional<FaultPower> power(std::size_t fault, const SequenceDistribution<double>& plain) {
+    const CalibrationSection& settings = calibration_.settings;
+    const Setup& faulty = *calibration_.faults[fault];
+    const auto tokens = static_cast<std::size_t>(settings.tokens);
+    const SequenceDistribution<double> distribution =
+        enumerated_distribution(faulty, calibration_.gamma, tokens);
+    const auto planned = [&](std::uint64_t samples) {
+      return settings.reference == EqualityReference::exact_distribution
+                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
+                 : plan_two_sample(distribution, plain, samples);
+    };
+    FaultPower power;
+    power.rule = settings.faults[fault];
+    power.total_variation = distribution_distance(plain, distribution);
+    for (const std::uint32_t samples : settings.power_samples) {
+      const auto tests = next(faulty, samples, settings.power_repeats);
+      if (tests.empty()) return std::nullopt;
+      power.points.push_back(point(tests, samples, planned(samples)));
+    }
+    power.line = predicted_line(settings.power_samples, settings.level, planned);
+    return power;
+  }
+
+ private:
+  PowerPoint point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
+                   const PlannedTest& planned) const {
+    const double level = calibration_.settings.level;
+    std::uint64_t pearson = 0;
+    std::uint64_t g = 0;
+    for (const SequenceTests& test : tests) {
+      pearson += test.joint.pearson_p <= level ? 1 : 0;
+      g += test.joint.g_p <= level ? 1 : 0;
+    }
+    return {.samples = samples,
+            .effect = planned.effect,
+            .degrees = planned.degrees,
+            .predicted = planned_power(planned, level),
+            .pearson = rate_of(pearson, tests.size(), confidence_),
+            .g = rate_of(g, tests.size(), confidence_)};
+  }
+
+  const Calibration& calibration_;
+  double confidence_;
+  const Control& control_;
+  std::uint32_t study_ = 0;
+};
+
+}  // namespace
+
+const std::vector<double>& calibration_levels() {
+  static const std::vector<double> levels{0.1, 0.05, 0.01, 0.001};
+  return levels;
+}
+
+std::uint64_t Calibration::sequences() const {
+  std::uint64_t per_repeat = 0;
+  for (const std::uint32_t samples : settings.power_samples) per_repeat += samples;
+  const std::uint64_t each = std::uint64_t{settings.repeats} * settings.samples +
+                             faults.size() * std::uint64_t{settings.power_repeats} * per_repeat;
+  return settings.reference == EqualityReference::exact_distribution ? each : 2 * each;
+}
+
+void check_calibration(const Calibration& calibration) {
+  const Setup& setup = *calibration.setup;
+  const int tokens = calibration.settings.tokens;
+  const std::optional<SequenceDistribution<double>> plain = exact_plain_distribution(setup, tokens);
+  const double branches = std::pow(setup.target.vocab(), tokens + calibration.gamma);
+  if (!plain || branches > most_branches) {
+    throw ConfigError(
+        "/calibration/tokens",
+        fmt::format("{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, "
+                    "which needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
+                    tokens, calibration.gamma, setup.target.vocab(), most_branches));
+  }
+  const double distance = distribution_distance(
+      *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
+  if (distance > equal_distribution) {
+    throw ConfigError(
+        setup.rule_config.path.empty() ? "/rule" : setup.rule_config.path,
+        fmt::format("is not lossless here (total variation {:.3g}), and the null needs one that "
+                    "is; faults belong into /calibration/faults",
+                    distance));
+  }
+}
+
+std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
+                                        EqualityReference reference, std::uint32_t samples,
+                                        std::uint32_t repeats, std::uint32_t study, const Control& control) {
+  const bool exact = reference == EqualityReference::exact_distribution;
+  const AnyRule& rule = setup.rule.sampled;
+  const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
+                                       samples);
+  std::vector<SequenceTests> tests(repeats);
+  std::atomic<bool> stopped{false};
+  for_each_index(repeats, [&](std::size_t repeat) {
+    if (stopped || control.stop()) {
+      stopped = true;
+      return;
+    }
+    SimulationSize simulation = setup.simulation;
+    simulation.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
+    RoundScratch<double> scratch;
+    std::vector<Token> speculative(samples * tokens);
+    std::vector<Token> plain(exact ? 0 : speculative.size());
+    for (std::uint32_t trial = 0; trial < samples; ++trial) {
+      end_if_stopped();
+      const std::size_t start = trial * tokens;
+      speculative_sequence(setup.target, setup.draft, rule, gamma, simulation, trial, scratch,
+                           std::span<Token>(speculative).subspan(start, tokens));
+      if (exact) continue;
+      plain_sequence(setup.target, rule, simulation, trial, scratch,
+                     std::span<Token>(plain).subspan(start, tokens));
+    }
+    tests[repeat] =
+        exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, tokens);
+    control.progress(exact ? samples : 2ULL * samples);
+  });
+  if (stopped) tests.clear();
+  return tests;
+}
+
+std::optional<CalibrationResult> calibrate(const Calibration& calibration, double confidence,
+                                           const Control& control) {
+  const CalibrationSection& settings = calibration.settings;
+  Studies studies(calibration, confidence, control);
+  const auto nulls = studies.next(*calibration.setup, settings.samples, settings.repeats);
+  if (nulls.empty()) return std::nullopt;
+  CalibrationResult result{.reference = settings.reference,
+                           .samples = settings.samples,
+                           .repeats = settings.repeats,
+                           .null = describe_nulls(nulls, confidence),
+                           .level = settings.level,
+                           .power_repeats = settings.power_repeats,
+                           .power = {}};
+  const SequenceDistribution<double> plain =
+      plain_distribution_of(*calibration.setup, static_cast<std::size_t>(settings.tokens));
+  for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
+    auto power = studies.power(fault, plain);
+    if (!power) return std::nullopt;
+    result.power.push_back(std::move(*power));
+  }
+  return result;
+}
+
+}  // namespace speclab

@@ -1,0 +1,414 @@
+// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task; it decodes
+// the same sequences by every gamma and every policy, with random numbers that all of them share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/real.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/until.hpp"
+#include "experiments/studies/compare/compare.hpp"
+#include "experiments/studies/compare/drafter_benchmark.hpp"
+#include "sim/doubling.hpp"
+#include "sim/parallel.hpp"
+#include "sim/policies/fixed.hpp"
+
+namespace speclab {
+
+namespace {
+
+const CompareSection& section_of(const Config& config) { return config.section<CompareSection>("compare"); }
+
+const std::string& label_of(const TaskConfig& task) { return task.name; }
+
+/// Throws ConfigError at `path` when two of a list have one name.
+template <class T>
+void check_distinct_names(const std::vector<T>& list, const std::string& path) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto [earlier, fresh] = seen.emplace(label_of(list[i]), i);
+    if (fresh) continue;
+    throw ConfigError(fmt::format("{}/{}/name", path, i),
+                      fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"",
+                                  earlier->first, earlier->second));
+  }
+}
+
+using Names = std::optional<std::vector<std::string>>;
+
+bool among(const Names& names, const std::string& name) {
+  return !names || std::find(names->begin(), names->end(), name) != names->end();
+}
+
+/// Throws ConfigError at `path` for names that no entry of the list has.
+template <class T>
+void check_known(const Names& names, const std::vector<T>& list, const std::string& path) {
+  if (!names) return;
+  std::vector<std::string> known;
+  for (const T& one : list) known.push_back(label_of(one));
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    if (among(known, (*names)[i])) continue;
+    throw ConfigError(fmt::format("{}/{}", path, i), fmt::format("no entry is called \"{}\"{}", (*names)[i],
+                                                                 suggestion((*names)[i], known)));
+  }
+}
+
+/// The entry of a list that a cell was cut out for.
+template <class T>
+std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
+  const auto set =
+      std::find_if(cell.set.begin(), cell.set.end(), [&](const auto& one) { return one.first == what; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const T& one) { return *set->second == label_of(one); });
+  return static_cast<std::size_t>(found - list.begin());
+}
+
+/// One number of every batch.
+std::vector<double> each(const Outcome& outcome, const std::function<double(const Tally&)>& number) {
+  std::vector<double> all;
+  for (const Tally& batch : outcome.batches) all.push_back(number(batch));
+  return all;
+}
+
+/// What is compared of a run: tokens and time of each batch.
+struct Speeds {
+  std::vector<double> tokens;
+  std::vector<double> time;
+  BatchRatio batches() const { return {tokens, time}; }
+};
+
+/// How fast rounds of at most so many drafted tokens can be: the slowest accept nothing, the fastest
+/// everything.
+Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
+  Support speeds{1, entry.drafter->foretells_runs() ? 1.0 : 1.0 + most};
+  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
+    const double time = entry.round_time(drafted);
+    speeds.low = std::min(speeds.low, 1 / time);
+    speeds.high = std::max(speeds.high, (1 + drafted) / time);
+  }
+  return speeds;
+}
+
+/// Tokens for each unit of `below`, from sequences of equally many tokens whatever happens in them.
+std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
+                                   const Support& support, double confidence) {
+  const double most = *std::max_element(tokens.begin(), tokens.end());
+  return bounded_ratio_interval(tokens, below, support, confidence,
+                                LargestDenominators{most / support.low, most / support.high});
+}
+
+/// Of rounds of at most `most` drafted tokens.
+RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
+                   std::int32_t most, double confidence, Independence independence) {
+  // The speedup among them knows one cost alone, and is not asked for.
+  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
+                                                       {EqualLength::tokens, static_cast<double>(most)});
+  return {
+      .alpha_examined = value_of(metrics, Metric::alpha_examined),
+      .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
+      .drafted_per_round =
+          known_bounds(bounded_ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
+                                              each(outcome, [](const Tally& t) { return real(t.rounds); }),
+                                              {0, static_cast<double>(most)}, confidence),
+                       independence),
+      .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
+      .speedup = known_bounds(
+          tokens_per(speeds.tokens, speeds.time, possible_speedups(entry, most), confidence), independence)};
+}
+
+/// Throws ConfigError for a task whose intervals cannot be looked at.
+void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
+  using enum Metric;
+  const UntilConfig& until = *cell.simulation.until;
+  require_interval(until, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup},
+                   cell.experiment->name);
+  if (task.first_look < least_independent_trials) {
+    throw ConfigError(
+        path + "/sequences",
+        fmt::format("{} are too few to look at an interval after them; \"until\" begins with at "
+                    "least {}",
+                    task.first_look, least_independent_trials));
+  }
+  require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
+}
+
+class CompareCell final : public PreparedCell {
+ public:
+  CompareCell(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
+      : config_(cell.config),
+        section_(section_of(cell.config)),
+        task_(std::move(task)),
+        entry_(std::move(entry)) {}
+
+  bool works() const override { return true; }
+  bool looks() const override { return true; }
+
+  std::uint64_t workload() const override {
+    if (!entry_.drafter) return 0;
+    return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
+  }
+
+  void run(CellResult& result, const RunContext& context) override {
+    auto own = std::make_shared<CompareResult>();
+    if (!entry_.drafter) {
+      own->unsupported_reason = entry_.unsupported_reason;
+      result.own = std::move(own);
+      return;
+    }
+    const CellResult given = result;
+    const std::size_t first = task_->first_look;
+    std::optional<WantedPrecision> wanted;
+    if (const auto interval = wanted_interval(config_))
+      wanted = wanted_precision(*interval, first, task_->sequences.sequences.size(), context.confidence);
+    Measured measured;
+    for (int look = 1;; ++look) {
+      SequenceSet set = first_sequences(task_->sequences, first << (look - 1), look > 1);
+      if (wanted) set.batches = static_cast<std::uint32_t>(std::min<std::size_t>(set.batches, first)) / 2 * 2;
+      Measured more = measure(set, context.control);
+      if (more.partial()) {
+        result = given;
+        result.partial = true;
+        return;
+      }
+      if (look > 1) add_first_half(measured, more);
+      measured = std::move(more);
+      result = given;
+      *own = {};
+      describe(result, *own, measured, set.sequences.size(),
+               wanted ? wanted->confidence : context.confidence);
+      if (!wanted) break;
+      const bool reached = is_precise(result, *own);
+      result.until = UntilResult{reached, look, wanted->most_looks,
+                                 static_cast<std::uint32_t>(set.sequences.size()), set.batches};
+      if (reached || look == wanted->most_looks) break;
+    }
+    result.own = std::move(own);
+  }
+
+ private:
+  struct PolicyRun {
+    AnyPolicy policy;
+    std::optional<Outcome> outcome;  ///< none where the policy has no meaning for the drafter
+  };
+  struct Measured {
+    TextAcceptances text;
+    std::vector<Outcome> gammas;
+    std::vector<PolicyRun> policies;
+
+    bool partial() const {
+      return text.overlap.partial ||
+             std::any_of(gammas.begin(), gammas.end(),
+                         [](const Outcome& outcome) { return outcome.partial; }) ||
+             std::any_of(policies.begin(), policies.end(),
+                         [](const PolicyRun& run) { return run.outcome && run.outcome->partial; });
+    }
+  };
+
+  static void add_first_half(const Measured& first, Measured& second) {
+    speclab::add_first_half(first.text.overlap, second.text.overlap);
+    speclab::add_first_half(first.text.recorded, second.text.recorded);
+    for (std::size_t i = 0; i < first.gammas.size(); ++i)
+      speclab::add_first_half(first.gammas[i], second.gammas[i]);
+    for (std::size_t i = 0; i < first.policies.size(); ++i) {
+      if (first.policies[i].outcome)
+        speclab::add_first_half(*first.policies[i].outcome, *second.policies[i].outcome);
+    }
+  }
+
+  /// Every interval of the metric is narrow: that of each gamma and each policy where they have one.
+  bool is_precise(const CellResult& result, const CompareResult& own) const {
+    const UntilConfig& until = *config_.simulation.until;
+    std::vector<std::optional<Interval>> all;
+    const auto add = [&](const RunNumbers& run) {
+      switch (until.metric) {
+        case Metric::alpha_examined:
+          return all.push_back(run.alpha_examined);
+        case Metric::alpha_drafted:
+          return all.push_back(run.alpha_drafted);
+        case Metric::tokens_per_target_step:
+          return all.push_back(run.tokens_per_target_step);
+        default:
+          return all.push_back(run.speedup);
+      }
+    };
+    if (until.metric == Metric::alpha_overlap) {
+      all.push_back(value_of(result.simulated, until.metric));
+    } else {
+      for (const GammaResult& run : own.gammas) add(run);
+      for (const PolicyResult& run : own.policies) add(run);
+    }
+    std::erase(all, std::nullopt);
+    return !all.empty() && std::all_of(all.begin(), all.end(), [&](const std::optional<Interval>& interval) {
+      return narrow_enough(*interval, until);
+    });
+  }
+
+  Outcome decode(const SequenceSet& set, const AnyPolicy& policy, const Control& control) const {
+    return decode_sequences(
+        set, [&](std::size_t i) { return task_->target_of(i); }, *entry_.drafter, policy, entry_.rule,
+        control);
+  }
+
+  Measured measure(const SequenceSet& set, const Control& control) const {
+    Measured measured;
+    const std::size_t gammas = section_.gammas.size();
+    const std::size_t policies = section_.policies.size();
+    measured.gammas.resize(gammas);
+    const PolicyRequest request{[&](std::int32_t drafted) { return entry_.round_time(drafted); }};
+    for (const PolicyConfig& policy : section_.policies) {
+      measured.policies.push_back({make_policy(policy, request), std::nullopt});
+    }
+    for_each_index(gammas + policies + 1, [&](std::size_t i) {
+      if (i < gammas) {
+        measured.gammas[i] = decode(set, FixedPolicy(section_.gammas[i]), control);
+      } else if (i < gammas + policies) {
+        PolicyRun& run = measured.policies[i - gammas];
+        if (run.policy.foresees() && !entry_.drafter->foretells_runs()) return;
+        run.outcome = decode(set, run.policy, control);
+      } else {
+        measured.text = measure_first_overlap(
+            set, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
+      }
+    });
+    return measured;
+  }
+
+  Speeds speeds(const Outcome& outcome) const {
+    return {each(outcome, [](const Tally& t) { return real(t.emitted); }),
+            each(outcome, [&](const Tally& t) { return entry_.time(t); })};
+  }
+
+  void describe(CellResult& result, CompareResult& own, const Measured& measured, std::size_t sequences,
+                double confidence) const {
+    // Of few sequences, some may be unlike all the rest.
+    const Independence independence =
+        sequences >= least_independent_trials ? Independence::batches : Independence::nothing;
+    std::vector<Speeds> by_gamma;
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
+      by_gamma.push_back(speeds(measured.gammas[i]));
+      own.gammas.push_back(
+          {numbers(measured.gammas[i], by_gamma[i], entry_, section_.gammas[i], confidence, independence),
+           section_.gammas[i]});
+      if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
+    }
+    own.best_gamma = section_.gammas[best];
+    own.sequences = sequences;
+
+    const Outcome& overlaps = measured.text.overlap;
+    own.proposes = known_bounds(
+        bounded_ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
+                               each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }),
+                               {0, 1}, confidence),
+        independence);
+    const auto mean_of = [&](const Outcome& outcome) {
+      return value_of(simulated_metrics(outcome.batches, {}, confidence, independence),
+                      Metric::alpha_overlap);
+    };
+    own.alpha_recorded = mean_of(measured.text.recorded);
+    const RunNumbers& fastest = own.gammas[best];
+    const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
+      if (interval) result.simulated.emplace_back(metric, *interval);
+    };
+    put(Metric::alpha_overlap, mean_of(overlaps));
+    put(Metric::alpha_examined, fastest.alpha_examined);
+    put(Metric::alpha_drafted, fastest.alpha_drafted);
+    put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
+    put(Metric::speedup, fastest.speedup);
+
+    for (std::size_t i = 0; i < section_.policies.size(); ++i) {
+      const PolicyRun& run = measured.policies[i];
+      if (!run.outcome) continue;
+      const Speeds its = speeds(*run.outcome);
+      const PolicyConfig& policy = section_.policies[i];
+      PolicyResult one{numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence),
+                       label_of(policy),
+                       policy.name(),
+                       {},
+                       {}};
+      one.gain =
+          known_bounds(paired_difference(its.batches(), by_gamma[best].batches(), confidence), independence);
+      if (run.policy.foresees()) {
+        one.speedup_drafting_free = known_bounds(
+            tokens_per(its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }),
+                       {1, 1.0 + run.policy.most()}, confidence),
+            independence);
+      }
+      own.policies.push_back(std::move(one));
+    }
+    result.counts = counts_of(measured.gammas[best].total());
+  }
+
+  const Config& config_;
+  const CompareSection& section_;
+  std::shared_ptr<const BenchmarkTask> task_;
+  BenchmarkEntry entry_;
+};
+
+std::vector<CellSpec> by_task_and_drafter(CellSpec whole) {
+  const CompareSection& section = section_of(whole.config);
+  if (section.tasks.empty()) {
+    throw ConfigError("/compare", "missing; compare needs \"tasks\" and \"drafters\"");
+  }
+  check_distinct_names(section.tasks, "/compare/tasks");
+  check_distinct_names(section.drafters, "/compare/drafters");
+  check_distinct_names(section.policies, "/compare/policies");
+  check_known(section.only_tasks, section.tasks, "/compare/only_tasks");
+  check_known(section.only_drafters, section.drafters, "/compare/only_drafters");
+  std::vector<CellSpec> cut;
+  for (const TaskConfig& task : section.tasks) {
+    if (!among(section.only_tasks, task.name)) continue;
+    for (const DrafterConfig& drafter : section.drafters) {
+      if (!among(section.only_drafters, label_of(drafter))) continue;
+      CellSpec& cell = cut.emplace_back(whole);
+      cell.set.emplace_back("task", std::make_shared<const Json>(task.name));
+      cell.set.emplace_back("drafter", std::make_shared<const Json>(label_of(drafter)));
+      cell.label = fmt::format("{}{}{}: {}", whole.label, whole.label.empty() ? "" : ", ", task.name,
+                               label_of(drafter));
+    }
+  }
+  return cut;
+}
+
+std::unique_ptr<PreparedCell> prepare_comparison(const CellSpec& cell, JobList& jobs) {
+  const CompareSection& section = section_of(cell.config);
+  const std::size_t at = index_of(section.tasks, cell, "task");
+  const std::string path = fmt::format("/compare/tasks/{}", at);
+  auto task = shared_task(section.tasks[at], path, cell.config, jobs);
+  if (cell.config.simulation.until) require_looks(cell.config, *task, path);
+  BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
+                                    section.tasks[at], path, *task, cell.config, jobs.factory());
+  return std::make_unique<CompareCell>(cell, std::move(task), std::move(entry));
+}
+
+}  // namespace
+
+const Experiment& compare_experiment() {
+  static const Experiment experiment{
+      .name = "compare",
+      .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
+      .sections = {"compare"},
+      .prepare = prepare_comparison,
+      .parts = by_task_and_drafter,
+      // alpha four times, tokens and speedup; then speedup and gain of each policy.
+      .intervals =
+          [](const Config& cell) { return 6 + 2 * static_cast<int>(section_of(cell).policies.size()); },
+      .own_key = "comparison",
+      .own_result = described<CompareResult>().type,
+      .presentation = presented({.tables = compare_tables,
+                                 .figures = compare_figures,
+                                 .headline = compare_headline,
+                                 .csv = compare_csv})};
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,145 @@
+#include "experiments/studies/compare/drafter_benchmark.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/one_draft.hpp"
+#include "sim/error.hpp"
+#include "sim/text/documents.hpp"
+#include "sim/text/text_target.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Where the prompt of a document ends; nothing when the document does not suit.
+std::optional<std::size_t> prompt_end(const std::vector<Token>& document, std::optional<Token> until,
+                                      std::size_t tokens) {
+  const std::size_t end = until ? position_after(document, *until) : tokens;
+  return end < document.size() ? std::optional(end) : std::nullopt;
+}
+
+std::optional<Token> prompt_until(const TaskConfig& task, const std::string& path, const CorpusText& text) {
+  const std::string& word = task.prompt_until;
+  if (word.empty()) return text.separator;
+  std::vector<Token> tokens;
+  try {
+    tokens = text.vocabulary.tokens(word);
+  } catch (const ModelError& error) {
+    throw ConfigError(path + "/prompt_until", error.what());
+  }
+  if (tokens.size() != 1) {
+    throw ConfigError(path + "/prompt_until",
+                      fmt::format("\"{}\" is {} tokens; give a single one", word, tokens.size()));
+  }
+  return tokens.front();
+}
+
+BenchmarkTask make_task(const TaskConfig& config, const std::string& path, int batches,
+                        const ConfigReader& whole, ModelFactory& factory) {
+  const std::string corpus_path = path + "/corpus";
+  const std::shared_ptr<const CorpusText> text = factory.text(config.corpus, corpus_path);
+  if (text->held_out.empty()) {
+    throw ConfigError(corpus_path + "/hold_out",
+                      "missing; a task decodes held-out documents, so that some must be held out");
+  }
+  std::optional<Model> target;
+  if (config.target) {
+    const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
+    target = factory.model(*config.target, request, whole[&Config::sampling]).model;
+  }
+  const std::optional<UntilConfig>& precision = whole[&Config::simulation].until;
+  BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
+  task.sequences.seed = whole[&Config::seed];
+  task.sequences.batches = static_cast<std::uint32_t>(batches);
+  const std::optional<Token> until = prompt_until(config, path, *text);
+  const auto wanted = static_cast<std::size_t>(config.sequences);
+  const auto most = static_cast<std::size_t>(config.tokens);
+  std::uint64_t decoded = 0;
+  for (const auto& document : text->held_out) {
+    // A round gives a token at least.
+    const bool may_go_on = precision && decoded + most <= precision->most_rounds;
+    if (task.documents.size() >= wanted && !may_go_on) break;
+    const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));
+    if (!end) continue;
+    const std::size_t tokens = task.target ? most : std::min(most, document.size() - *end);
+    decoded += tokens;
+    task.documents.push_back(document);
+    task.sequences.sequences.push_back(
+        {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
+         static_cast<std::uint32_t>(tokens)});
+  }
+  if (task.documents.size() < 2) {
+    throw ConfigError(path,
+                      fmt::format("{} of {} held-out documents suit the prompt; at least 2 must: shorten the "
+                                  "prompt, or hold out more",
+                                  task.documents.size(), text->held_out.size()));
+  }
+  task.first_look = std::min(wanted, task.documents.size());
+  return task;
+}
+
+}  // namespace
+
+Model BenchmarkTask::target_of(std::size_t sequence) const {
+  if (target) return *target;
+  return TextTarget{documents[sequence], &rows};
+}
+
+double BenchmarkEntry::round_time(std::int32_t drafted) const {
+  const std::int32_t runs = drafter->foretells_runs() ? drafter->runs(drafted) : drafted;
+  return 1 + verify * drafted + costs.front() * runs;
+}
+
+double BenchmarkEntry::time(const Tally& tally) const {
+  double total = static_cast<double>(tally.rounds) + verify * static_cast<double>(tally.drafted) +
+                 costs.front() * static_cast<double>(tally.draft_runs);
+  for (std::size_t level = 1; level < costs.size(); ++level) {
+    total += costs[level] * static_cast<double>(tally.inner_runs[level - 1]);
+  }
+  return total;
+}
+
+std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
+                                                 const Config& config, JobList& jobs) {
+  const std::int32_t batches = config.section<CompareSection>("compare").batches;
+  Json others{{"batches", batches}};
+  write(task_type(), task, others["task"]);
+  const auto build = [&](const ConfigReader& reader) {
+    return make_task(task, path, batches, reader, jobs.factory());
+  };
+  return jobs.shared<BenchmarkTask>().get(config, build, others.dump());
+}
+
+BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_config,
+                          const std::string& task_path, const BenchmarkTask& task, const Config& config,
+                          ModelFactory& factory) {
+  const RuleConfig& rule = drafter.rule ? *drafter.rule : config.rule;
+  BenchmarkEntry entry{.drafter = {},
+                       .unsupported_reason = {},
+                       .costs = {},
+                       .verify = config.section<CompareSection>("compare").verify,
+                       .rule = make_rule(rule, 1).sampled};
+  require_one_draft(entry.rule, rule, "compare");
+  require_every_gamma(rule, "compare");
+  const DrafterRequest request{.factory = factory,
+                               .corpus = task_config.corpus,
+                               .corpus_path = task_path + "/corpus",
+                               .sampling = config.sampling,
+                               .text = *task.text,
+                               .target = task.target ? &*task.target : nullptr,
+                               .seed = config.seed};
+  MadeDrafter made = make_drafter(drafter, request);
+  entry.drafter = std::move(made.drafter);
+  entry.unsupported_reason = std::move(made.unsupported_reason);
+  entry.costs = std::move(made.costs);
+  return entry;
+}
+
+}  // namespace speclab

@@ -1,0 +1,135 @@
+// Every gamma is simulated, and the best is compared with the formula's choice.
+#include "analysis/theory/optimal_gamma.hpp"
+
+#include <algorithm>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/search_section.hpp"
+#include "experiments/studies/decode/formulas.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct SearchResult {
+  std::vector<Interval> speedup_by_gamma;  ///< gamma = 0, 1, ...; 0 is plain decoding
+  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, batch by batch
+  bool capped = false;  ///< the formula's gamma is the largest simulated one, or beyond it
+};
+
+}  // namespace
+
+SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
+
+namespace {
+
+/// Of rounds of gamma drafts: from none accepted to all.
+Support possible_speedups(int gamma, double c) {
+  return {1 / (1 + c * gamma), (1 + gamma) / (1 + c * gamma)};
+}
+
+class SearchCell final : public PreparedCell {
+ public:
+  SearchCell(const CellSpec& cell, double alpha) : cell_(cell), alpha_(alpha) {}
+
+  void run(CellResult& result, const RunContext& context) override {
+    const Config& config = cell_.config;
+    const double c = config.cost.c;
+    add_formulas(result, cell_, {alpha_, config.gamma, config.cost}, AlphaSource::exact);
+    result.exact_alpha = alpha_;
+
+    auto own = std::make_shared<SearchResult>();
+    // gamma = 0 is plain decoding: speedup 1 by definition.
+    std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
+    std::vector<double> means{1.0};
+    own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
+    const std::vector<double> ones(by_gamma.front().size(), 1.0);
+    const auto mean = [&](const std::vector<double>& values, const Support& support) {
+      return *bounded_ratio_interval(values, ones, support, context.confidence);
+    };
+    for (const Job* job : jobs) {
+      std::vector<double>& speedups = by_gamma.emplace_back();
+      for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
+      own->speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
+      means.push_back(own->speedup_by_gamma.back().estimate);
+    }
+    const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+    const OptimalGamma theory = optimal_gamma(alpha_, c);
+    const std::size_t theory_gamma =
+        theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
+    // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
+    std::vector<double> differences;
+    for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
+      differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
+    const Support of_best = possible_speedups(static_cast<int>(best), c);
+    const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
+    own->gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
+    own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
+
+    const auto at = static_cast<double>(best);
+    result.simulated = {{Metric::optimal_gamma, {at, at, at}},
+                        {Metric::best_speedup, own->speedup_by_gamma[best]}};
+    if (best == theory_gamma || own->gap.judges()) {
+      result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own->gap.holds(0)}};
+    }
+    result.own = std::move(own);
+  }
+
+ private:
+  const CellSpec& cell_;
+  double alpha_;
+};
+
+std::unique_ptr<PreparedCell> prepare_search(const CellSpec& cell, JobList& jobs) {
+  const auto setup = jobs.setup(cell.config);
+  if (!setup->exact_alpha) {
+    throw ConfigError("/models",
+                      "optimal_gamma compares with a formula, which needs models of one exact alpha");
+  }
+  require_every_gamma(cell.config.rule, "optimal_gamma");
+  auto prepared = std::make_unique<SearchCell>(cell, *setup->exact_alpha);
+  const int most = cell.config.section<SearchSection>("search").max_gamma;
+  for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
+  return prepared;
+}
+
+/// Cells of one set-up share the jobs of every γ, whatever their own.
+Division division_of_search(const Config& cell) { return division_of_decoding(cell, {"gamma", "search"}); }
+
+std::string search_remark(const CellResult& cell) {
+  return cell.own && own<SearchResult>(cell).capped ? "beyond the largest γ simulated" : "";
+}
+
+}  // namespace
+
+const SectionKind& search_section() {
+  static const SectionKind kind{
+      "search",
+      object<SearchSection>(
+          "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
+          {integer_field("max_gamma", &SearchSection::max_gamma, 1, 64, "Largest gamma tried.")})
+          .type};
+  return kind;
+}
+
+const Experiment& optimal_gamma_experiment() {
+  using enum Metric;
+  static const Experiment experiment{
+      .name = "optimal_gamma",
+      .sentence = "Simulates every γ up to \"search/max_gamma\" and compares the best with the formula's.",
+      .sections = {"search"},
+      .prepare = prepare_search,
+      .division = division_of_search,
+      .runs_on_gpu = true,
+      .own_key = "search",
+      .own_result = described<SearchResult>().type,
+      .presentation = presented(
+          {.metrics = {
+               .shown = {optimal_gamma, best_speedup}, .figure = optimal_gamma, .remark = search_remark}})};
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,31 @@
+// Closed forms at one acceptance rate: what `speclab predict` prints.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "experiments/format/fields.hpp"
+
+namespace speclab {
+
+/// A field is empty where there is no finite value.
+struct Prediction {
+  double alpha = 0;
+  std::optional<int> gamma;
+  double c = 0;
+  double c_hat = 0;
+  std::optional<double> tokens_per_target_step, speedup, operations;
+  std::optional<int> optimal_gamma;
+  std::optional<double> best_speedup, best_operations, bound_free, bound_paid;
+  std::string reason;
+  std::optional<double> speedup_limit;
+};
+const Typed<Prediction>& prediction_type();
+
+/// At `gamma`, or at the optimal one. alpha in [0, 1], c and c_hat >= 0, gamma >= 0: asserted.
+Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& gamma);
+
+/// One line per number.
+std::string prediction_text(const Prediction& prediction);
+
+}  // namespace speclab

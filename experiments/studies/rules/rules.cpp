@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "analysis/statistics/quality_estimates.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/studies/rules/rule_comparison.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(RuleComparison, "rule_quality", drafts, lossless, equality_test);
+
+namespace {
+
+struct RulesSection {
+  bool equality_test = false;  ///< run the test of `speclab check` besides
+};
+
+/// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
+constexpr int independent_numbers = 7;
+constexpr std::size_t most_categories = 60;
+
+RuleQualityOptions quality_options(const Setup& setup, const Config& config) {
+  const double temperature = sampling_of(config.models->target, config.sampling).temperature;
+  return {.lossless = expected_lossless(config.rule, temperature), .argmax_target = setup.argmax_target};
+}
+
+class RuleCell final : public PreparedCell {
+ public:
+  RuleCell(const CellSpec& cell, std::shared_ptr<const Setup> setup, JobList& job_list)
+      : config_(cell.config),
+        setup_(std::move(setup)),
+        job_(job_list.rule_quality(setup_, config_.gamma, quality_options(*setup_, config_))) {
+    jobs.push_back(&job_);
+  }
+
+  bool works() const override { return tests_equality(); }
+
+  void run(CellResult& result, const RunContext& context) override {
+    auto comparison = std::make_shared<RuleComparison>();
+    comparison->lossless = job_.quality_options.lossless;
+    comparison->drafts = setup_->rule.sampled->first_drafts(config_.gamma);
+    if (tests_equality()) {
+      // Progress is counted in rounds, which the test has none of.
+      const Control control{.stop = context.control.stop, .progress = [](std::uint64_t) {}};
+      comparison->equality_test =
+          test_equality(*setup_, config_.gamma, config_.section<CheckSection>("check"), control);
+      if (!comparison->equality_test) {
+        result.partial = true;
+        return;
+      }
+    }
+    describe_simulation(result, context.confidence);
+    result.own = std::move(comparison);
+  }
+
+ private:
+  bool tests_equality() const {
+    return config_.section<RulesSection>("rules").equality_test && job_.quality_options.lossless;
+  }
+
+  void describe_simulation(CellResult& result, double confidence) const {
+    const std::vector<Tally>& batches = job_.outcome.batches;
+    const Independence independence = independence_of_rounds(job_);
+    result.simulated = simulated_metrics(batches, config_.cost, confidence, independence);
+    const bool one_context = setup_->target.context_free() && setup_->draft.context_free();
+    const Independence of_contexts =
+        one_context ? Independence::rounds : independence_of_contexts(job_.simulation);
+    for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
+      if (estimate.interval) {
+        result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
+      }
+    }
+    if (job_.quality_options.lossless) {
+      result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
+      result.proved = {Metric::tv_to_target};
+    }
+    result.positions = position_results(batches, config_.gamma, confidence, independence);
+    const Tally total = job_.outcome.total();
+    result.counts = counts_of(total);
+    result.counts.draft_runs = total.draft_runs;
+  }
+
+  const Config& config_;
+  std::shared_ptr<const Setup> setup_;
+  Job& job_;
+};
+
+const Interval& first_acceptance(const CellResult& cell) {
+  return *find(cell.simulated, Metric::first_token_acceptance);
+}
+
+std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
+  std::vector<const CellResult*> rules;
+  for (const CellResult& cell : cells) {
+    if (cell.own && find(cell.simulated, Metric::first_token_acceptance) != nullptr) rules.push_back(&cell);
+  }
+  std::stable_sort(rules.begin(), rules.end(), [](const CellResult* a, const CellResult* b) {
+    const int drafts_a = own<RuleComparison>(*a).drafts;
+    const int drafts_b = own<RuleComparison>(*b).drafts;
+    return drafts_a != drafts_b ? drafts_a < drafts_b
+                                : first_acceptance(*a).estimate < first_acceptance(*b).estimate;
+  });
+  return rules;
+}
+
+/// First-token acceptance of every rule, beside the optimal transport bound for as many drafts. Rules of few
+/// drafts first, then by acceptance.
+Figure rules_figure(const std::vector<CellResult>& cells) {
+  Series bounds{.name = "optimal transport bound for as many i.i.d. drafts", .style = SeriesStyle::levels};
+  Series lossless{.name = "lossless", .style = SeriesStyle::points};
+  Series lossy{.name = "lossy", .style = SeriesStyle::points};
+  Figure figure;
+  for (const CellResult* cell : ordered(cells)) {
+    const double x = figure.add_category(cell->label);
+    if (const Interval* bound = find(cell->simulated, Metric::optimal_transport_bound))
+      bounds.add(x, bound->estimate);
+    (own<RuleComparison>(*cell).lossless ? lossless : lossy).add(x, first_acceptance(*cell));
+  }
+  figure.series = {std::move(lossless), std::move(lossy), std::move(bounds)};
+  figure.title = "How often each rule accepts a token at the first position";
+  figure.y_label = "P(a drafted token is accepted)";
+  figure.y_range = AxisRange{0, 1};
+  figure.caption =
+      "P(a drafted token is accepted at the first position of a round), with intervals, by number of drafts "
+      "at that position, then by acceptance. Short lines: the optimal transport bound for as many i.i.d. "
+      "drafts, which lossy rules and drafts without replacement may exceed.";
+  return figure;
+}
+
+std::vector<std::string> test_column(const Result& result) {
+  const bool tested = std::any_of(result.cells.begin(), result.cells.end(), [](const CellResult& cell) {
+    return cell.own && own<RuleComparison>(cell).equality_test;
+  });
+  return tested ? std::vector<std::string>{"test of equality"} : std::vector<std::string>{};
+}
+
+std::vector<Cell> test_cell(const CellResult& cell) {
+  if (!cell.own || !own<RuleComparison>(cell).equality_test) return {Cell{}};
+  const EqualityResult& test = *own<RuleComparison>(cell).equality_test;
+  return {{fmt::format("{}, p = {:.2g}, detects TV {:.2g}", test.different ? "different" : "equal",
+                       test.pearson_p, test.detectable_total_variation),
+           std::nullopt, test.different ? "bad" : "good"}};
+}
+
+std::vector<Figure> figures_of_rules(const Result& result, const Timings& timings) {
+  if (!result.config.figures && !result.config.sweep && result.cells.size() <= most_categories) {
+    Figure figure = rules_figure(result.cells);
+    if (!figure.categories.empty()) return {figure};
+  }
+  return metric_figures(result, timings);
+}
+
+std::string rules_headline(const Result& result, const Timings& timings) {
+  const CellResult* best = nullptr;
+  for (const CellResult* cell : ordered(result.cells)) {
+    if (own<RuleComparison>(*cell).lossless &&
+        (best == nullptr || first_acceptance(*best).estimate < first_acceptance(*cell).estimate))
+      best = cell;
+  }
+  if (best == nullptr || result.cells.size() == 1) return metric_headline(result, timings);
+  const Interval* bound = find(best->simulated, Metric::optimal_transport_bound);
+  return fmt::format(
+      "Of the lossless rules, {} accepts most at the first position: {}{}.", best->label,
+      interval_text(first_acceptance(*best)),
+      bound != nullptr ? fmt::format(" (optimal transport bound {})", number_text(bound->estimate)) : "");
+}
+
+Presentation rules_presentation() {
+  using enum Metric;
+  MetricTable metrics{
+      .shown = {first_token_acceptance, optimal_transport_bound, tokens_per_target_step, speedup,
+                tv_to_target, regret},
+      .columns = test_column,
+      .cells = test_cell,
+      .note =
+          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, "
+          "in the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
+          "drafts may exceed it. TV to target: of the emitted token's distribution in its context, "
+          "computed from the rows of every examined position. Regret: rejections beyond the least of "
+          "lossless schemes of one draft, per examined position. Every rule is measured in the contexts "
+          "that its own rounds visit."};
+  return {.metrics = std::move(metrics), .figures = figures_of_rules, .headline = rules_headline};
+}
+
+}  // namespace
+
+const SectionKind& rules_section() {
+  static const SectionKind kind{
+      .key = "rules",
+      .type = object<RulesSection>(
+                  "rules", "Whether the experiment rules tests equality besides.",
+                  {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
+                                  "Beside a proved distance of 0 to the target, run the test of `speclab "
+                                  "check` (section \"check\")."),
+                            {"witness"})})
+                  .type,
+      .aliases = {"verifiers"}};
+  return kind;
+}
+
+const Experiment& rules_experiment() {
+  static const Experiment experiment{
+      .name = "rules",
+      .sentence =
+          "Rules compared: first-token acceptance beside the optimal transport bound, distance to the "
+          "target, regret.",
+      .aliases = {"verifiers"},
+      .sections = {"rules"},
+      .prepare = [](const CellSpec& cell, JobList& jobs) -> std::unique_ptr<PreparedCell> {
+        return std::make_unique<RuleCell>(cell, jobs.setup(cell.config), jobs);
+      },
+      .intervals = [](const Config&) { return independent_numbers; },
+      .printed_unsupported_reason =
+          "rules has no formula to judge printed values by; show them as \"measured\"",
+      .own_key = "rule_quality",
+      .own_result = described<RuleComparison>().type,
+      .presentation = presented(rules_presentation())};
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,356 @@
+// The experiment "schedules": schedules of drafting and verification over the same acceptances, simulated on
+// a virtual clock and compared with their closed forms.
+#include "experiments/studies/schedules/schedules.hpp"
+#include "experiments/results/presentation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analysis/statistics/intervals.hpp"
+#include "core/stop.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A schedule of a config with the name of its row, which is unlike all others.
+struct NamedSchedule {
+  std::string name;
+  std::string kind;
+  MadeSchedule made;
+};
+
+/// The schedules of a config, in its order. Throws ConfigError for parameters that do not fit.
+std::vector<NamedSchedule> schedules_of(const Config& config) {
+  const ScheduleRequest request{
+      .gamma = config.gamma, .c = config.cost.c, .length = config.simulation.length};
+  std::vector<NamedSchedule> all;
+  for (const ScheduleConfig& chosen : config.section<SchedulesSection>("schedules").compare) {
+    MadeSchedule made = chosen.entry().make(chosen, request);
+    const std::string wanted = chosen.label.empty() ? made.name : chosen.label;
+    std::string name = wanted;
+    const auto taken = [&](const NamedSchedule& other) { return other.name == name; };
+    for (int copy = 2; std::any_of(all.begin(), all.end(), taken); ++copy) {
+      name = fmt::format("{} ({})", wanted, copy);
+    }
+    all.push_back({std::move(name), chosen.name(), std::move(made)});
+  }
+  return all;
+}
+
+/// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
+constexpr double most_traced_runs = 20'000;
+
+/// Throws ConfigError for a timeline that would hold more runs than can be drawn.
+/// What run_schedules holds of a trial, at least.
+double bytes_of_trial(std::size_t schedules) {
+  return static_cast<double>(sizeof(std::vector<Elapsed>) + sizeof(std::uint64_t) +
+                             schedules * sizeof(Elapsed));
+}
+
+void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
+  const auto tokens = static_cast<double>(config.section<SchedulesSection>("schedules").trace_tokens);
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    if (tokens * named[i].made.runs_per_time <= most_traced_runs) continue;
+    throw ConfigError(
+        "/schedules/trace_tokens",
+        fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most "
+                    "{:.0f}: trace fewer tokens, or take a larger c",
+                    tokens, named[i].name, tokens * named[i].made.runs_per_time, most_traced_runs));
+  }
+}
+
+/// Trials are held in memory one a thread.
+constexpr std::uint64_t longest_trial = 100'000'000;
+
+/// Positions beyond a trial's tokens, for what the last rounds read. Runs of acceptances outlast them with
+/// probability e^-40 at most, below alpha = 0.99996; runs of a pair of models that do are cut.
+constexpr std::size_t spare_of_models = 128;
+std::size_t spare_of_independent_acceptances(double alpha) {
+  constexpr double least = 1024;
+  constexpr double most = 1e6;
+  return static_cast<std::size_t>(alpha < 1 ? std::min(least + 40 / (1 - alpha), most) : least);
+}
+
+/// Sums over the trials of each batch.
+struct BatchTimes {
+  std::vector<double> plain_time;
+  std::vector<double> time;
+
+  BatchRatio ratio() const { return {plain_time, time}; }
+};
+
+/// Consecutive trials, in batches whose sizes differ by one at most.
+std::size_t batch_of(std::size_t trial, std::size_t trials, std::size_t batches) {
+  return trial * batches / trials;
+}
+
+std::vector<BatchTimes> batch_times(const ScheduleRuns& runs, std::size_t schedules, std::size_t batches) {
+  std::vector<BatchTimes> all(schedules, {std::vector<double>(batches), std::vector<double>(batches)});
+  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
+    end_if_stopped();
+    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    const std::span<const Elapsed> elapsed = runs.elapsed(trial);
+    for (std::size_t i = 0; i < schedules; ++i) {
+      all[i].plain_time[batch] += elapsed[i].plain_time;
+      all[i].time[batch] += elapsed[i].time;
+    }
+  }
+  return all;
+}
+
+Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::size_t batches,
+                        double confidence) {
+  std::vector<double> accepted(batches);
+  std::vector<double> positions(batches);
+  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
+    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    accepted[batch] += static_cast<double>(runs.accepted(trial));
+    positions[batch] += length;
+  }
+  return *bounded_ratio_interval(accepted, positions, {0, 1}, confidence);
+}
+
+/// The error is not known where most batches took the same time, of which Student's t knows nothing, unless
+/// all took the formula's, as plain decoding does.
+Interval speedup_interval(const BatchTimes& times, std::optional<double> formula, double confidence) {
+  const Interval interval = *ratio_interval(times.plain_time, times.time, confidence);
+  if (varies(times.ratio())) return interval;
+  const double rounding = 1e-9 * std::abs(interval.estimate);  // of sums of times
+  const bool certain =
+      formula && std::abs(*formula - interval.estimate) <= rounding && interval.half_width() <= rounding;
+  return certain ? interval : unbounded(interval.estimate);
+}
+
+/// Whether the formula is within the interval; none where the error is not known.
+std::optional<bool> verdict(const Interval& interval, double formula) {
+  if (!interval.bounded()) return std::nullopt;
+  const double rounding = 1e-9 * std::abs(formula);  // of sums of times
+  return interval.low - rounding <= formula && formula <= interval.high + rounding;
+}
+
+std::string track_name(const Track& track, bool numbered) {
+  static constexpr const char* names[]{"draft", "target", "f", "g", "stand-in for f"};
+  const std::string name = names[static_cast<std::size_t>(track.kind)];
+  return numbered ? fmt::format("{} {}", name, track.number + 1) : name;
+}
+
+std::string label_of(const Event& event) {
+  if (event.tokens < 0) return "";
+  return event.accepted < 0 ? fmt::format("{}", event.tokens)
+                            : fmt::format("{} of {} accepted", event.accepted, event.tokens);
+}
+
+/// Tracks in the order of their kinds and numbers, so that drawings have them so.
+ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint64_t tokens,
+                       std::uint64_t seed) {
+  EventLog log{static_cast<double>(tokens)};
+  named.made.schedule.run(Acceptances{bits, std::max(tokens, named.made.least_tokens), seed, 0}, log);
+  const auto before = [](const Event& a, const Event& b) {
+    return std::tuple(a.track.kind, a.track.number, a.start) <
+           std::tuple(b.track.kind, b.track.number, b.start);
+  };
+  std::stable_sort(log.events.begin(), log.events.end(), before);
+  std::set<TrackKind> numbered;
+  for (const Event& event : log.events) {
+    if (event.track.number > 0) numbered.insert(event.track.kind);
+  }
+  ScheduleTrace trace;
+  trace.schedule = named.name;
+  for (const Event& event : log.events) {
+    trace.end = std::max(trace.end, event.end);
+    trace.runs.push_back({event.start, event.end,
+                          track_name(event.track, numbered.contains(event.track.kind)), event.kind,
+                          label_of(event)});
+  }
+  return trace;
+}
+
+/// The schedules of one cell over its acceptances. `setup` is null where these are independent.
+class SchedulesCell final : public PreparedCell {
+ public:
+  SchedulesCell(const Config& config, std::vector<NamedSchedule> named, std::shared_ptr<const Setup> setup)
+      : section_(config.section<SchedulesSection>("schedules")),
+        named_(std::move(named)),
+        setup_(std::move(setup)),
+        simulation_(setup_ ? setup_->simulation : simulation_size(config)),
+        exact_alpha_(setup_ ? setup_->exact_alpha : config.alpha) {}
+
+  std::uint64_t workload() const override {
+    return std::uint64_t{simulation_.trials} * simulation_.length * named_.size();
+  }
+
+  void run(CellResult& result, const RunContext& context) override {
+    std::vector<AnySchedule> schedules;
+    for (const NamedSchedule& each : named_) schedules.push_back(each.made.schedule);
+    const ScheduleRuns runs = run_schedules(
+        schedules, simulation_, [this](std::uint32_t trial) { return acceptances(trial); }, context.control);
+    if (runs.trials() == 0) {
+      result.partial = true;
+      return;
+    }
+    const auto own = std::make_shared<SchedulesResult>();
+    const std::size_t batches = std::min<std::size_t>(simulation_.batches, simulation_.trials);
+    const Interval share =
+        *known_bounds(accepted_share(runs, simulation_.length, batches, context.confidence), independence());
+    result.formula_alpha = exact_alpha_ ? AlphaSource::exact : AlphaSource::measured;
+    result.exact_alpha = exact_alpha_;
+    if (!exact_alpha_) own->measured_alpha = share;
+    add_rows(*own, runs, batches, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
+             context.confidence);
+    for (const ScheduleRow& row : own->rows) {
+      if (row.formula_within_interval) result.agreement.emplace_back(row.name, *row.formula_within_interval);
+    }
+    if (section_.trace_tokens > 0) {
+      const AcceptanceBits first = acceptances(0);
+      const std::uint64_t tokens = std::min<std::uint64_t>(section_.trace_tokens, simulation_.length);
+      own->traces.emplace();
+      for (const NamedSchedule& each : named_) {
+        own->traces->push_back(trace_of(each, first, tokens, simulation_.seed));
+      }
+    }
+    result.own = own;
+  }
+
+ private:
+  AcceptanceBits acceptances(std::uint32_t trial) const {
+    if (setup_) {
+      return pair_acceptances(setup_->target, setup_->draft, setup_->rule.sampled, simulation_, trial,
+                              simulation_.length + spare_of_models);
+    }
+    return iid_acceptances(*exact_alpha_, simulation_.seed, trial,
+                           simulation_.length + spare_of_independent_acceptances(*exact_alpha_));
+  }
+
+  Independence independence() const {
+    return exact_alpha_ ? Independence::batches : independence_of_contexts(simulation_);
+  }
+
+  void add_rows(SchedulesResult& own, const ScheduleRuns& runs, std::size_t batches, double alpha,
+                double confidence) const {
+    const std::vector<BatchTimes> times = batch_times(runs, named_.size(), batches);
+    const auto reference = std::find_if(named_.begin(), named_.end(),
+                                        [](const NamedSchedule& each) { return each.kind == "speculative"; });
+    if (reference != named_.end()) own.reference = reference->name;
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+      const MadeSchedule& made = named_[i].made;
+      ScheduleRow& row = own.rows.emplace_back();
+      row.name = named_[i].name;
+      row.kind = named_[i].kind;
+      row.formula = made.formula(alpha);
+      if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
+      row.speedup = *known_bounds(speedup_interval(times[i], row.formula, confidence), independence());
+      if (row.formula && exact_alpha_) row.formula_within_interval = verdict(row.speedup, *row.formula);
+      if (row.formula && !exact_alpha_) row.error_percent = 100 * (*row.formula / row.speedup.estimate - 1);
+      if (reference != named_.end() && &named_[i] != &*reference) {
+        const BatchTimes& other = times[static_cast<std::size_t>(reference - named_.begin())];
+        row.difference =
+            known_bounds(paired_difference(times[i].ratio(), other.ratio(), confidence), independence());
+      }
+      for (std::size_t trial = 0; trial < runs.trials(); ++trial) row.tokens += runs.elapsed(trial)[i].tokens;
+    }
+  }
+
+  const SchedulesSection& section_;
+  std::vector<NamedSchedule> named_;
+  std::shared_ptr<const Setup> setup_;
+  SimulationSize simulation_;
+  std::optional<double> exact_alpha_;
+};
+
+void check(const Config& config) {
+  if (!config.models && !config.alpha) {
+    throw ConfigError("/alpha", "missing; schedules needs an acceptance rate, or models to measure it on");
+  }
+  if (config.models && config.alpha) {
+    throw ConfigError("/alpha", "schedules takes acceptances from models or from alpha; give one of them");
+  }
+  if (config.rule.name() != "token") {
+    throw ConfigError(
+        "/rule/kind",
+        fmt::format("\"{}\" does not accept or reject each position by itself: schedules compares "
+                    "token verification; leave the rule out",
+                    config.rule.name()));
+  }
+  if (config.simulation.trials < 2) {
+    throw ConfigError(
+        "/simulation/trials",
+        fmt::format("{} is not an integer >= 2: intervals need trials to compare", config.simulation.trials));
+  }
+  if (config.simulation.length > longest_trial) {
+    throw ConfigError("/simulation/length", fmt::format("{} is not an integer <= {}; use more trials",
+                                                        config.simulation.length, longest_trial));
+  }
+}
+
+std::unique_ptr<PreparedCell> prepare_schedules(const CellSpec& cell, JobList& jobs) {
+  check(cell.config);
+  std::vector<NamedSchedule> named = schedules_of(cell.config);
+  check_traces(cell.config, named);
+  require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
+                 fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
+  return std::make_unique<SchedulesCell>(cell.config, std::move(named),
+                                         cell.config.models ? jobs.setup(cell.config) : nullptr);
+}
+
+}  // namespace
+
+std::vector<ScheduleConfig> usual_schedules() {
+  std::vector<ScheduleConfig> all;
+  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
+                           "speculative_function_execution", "batched"}) {
+    all.push_back(selected(*schedule_family().find_entry(kind)));
+    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
+  }
+  return all;
+}
+
+const SectionKind& schedules_section() {
+  using S = SchedulesSection;
+  static const SectionKind kind{
+      "schedules",
+      object<S>("schedules",
+                "What the experiment schedules compares: over independent acceptances of probability "
+                "\"alpha\", or those of \"models\".",
+                {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
+                       "The schedules; each gets one row."),
+                 integer_field(
+                     "trace_tokens", &S::trace_tokens, 0, 1000,
+                     "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
+          .type};
+  return kind;
+}
+
+const Experiment& schedules_experiment() {
+  static const Experiment experiment{
+      .name = "schedules",
+      .sentence =
+          "Schedules of drafting and verification on a virtual clock, over the same acceptances, "
+          "compared with their closed forms.",
+      .sections = {"schedules"},
+      .prepare = prepare_schedules,
+      // A speedup and a difference each.
+      .intervals =
+          [](const Config& cell) {
+            return 2 * static_cast<int>(cell.section<SchedulesSection>("schedules").compare.size());
+          },
+      .printed_unsupported_reason = "schedules has no formula to judge printed values by; leave them out",
+      .own_key = "schedules",
+      .own_result = described<SchedulesResult>().type,
+      .presentation = presented({.tables = schedules_tables,
+                                 .figures = schedules_figures,
+                                 .headline = schedules_headline,
+                                 .csv = schedules_csv,
+                                 .files = schedules_files})};
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,269 @@
+// The experiment "trace": single rounds of one sequence, as text coloured by what happened to each token and
+// as timelines (Leviathan et al. 2023, Figures 1 and 5).
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/one_draft.hpp"
+#include "sim/sequences.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct TraceSection {
+  std::int32_t tokens = 40;
+  std::vector<std::int32_t> gammas{5};
+  bool text = true;
+  bool timeline = true;
+};
+
+struct TracedRound {
+  std::vector<std::string> drafted;
+  std::int32_t accepted = 0;
+  std::string next;
+};
+
+/// The rounds of one gamma.
+struct TracedGamma {
+  std::int32_t gamma = 0;
+  std::vector<std::string> prompt;
+  std::uint64_t target_runs = 0;
+  std::uint64_t draft_runs = 0;
+  std::uint64_t tokens = 0;  ///< emitted
+  double time = 0;           ///< in target runs
+  double c = 0;
+  std::vector<TracedRound> rounds;
+};
+
+struct TraceResult {
+  std::vector<TracedGamma> gammas;
+};
+
+}  // namespace
+
+SPECLAB_RESULT(TracedRound, "round", drafted, accepted, next);
+SPECLAB_RESULT(TracedGamma, "gamma", gamma, prompt, target_runs, draft_runs, tokens, time, c, rounds);
+SPECLAB_RESULT(TraceResult, "trace", gammas);
+
+namespace {
+
+std::vector<std::string> texts(const Setup& setup, const std::vector<Token>& tokens) {
+  std::vector<std::string> all;
+  for (const Token token : tokens) {
+    all.push_back(setup.vocabulary ? setup.vocabulary->text(token) : fmt::format("{}", token));
+  }
+  return all;
+}
+
+TracedGamma trace_gamma(const Setup& setup, std::int32_t gamma, std::size_t tokens, double c) {
+  const std::vector<RoundRecord> records =
+      record_rounds(setup.target, setup.draft, setup.rule.sampled, gamma, setup.simulation.prompt(0), tokens,
+                    setup.simulation.seed);
+  TracedGamma traced;
+  traced.gamma = gamma;
+  traced.prompt = texts(setup, setup.simulation.prompt(0));
+  traced.c = c;
+  for (const RoundRecord& record : records) {
+    traced.rounds.push_back(
+        {texts(setup, record.drafted), record.accepted, texts(setup, {record.next}).front()});
+    traced.tokens += static_cast<std::uint64_t>(record.accepted) + 1;
+  }
+  traced.target_runs = records.size();
+  traced.draft_runs = records.size() * static_cast<std::uint64_t>(gamma);
+  traced.time = static_cast<double>(records.size()) * (1 + gamma * c);
+  return traced;
+}
+
+class TraceCell final : public PreparedCell {
+ public:
+  TraceCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
+      : cell_(cell), setup_(std::move(setup)) {}
+
+  bool works() const override { return true; }
+
+  void run(CellResult& result, const RunContext&) override {
+    const auto& section = cell_.config.section<TraceSection>("trace");
+    auto own = std::make_shared<TraceResult>();
+    for (const std::int32_t gamma : section.gammas) {
+      own->gammas.push_back(
+          trace_gamma(*setup_, gamma, static_cast<std::size_t>(section.tokens), cell_.config.cost.c));
+    }
+    result.own = std::move(own);
+  }
+
+ private:
+  const CellSpec& cell_;
+  std::shared_ptr<const Setup> setup_;
+};
+
+void add_word(std::vector<TextSpan>& line, const std::string& word, SpanKind kind) {
+  if (!line.empty()) line.push_back({" ", SpanKind::plain});
+  line.push_back({word, kind});
+}
+
+/// The rounds of one gamma as text, one line per round.
+Passage passage(const TracedGamma& traced, const std::string& id) {
+  Passage passage;
+  passage.id = id;
+  passage.caption = fmt::format(
+      "γ = {}: {} tokens in {} target runs. Each line is one round: accepted tokens, then the first rejected "
+      "one with its correction, or the bonus token.",
+      traced.gamma, traced.tokens, traced.target_runs);
+  if (!traced.prompt.empty()) {
+    // A line of its own that nobody takes for a round, in colours or without.
+    std::vector<TextSpan>& prompt = passage.lines.emplace_back();
+    prompt.push_back({"prompt:", SpanKind::plain});
+    for (const std::string& word : traced.prompt) add_word(prompt, word, SpanKind::prompt);
+  }
+  for (const TracedRound& round : traced.rounds) {
+    std::vector<TextSpan>& line = passage.lines.emplace_back();
+    const auto accepted = static_cast<std::size_t>(round.accepted);
+    for (std::size_t i = 0; i < accepted; ++i) add_word(line, round.drafted[i], SpanKind::accepted);
+    const bool corrected = accepted < round.drafted.size();
+    if (corrected) add_word(line, round.drafted[accepted], SpanKind::rejected);
+    add_word(line, round.next, corrected ? SpanKind::correction : SpanKind::bonus);
+  }
+  return passage;
+}
+
+Table runs_table(const TraceResult& trace, const std::string& id) {
+  Table table{
+      id, "Runs", {"γ", "tokens", "target runs", "draft runs", "time in target runs", "speedup"}, {}, ""};
+  for (const TracedGamma& traced : trace.gammas) {
+    const auto tokens = static_cast<double>(traced.tokens);
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const double value :
+         {static_cast<double>(traced.gamma), tokens, static_cast<double>(traced.target_runs),
+          static_cast<double>(traced.draft_runs), traced.time, tokens / traced.time}) {
+      row.push_back(number_cell(value));
+    }
+  }
+  return table;
+}
+
+/// Timelines of the recorded rounds, in target runs.
+Figure timeline(const TraceResult& trace) {
+  Figure figure;
+  for (const TracedGamma& traced : trace.gammas) {
+    TraceRow row;
+    row.label = traced.gamma == 0 ? "plain" : fmt::format("γ = {}", traced.gamma);
+    double now = 0;
+    for (std::size_t round = 0; round < traced.rounds.size(); ++round) {
+      for (int i = 0; i < traced.gamma && traced.c > 0; ++i) {
+        row.blocks.push_back({now, now + traced.c, "draft run"});
+        now += traced.c;
+      }
+      row.blocks.push_back({now, now + 1, "target run"});
+      now += 1;
+    }
+    figure.trace.push_back(std::move(row));
+  }
+  figure.x_label = "time, in target runs";
+  return figure;
+}
+
+/// Of the cells that were not interrupted.
+std::vector<const TraceResult*> traces(const Result& result) {
+  std::vector<const TraceResult*> all;
+  for (const CellResult& cell : result.cells) {
+    if (cell.own != nullptr) all.push_back(&own<TraceResult>(cell));
+  }
+  return all;
+}
+
+std::unique_ptr<PreparedCell> prepare_trace(const CellSpec& cell, JobList& jobs) {
+  auto setup = jobs.setup(cell.config);
+  require_one_draft(setup->rule.sampled, cell.config.rule, cell.config.experiment->name);
+  return std::make_unique<TraceCell>(cell, std::move(setup));
+}
+
+std::vector<Table> trace_tables(const Result& result, const Timings&, const std::string& id) {
+  std::vector<Table> tables;
+  for (const TraceResult* trace : traces(result)) {
+    tables.push_back(runs_table(*trace, fmt::format("{}-runs-{}", id, tables.size() + 1)));
+  }
+  return tables;
+}
+
+std::vector<Figure> trace_figures(const Result& result, const Timings&) {
+  std::vector<Figure> figures;
+  if (!result.config.section<TraceSection>("trace").timeline) return figures;
+  for (const TraceResult* trace : traces(result)) {
+    Figure& figure = figures.emplace_back(timeline(*trace));
+    figure.title = result.title;
+    figure.caption =
+        "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft "
+        "run takes c, each target run 1.";
+  }
+  return figures;
+}
+
+std::string trace_headline(const Result& result, const Timings&) {
+  const auto all = traces(result);
+  if (all.empty()) return "Interrupted: partial.";
+  std::string text;
+  for (const TracedGamma& traced : all.front()->gammas) {
+    text +=
+        fmt::format("{}{}: {} tokens in {} target runs, speedup {}", text.empty() ? "" : "; ",
+                    traced.gamma == 0 ? "plain decoding" : fmt::format("γ = {}", traced.gamma), traced.tokens,
+                    traced.target_runs, number_text(static_cast<double>(traced.tokens) / traced.time));
+  }
+  return text + ".";
+}
+
+std::vector<Passage> trace_passages(const Result& result, const std::string& id) {
+  std::vector<Passage> passages;
+  if (!result.config.section<TraceSection>("trace").text) return passages;
+  std::size_t number = 0;
+  for (const TraceResult* trace : traces(result)) {
+    ++number;
+    for (const TracedGamma& traced : trace->gammas) {
+      passages.push_back(passage(traced, fmt::format("{}-text-{}-{}", id, number, passages.size() + 1)));
+    }
+  }
+  return passages;
+}
+
+}  // namespace
+
+const SectionKind& trace_section() {
+  using Own = TraceSection;
+  static const SectionKind kind{
+      "trace", object<Own>("trace", "What the experiment trace draws.",
+                           {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."),
+                                      "tokens"),
+                            field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
+                                  "One timeline for each gamma; 0 is plain decoding."),
+                            field("text", &Own::text, boolean(),
+                                  "Show the generated text, coloured by what happened to each token."),
+                            field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
+                   .type};
+  return kind;
+}
+
+const Experiment& trace_experiment() {
+  static const Experiment experiment{
+      .name = "trace",
+      .sentence =
+          "Single rounds, drawn: generated text coloured by accepted and rejected tokens, and a "
+          "timeline for each gamma.",
+      .sections = {"trace"},
+      .prepare = prepare_trace,
+      .own_key = "trace",
+      .own_result = described<TraceResult>().type,
+      .presentation = presented({.tables = trace_tables,
+                                 .figures = trace_figures,
+                                 .passages = trace_passages,
+                                 .headline = trace_headline,
+                                 .outcome = "drawn from recorded rounds"})};
+  return experiment;
+}
+
+}  // namespace speclab

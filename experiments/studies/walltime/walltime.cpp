@@ -1,0 +1,246 @@
+// The experiment "walltime": real time, of neural models or of a target that is made slow, with the
+// predictions of Theorem 3.8 at measured costs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "experiments/catalog/models/gguf.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/one_draft.hpp"
+#include "experiments/studies/walltime/clocked_models.hpp"
+#include "experiments/support/csv.hpp"
+#include "sim/walltime.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct WalltimeSection {
+  std::int64_t target_weights = 2000000;
+  std::int64_t draft_weights = 40000;
+  std::int32_t tokens = 500;
+  std::int32_t repeats = 4;
+  std::vector<std::int32_t> gammas;
+  std::vector<std::int32_t> batches{1};
+  ClockKind clock = ClockKind::wall;
+};
+
+class WalltimeCell final : public PreparedCell {
+ public:
+  WalltimeCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
+      : cell_(cell), setup_(std::move(setup)) {}
+
+  bool works() const override { return true; }
+
+  void run(CellResult&, const RunContext& context) override {
+    const std::int32_t gamma = cell_.config.gamma;
+    const auto& section = cell_.config.section<WalltimeSection>("walltime");
+    const Walltime measured = measure_walltime(
+        setup_->target, setup_->draft, setup_->rule.sampled, gamma, setup_->simulation.prompt(0),
+        setup_->simulation.seed, static_cast<std::uint32_t>(section.tokens),
+        static_cast<std::size_t>(section.target_weights), static_cast<std::size_t>(section.draft_weights),
+        static_cast<std::uint32_t>(section.repeats));
+    context.timings.walltime.push_back(
+        {.label = cell_.label,
+         .gamma = gamma,
+         .target_run_microseconds = 1e6 * measured.target_run_seconds,
+         .draft_run_microseconds = 1e6 * measured.draft_run_seconds,
+         .c = measured.c(),
+         .tokens_per_target_step = measured.tokens_per_round,
+         .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
+         .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
+         .speedup = measured.speedup(),
+         .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)});
+  }
+
+ private:
+  const CellSpec& cell_;
+  std::shared_ptr<const Setup> setup_;
+};
+
+/// Models that take their own time.
+class ClockedCell final : public PreparedCell {
+ public:
+  ClockedCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
+      : label_(cell.label), setup_(std::move(setup)) {
+    const auto& section = cell.config.section<WalltimeSection>("walltime");
+    settings_ = {.gammas = section.gammas,
+                 .tokens = static_cast<std::size_t>(section.tokens),
+                 .repeats = static_cast<std::uint32_t>(section.repeats),
+                 .batches = section.batches,
+                 .clock = section.clock,
+                 .confidence = {}};
+    if (settings_.gammas.empty()) settings_.gammas.push_back(cell.config.gamma);
+  }
+
+  std::uint64_t workload() const override { return clock_workload(settings_); }
+
+  void run(CellResult& result, const RunContext& context) override {
+    ClockSettings settings = settings_;
+    settings.confidence = context.confidence;
+    const std::vector<ClockedGamma> rows = clock_models(*setup_, settings, context.control);
+    result.partial = rows.empty();
+    for (ClockedGamma row : rows) {
+      row.label = label_;
+      context.timings.clocked.push_back(std::move(row));
+    }
+  }
+
+ private:
+  std::string label_;
+  std::shared_ptr<const Setup> setup_;
+  ClockSettings settings_;
+};
+
+/// Throws ConfigError for batches of several texts that the models cannot run, or that memory does not hold.
+void check_batches(const Config& config, ModelFactory& factory) {
+  const auto& batches = config.section<WalltimeSection>("walltime").batches;
+  if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
+  const std::int32_t most = *std::max_element(batches.begin(), batches.end());
+  if (most == 1) return;
+  for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
+    require_gguf_together(*model, most, factory);
+  }
+}
+
+/// Predicted and measured speedup of each case.
+std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
+  if (rows.empty()) return {};
+  Figure figure;
+  figure.title = "Speedup by the clock, and predicted";
+  figure.y_label = "speedup";
+  Series predicted{.name = "Theorem 3.8", .style = SeriesStyle::levels};
+  Series measured{.name = "by the clock", .style = SeriesStyle::points};
+  for (const WalltimeRow& row : rows) {
+    const double at = figure.add_category(row.label.empty() ? fmt::format("γ = {}", row.gamma) : row.label);
+    predicted.add(at, row.predicted_speedup);
+    measured.add(at, row.speedup);
+  }
+  figure.series = {std::move(predicted), std::move(measured)};
+  figure.caption = "Predicted: measured tokens per target step / (γc + 1) at the measured c.";
+  return {figure};
+}
+
+std::unique_ptr<PreparedCell> prepare_walltime(const CellSpec& cell, JobList& jobs) {
+  const std::string& name = cell.config.experiment->name;
+  const bool neural = cell.config.models && gguf_parameters(cell.config.models->target) != nullptr;
+  if (neural) {
+    Config clocked = cell.config;
+    clocked.models->target = for_the_clock(clocked.models->target);
+    clocked.models->draft = for_the_clock(clocked.models->draft);
+    check_batches(clocked, jobs.factory());
+    auto setup = jobs.setup(clocked);
+    require_one_draft(setup->rule.sampled, cell.config.rule, name);
+    require_every_gamma(cell.config.rule, name);
+    return std::make_unique<ClockedCell>(cell, std::move(setup));
+  }
+  auto setup = jobs.setup(cell.config);
+  require_one_draft(setup->rule.sampled, cell.config.rule, name);
+  return std::make_unique<WalltimeCell>(cell, std::move(setup));
+}
+
+std::vector<Figure> walltime_figures(const Result& result, const Timings& timings) {
+  if (timings.clocked.empty()) return measured_figures(timings.walltime);
+  return clocked_figures(timings.clocked, result.title);
+}
+
+std::string walltime_headline(const Result& result, const Timings& timings) {
+  if (!timings.clocked.empty()) return clocked_headline(timings.clocked);
+  if (timings.walltime.empty()) return metric_headline(result, timings);
+  const auto best = std::max_element(timings.walltime.begin(), timings.walltime.end(),
+                                     [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+  return fmt::format("γ = {} is {} times as fast as plain decoding by the clock; {} was predicted at c = {}.",
+                     best->gamma, number_text(best->speedup), number_text(best->predicted_speedup),
+                     number_text(best->c));
+}
+
+std::vector<Table> walltime_tables(const Result&, const Timings& timings, const std::string& id) {
+  if (!timings.clocked.empty()) return {clocked_table(timings.clocked, id + "-table")};
+  Table table{id + "-table",
+              "Measured on this machine",
+              {"case", "γ", "target run, µs", "draft run, µs", "c", "tokens per target step",
+               "speedup, predicted", "speedup, measured"},
+              {},
+              "Prediction: measured tokens per target step / (γc + 1) at the measured c (Theorem 3.8)."};
+  for (const WalltimeRow& row : timings.walltime) {
+    std::vector<Cell> cells{text_cell(row.label)};
+    for (const double value :
+         {static_cast<double>(row.gamma), row.target_run_microseconds, row.draft_run_microseconds, row.c,
+          row.tokens_per_target_step, row.predicted_speedup, row.speedup}) {
+      cells.push_back(number_cell(value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return {table};
+}
+
+std::string walltime_csv(const Result&, const Timings& timings) {
+  if (!timings.clocked.empty()) return clocked_csv(timings.clocked);
+  std::vector<std::vector<CsvValue>> rows;
+  for (const WalltimeRow& row : timings.walltime) {
+    rows.push_back({row.label, std::int64_t{row.gamma}, row.target_run_microseconds,
+                    row.draft_run_microseconds, row.c, row.tokens_per_target_step,
+                    row.plain_tokens_per_second, row.speculative_tokens_per_second, row.predicted_speedup,
+                    row.speedup});
+  }
+  return csv(
+      {"label", "gamma", "target_run_microseconds", "draft_run_microseconds", "c", "tokens_per_target_step",
+       "plain_tokens_per_second", "speculative_tokens_per_second", "predicted_speedup", "speedup"},
+      rows);
+}
+
+}  // namespace
+
+const SectionKind& walltime_section() {
+  using Own = WalltimeSection;
+  static const SectionKind kind{
+      "walltime",
+      object<Own>(
+          "walltime",
+          "The experiment walltime: how often decoding is timed, and work that is added to each run of a "
+          "model that "
+          "is not neural.",
+          {integer_field("target_weights", &Own::target_weights, 0, 1e9,
+                         "Multiply-adds added to a target run."),
+           integer_field("draft_weights", &Own::draft_weights, 0, 1e9, "Multiply-adds added to a draft run."),
+           with_unit(integer_field("tokens", &Own::tokens, 1, 1e7, "Tokens per repeat."), "tokens"),
+           integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating."),
+           field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
+                 "Of neural models: decoded in turn and compared pair by pair; without any the config's "
+                 "gamma."),
+           field(
+               "batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
+               "Of neural models: how many texts are decoded at once, their runs made together. Speedups are "
+               "over plain decoding of as many."),
+           field("clock", &Own::clock,
+                 choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
+                 "Of neural models: \"processor\" is the processor time of the thread that decodes, which "
+                 "other "
+                 "programs disturb less; it leaves out further threads of a model.")})
+          .type};
+  return kind;
+}
+
+const Experiment& walltime_experiment() {
+  static const Experiment experiment{
+      .name = "walltime",
+      .sentence =
+          "Real time of neural models, or of a slowed target, beside Theorem 3.8 at the measured costs.",
+      .sections = {"walltime"},
+      .prepare = prepare_walltime,
+      // Timings lie outside the result, so that what was timed before an interrupt is timed again.
+      .resumable = false,
+      .presentation = presented({.tables = walltime_tables,
+                                 .figures = walltime_figures,
+                                 .headline = walltime_headline,
+                                 .csv = walltime_csv})};
+  return experiment;
+}
+
+}  // namespace speclab

@@ -1,0 +1,176 @@
+#include "experiments/verify/check/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/round_distribution.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/cells.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Branches of one round, at most: about a second.
+constexpr double most_branches = 1e6;
+constexpr double same = 1e-9;  // total variation up to which distributions count as one
+constexpr std::size_t most_shown = 6;
+
+using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
+
+SequenceCounts counted(std::span<const Token> samples, std::size_t length) {
+  SequenceCounts counts;
+  for (; !samples.empty(); samples = samples.subspan(length)) {
+    ++counts[{samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(length)}];
+  }
+  return counts;
+}
+
+LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& distribution,
+                     const SequenceCounts& counts) {
+  LikelihoodFit fit{.name = std::move(name)};
+  for (const auto& [tokens, count] : counts) {
+    const auto found = distribution.find(tokens);
+    if (found == distribution.end() || !(found->second > 0)) {
+      fit.impossible += count;
+    } else {
+      fit.log_likelihood += static_cast<double>(count) * std::log(found->second);
+    }
+  }
+  return fit;
+}
+
+/// Laws that give each of the sequences that came the same probability.
+struct AlikeLaws {
+  LikelihoodFit fit;
+  std::vector<SequenceDistribution<double>> laws;  ///< those that differ elsewhere
+};
+
+bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
+              const SequenceDistribution<double>& other) {
+  const auto probability = [](const SequenceDistribution<double>& law, const std::vector<Token>& tokens) {
+    const auto found = law.find(tokens);
+    return found == law.end() ? 0 : found->second;
+  };
+  return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
+    const double a = probability(one, seen.first);
+    const double b = probability(other, seen.first);
+    // A sequence that only one of them can emit tells them apart, however rare it is.
+    return (a > 0) == (b > 0) && std::abs(a - b) < same;
+  });
+}
+
+/// The distribution under a rule with its default parameters; none for rules that need other ones or too many
+/// branches.
+std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& kind, const Setup& setup,
+                                                               int gamma, std::size_t length) {
+  try {
+    const RulePrograms rule = make_rule(selected(kind), gamma);
+    const auto vocab = static_cast<std::size_t>(setup.target.vocab());
+    if (rule.enumerated->branch_bound(gamma, vocab, vocab) > most_branches) return std::nullopt;
+    return sequence_distribution<double>(setup.target, setup.draft, rule.enumerated, gamma,
+                                         setup.simulation.prompt(0), length);
+  } catch (const ConfigError&) {
+    return std::nullopt;  // its parameters have to be given, or measured
+  }
+}
+
+}  // namespace
+
+std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
+                                    const Control& control) {
+  const std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
+  if (!target) return {};
+  const auto length = static_cast<std::size_t>(tokens);
+  const SequenceCounts counts = counted(samples, length);
+  std::vector<AlikeLaws> groups{{fit_of("target", *target, counts), {*target}}};
+  for (std::size_t i = 0; i < rule_family().size(); ++i) {
+    if (control.stop()) return {};
+    const RuleKind& kind = rule_family().entry(i);
+    auto distribution = distribution_under(kind, setup, gamma, length);
+    if (!distribution) continue;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const AlikeLaws& other) {
+      return equal_on(counts, *distribution, other.laws.front());
+    });
+    if (group == groups.end()) {
+      groups.push_back({fit_of(kind.name, *distribution, counts), {}});
+      groups.back().laws.push_back(std::move(*distribution));
+      continue;
+    }
+    const bool known = std::any_of(group->laws.begin(), group->laws.end(), [&](const auto& law) {
+      return distribution_distance(*distribution, law) < same;
+    });
+    if (!known) group->laws.push_back(std::move(*distribution));
+    // The target stands for all lossless rules.
+    const bool told = group == groups.begin() && expected_lossless(selected(kind), 1);
+    if (!told) group->fit.also.push_back(kind.name);
+  }
+  const auto likelier = [](const AlikeLaws& a, const AlikeLaws& b) {
+    if (a.fit.impossible != b.fit.impossible) return a.fit.impossible < b.fit.impossible;
+    return a.fit.log_likelihood > b.fit.log_likelihood;
+  };
+  std::stable_sort(groups.begin(), groups.end(), likelier);
+  double adjusted_p = 0;
+  for (const auto& law : groups.front().laws) {
+    const ExactSequenceTests tests(law, setup.target.vocab(), length, samples.size() / length);
+    adjusted_p = std::max(adjusted_p, tests.test(samples).adjusted_p());
+  }
+  groups.front().fit.adjusted_p = adjusted_p;
+  std::vector<LikelihoodFit> fits;
+  for (AlikeLaws& group : groups) fits.push_back(std::move(group.fit));
+  return fits;
+}
+
+namespace {
+
+/// "typical, sigmoid and fault-accept-all".
+std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
+  std::string names = fit.name;
+  for (const std::string& other : fit.also) {
+    names += fmt::format("{}{}", &other == &fit.also.back() ? " " + before_last + " " : ", ", other);
+  }
+  return names;
+}
+
+}  // namespace
+
+Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
+  Listing out;
+  if (fits.empty()) {
+    out +=
+        "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 "
+        "sequences\n";
+    return out;
+  }
+  Table table{"likelihoods",
+              "Likelihoods of the samples",
+              {"like those of", "log-likelihood", "sequences that it cannot emit"}};
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    const LikelihoodFit& fit = fits[i];
+    if (i < most_shown || fit.name == "target") {
+      table.rows.push_back({text_cell(names_of(fit, "and")),
+                            {fmt::format("{:.1f}", fit.log_likelihood), fit.log_likelihood},
+                            count_cell(fit.impossible)});
+    }
+  }
+  out += std::move(table);
+  const LikelihoodFit& best = fits.front();
+  const bool one = best.also.empty();
+  if (best.adjusted_p.value_or(0) <= level) {
+    out += fmt::format("diagnosis none of these: the likeliest, {}, {} refuted by the tests, too\n",
+                       names_of(best, "and"), one ? "is" : "are");
+  } else {
+    out += fmt::format("diagnosis {}: {}the tests find no difference from {} (p = {:.2g})\n",
+                       names_of(best, "or"), one ? "" : "these samples cannot tell them apart, and ",
+                       one ? "it" : "them", *best.adjusted_p);
+  }
+  return out;
+}
+
+}  // namespace speclab

@@ -1,0 +1,131 @@
+// Tests of equality in configs, as JSON and as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/verify/check/diagnosis.hpp"
+
+namespace speclab {
+
+template <>
+const Typed<EqualityReference>& described() {
+  static const auto type =
+      choice<EqualityReference>({{"exact distribution", EqualityReference::exact_distribution},
+                                 {"second sample", EqualityReference::second_sample}},
+                                {{"exact law", "exact distribution"}});
+  return type;
+}
+
+SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
+               pearson_p, adjusted_p);
+
+SPECLAB_RESULT(LikelihoodFit, "fit", name, also, log_likelihood, impossible, adjusted_p);
+
+template <>
+const Typed<EqualityResult>& described() {
+  using E = EqualityResult;
+  static const auto type = result_object<E>(
+      "equality_test",
+      {{"verdict", &E::different, choice<bool>({{"equal", false}, {"different", true}})},
+       {"against", &E::reference},
+       SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, pearson_adjusted_p, g,
+                      g_p, g_adjusted_p, degrees, cells, pooled_cells, impossible, positions, power,
+                      detectable_effect, detectable_total_variation),
+       {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
+       SPECLAB_FIELDS(E, diagnosis)});
+  return type;
+}
+
+namespace {
+
+/// Below the smallest normal double the tail is not resolved.
+std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
+
+std::string distance_text(double distance) {
+  return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
+}
+
+std::vector<Cell> test_row(const std::string& name, double statistic, int degrees, double p,
+                           double adjusted_p) {
+  return {text_cell(name),
+          {fmt::format("{:.2f}", statistic), statistic},
+          count_cell(static_cast<std::uint64_t>(degrees)),
+          {p_text(p), p},
+          {p_text(adjusted_p), adjusted_p}};
+}
+
+Table tests_table(const EqualityResult& result) {
+  Table table{"tests", "Tests", {"test", "statistic", "degrees", "p", "adjusted p"}};
+  table.rows = {test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
+                         result.pearson_adjusted_p),
+                test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p)};
+  int untested = 0;
+  for (const PositionEquality& test : result.positions) {
+    if (test.prefixes == 0) {
+      ++untested;
+      continue;
+    }
+    const int before = test.position - 1;
+    const std::string name = before == 0
+                                 ? "token 1"
+                                 : fmt::format("token {} given {}", test.position,
+                                               before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
+    table.rows.push_back(test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p));
+  }
+  if (untested > 0) {
+    table.note = fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test", untested,
+                             result.tokens);
+  }
+  return table;
+}
+
+}  // namespace
+
+const SectionKind& check_section() {
+  using C = CheckSection;
+  static const SectionKind kind{
+      "check",
+      object<C>(
+          "check",
+          "The test of `speclab check`: the distribution of the first tokens, speculative against plain.",
+          {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
+           integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
+           field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
+           field("power", &C::power, number_above(0, 0.999999),
+                 "Power at which the detectable effect is stated.")})
+          .type};
+  return kind;
+}
+
+Listing equality_text(const EqualityResult& result) {
+  const bool exact = result.reference == EqualityReference::exact_distribution;
+  Listing text;
+  text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
+                      exact ? "the target's distribution, known exactly from its rows"
+                            : "the distribution of plain decoding, seen in a second sample");
+  text += fmt::format("samples   {} sequences{}, {} cells ({} rare sequences pooled){}\n",
+                      result.samples_each, exact ? "" : " each", result.cells, result.pooled_cells,
+                      result.impossible > 0
+                          ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
+                          : "");
+  text += tests_table(result);
+  text += fmt::format("power     a total variation of {} or more",
+                      distance_text(result.detectable_total_variation));
+  if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
+  text += fmt::format(" is found with probability {}", result.power);
+  if (result.samples_for_one_percent) {
+    text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);
+    if (!exact) text += " each, or fewer: as many as fill all cells that there can be";
+  }
+  text += fmt::format("\nverdict   {} (level {:g})\n",
+                      result.different ? "DIFFERENT: the tokens do not have the target's distribution"
+                                       : "equal: no difference found",
+                      result.level);
+  if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
+  return text;
+}
+
+}  // namespace speclab

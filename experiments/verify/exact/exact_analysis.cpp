@@ -1,0 +1,396 @@
+#include "experiments/verify/exact/exact_analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "analysis/exact/chain_distributions.hpp"
+#include "analysis/statistics/estimates.hpp"
+#include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
+#include "experiments/run/search_section.hpp"
+#include "experiments/run/until.hpp"
+#include "experiments/support/version.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_classes = 8;
+/// A chain settles differently from two starts when probabilities differ by more than this.
+constexpr double same_distribution = 1e-9;
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+/// Everything that the analysis of each class shares.
+struct Task {
+  Config config;
+  JobList jobs;
+  bool simulate = false;
+  std::shared_ptr<const Setup> setup;
+  ContextChain chain;
+  int max_gamma = 0;
+  double confidence = 0;
+};
+
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+int memory_of(const Model& model, const char* path) {
+  if (const auto memory = model.memory()) return *memory;
+  throw ConfigError(path,
+                    "reads contexts of any length; exact needs models that read a fixed number of tokens: "
+                    "tables, n-grams and mixtures of them");
+}
+
+int memory_of(const Setup& setup) {
+  return std::max(memory_of(setup.target, "/models/target"), memory_of(setup.draft, "/models/draft"));
+}
+
+ContextChain chain_of(const Setup& setup) {
+  const int memory = memory_of(setup);
+  if (!setup.rule.sampled->decides_by_position()) {
+    throw ConfigError("/rule/kind",
+                      "exact needs a rule of one draft that decides position by position, such as token or "
+                      "lenience; this one looks at several positions or drafts at once");
+  }
+  require_every_gamma(setup.rule_config, "exact");
+  try {
+    return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, memory,
+                               setup.simulation.prompts);
+  } catch (const ChainError& error) {
+    throw ConfigError("/models", error.what());
+  }
+}
+
+std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::int32_t contexts) {
+  std::vector<double> distribution(static_cast<std::size_t>(contexts));
+  for (const std::int32_t x : members) {
+    distribution[static_cast<std::size_t>(x)] = 1 / static_cast<double>(members.size());
+  }
+  return distribution;
+}
+
+/// Where the simulation's trials start.
+std::vector<double> start_distribution(const ContextChain& chain, const SimulationSize& simulation) {
+  std::vector<double> distribution(chain.contexts.size());
+  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
+    distribution[static_cast<std::size_t>(chain.starts[trial % chain.starts.size()])] +=
+        1.0 / simulation.trials;
+  }
+  return distribution;
+}
+
+SolutionResult solution_of(const StationaryDistribution& found) {
+  return {found.direct, found.iterations, found.residual, found.damped, found.converged};
+}
+
+RoundNumbers iid_values(double alpha, const Task& task) {
+  const int gamma = task.config.gamma;
+  const CostRatios& cost = task.config.cost;
+  const OptimalGamma best = optimal_gamma(alpha, cost.c);
+  const int best_gamma = std::min(best.gamma.value_or(task.max_gamma), task.max_gamma);
+  RoundNumbers values;
+  values.alpha = alpha;
+  values.alpha_overlap = alpha;
+  values.alpha_examined = alpha;
+  values.tokens_per_target_step = expected_tokens(alpha, gamma);
+  values.tokens_variance = tokens_variance(alpha, gamma);
+  values.speedup = speedup(alpha, gamma, cost.c);
+  values.operations = operations(alpha, gamma, cost.c_hat);
+  values.optimal_gamma = best_gamma;
+  values.best_speedup = speedup(alpha, best_gamma, cost.c);
+  values.first_accepted = alpha;
+  values.second_accepted = alpha;
+  values.relative_gain = 0;
+  values.rejections = 1 - alpha;
+  double reached = 1;
+  for (int n = 1; n <= gamma; ++n, reached *= alpha) values.distribution.push_back(reached * (1 - alpha));
+  values.distribution.push_back(reached);
+  return values;
+}
+
+RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) {
+  const double tokens = found.expected_tokens;
+  RoundNumbers values;
+  values.alpha_overlap = found.alpha_visited;
+  if (found.rejections) values.alpha_examined = 1 - *found.rejections;
+  values.tokens_per_target_step = tokens;
+  values.tokens_variance = found.variance;
+  values.speedup = tokens / (found.gamma * cost.c + 1);
+  values.operations = (found.gamma * cost.c_hat + found.gamma + 1) / tokens;
+  values.first_accepted = found.first_accepted;
+  values.second_accepted = found.second_accepted;
+  values.relative_gain = found.relative_gain;
+  values.rejections = found.rejections;
+  values.rejection_bound = found.distance;
+  values.regret = found.regret();
+  values.distribution = found.distribution;
+  return values;
+}
+
+/// Exact speedups of gamma = 0..max_gamma, each distribution found from the one before; that of the config's
+/// gamma is known. Ends before the first gamma whose distribution was not found.
+std::vector<double> search(const Task& task, const StationaryDistribution& known, std::vector<double> start,
+                           int& iterations) {
+  std::vector<double> speedups{1.0};
+  for (int gamma = 1; gamma <= task.max_gamma; ++gamma) {
+    const bool is_known = gamma == task.config.gamma;
+    StationaryDistribution found = is_known ? known : stationary_rounds(task.chain, gamma, std::move(start));
+    if (!is_known) iterations += found.iterations;
+    if (!found.converged) break;
+    const double tokens = round_statistics(task.chain, gamma, found.distribution).expected_tokens;
+    speedups.push_back(tokens / (gamma * task.config.cost.c + 1));
+    start = std::move(found.distribution);
+  }
+  return speedups;
+}
+
+int best_of(const std::vector<double>& speedups) {
+  std::size_t best = 0;
+  for (std::size_t gamma = 1; gamma < speedups.size(); ++gamma) {
+    // Speedups that differ by rounding count as ties, as in analysis/theory/optimal_gamma.
+    if (speedups[gamma] > speedups[best] * (1 + 1e-12)) best = gamma;
+  }
+  return static_cast<int>(best);
+}
+
+/// The simulation of `config`, the task's but for its prompt, at the task's gamma and at the exact optimum.
+RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& config, int best_gamma) {
+  const auto setup = jobs.setup(config);
+  const Job& job = jobs.decode(setup, config.gamma);
+  const Job& best = jobs.decode(setup, best_gamma);
+  jobs.run({});
+  const auto& batches = job.outcome.batches;
+  const Independence independence = independence_of_rounds(job);
+  const ByMetric<Interval> metrics = simulated_metrics(batches, config.cost, task.confidence, independence);
+  RoundIntervals values;
+#define SPECLAB_QUANTITY_SIMULATED(name, sentence) \
+  if (const auto metric = metric_named(#name)) values.name = value_of(metrics, *metric);
+  SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_SIMULATED)
+#undef SPECLAB_QUANTITY_SIMULATED
+  values.best_speedup = value_of(
+      simulated_metrics(best.outcome.batches, config.cost, task.confidence, independence), Metric::speedup);
+  if (const auto& accepted = values.alpha_examined) {
+    values.rejections = Interval{1 - accepted->estimate, 1 - accepted->high, 1 - accepted->low};
+  }
+  const auto positions = acceptance_by_position(batches, config.gamma, task.confidence, independence);
+  if (!positions.empty()) values.first_accepted = positions[0].unconditional;
+  if (positions.size() > 1) values.second_accepted = positions[1].conditional;
+  for (std::size_t accepted = 0; accepted <= static_cast<std::size_t>(config.gamma); ++accepted) {
+    values.distribution.push_back(*share_of_length(batches, accepted, task.confidence, independence));
+  }
+  return values;
+}
+
+/// Errors of the formulas, where there is an exact value other than 0 and the quantity is a magnitude.
+RoundNumbers errors_of(const RoundNumbers& iid, const RoundNumbers& exact) {
+  RoundNumbers errors;
+  const auto error = [](const std::optional<double>& formula, const std::optional<double>& goal) {
+    return formula && goal && *goal != 0 ? std::optional(100 * (*formula / *goal - 1)) : std::nullopt;
+  };
+#define SPECLAB_QUANTITY_ERROR(name, sentence) errors.name = error(iid.name, exact.name);
+  SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_ERROR)
+#undef SPECLAB_QUANTITY_ERROR
+  errors.relative_gain.reset();
+  return errors;
+}
+
+/// The closed class of plain decoding that a class of the chain belongs to. The two are the same, unless a
+/// lossy rule emits tokens that the target would not, or leaves some out. Null when there is no one such
+/// class.
+const ClosedClass* plain_class(const ClosedClass& members, const std::vector<ClosedClass>& plain_classes) {
+  if (plain_classes.size() == 1) return &plain_classes.front();
+  const ClosedClass* own = nullptr;
+  for (const ClosedClass& plain : plain_classes) {
+    if (!std::binary_search(members.begin(), members.end(), plain.front())) continue;
+    if (own != nullptr) return nullptr;
+    own = &plain;
+  }
+  return own;
+}
+
+/// One closed class of the chain. `only`: it is the only one.
+ClassResult analyse_class(Task& task, const ClosedClass& members,
+                          const std::vector<ClosedClass>& plain_classes, bool only, ExactTimings& timings) {
+  const ContextChain& chain = task.chain;
+  const int gamma = task.config.gamma;
+  Stopwatch watch;
+  ClassResult out;
+  out.contexts = members.size();
+  const auto inside = [&](std::int32_t x) { return std::binary_search(members.begin(), members.end(), x); };
+  std::vector<double> anywhere = uniform_on(members, chain.size());
+  if (const ClosedClass* own = plain_class(members, plain_classes)) {
+    StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
+    // What iteration cannot see in itself: a chain whose parts hardly ever meet settles within each.
+    if (!target.direct && target.converged) {
+      const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
+      target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
+    }
+    out.plain_solution = solution_of(target);
+    if (target.converged) {
+      out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
+    } else {
+      out.remarks.emplace_back(
+          "Plain decoding forgets where it started too slowly to be followed: alpha under the target's "
+          "distribution, and with it the i.i.d. column, is not known.");
+    }
+    if (std::includes(members.begin(), members.end(), own->begin(), own->end())) {
+      anywhere = target.distribution;
+    }
+  } else {
+    out.remarks.emplace_back(
+        "The contexts where this class decodes belong to several closed classes of plain decoding, or to "
+        "none: "
+        "alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
+  }
+  StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
+  const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
+
+  // Rounds can have closed classes where single tokens have none: on a cycle whose length gamma + 1 divides,
+  // say.
+  const std::int32_t recurrent = inside(chain.starts.front()) ? chain.starts.front() : members.front();
+  const StationaryDistribution other = stationary_rounds(chain, gamma, uniform_on({recurrent}, chain.size()));
+  const RoundStatistics elsewhere = round_statistics(chain, gamma, other.distribution);
+  const bool one_distribution =
+      largest_difference(elsewhere.distribution, found.distribution) <= same_distribution;
+  // Iteration cannot tell such classes from parts of the chain that hardly ever meet.
+  if (!rounds.direct && !(one_distribution && other.converged)) rounds.converged = false;
+  out.round_solution = solution_of(rounds);
+  if (!rounds.converged) {
+    const TokenBounds bounds = expected_tokens_bounds(chain, gamma, members);
+    out.remarks.push_back(
+        fmt::format("Rounds of gamma = {} forget where they started too slowly to be followed, or never: "
+                    "there are no exact "
+                    "values. The long-run tokens per target step lie between {:.9g} and {:.9g}.",
+                    gamma, bounds.least, bounds.most));
+    timings.rounds_seconds += watch.lap();
+    return out;
+  }
+  out.exact = exact_values(found, task.config.cost);
+  if (out.iid) out.exact.alpha = out.iid->alpha;
+  out.tokens_per_target_step_from_start = elsewhere.expected_tokens;
+  if (!one_distribution) {
+    out.remarks.push_back(fmt::format(
+        "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary "
+        "distribution and {:.9g} from the first recurrent context after the prompt. Exact values are the "
+        "former's.",
+        gamma, found.expected_tokens, elsewhere.expected_tokens));
+  }
+  timings.rounds_seconds += watch.lap();
+
+  out.speedup_by_gamma = search(task, rounds, std::move(anywhere), out.search_iterations);
+  const int best = best_of(out.speedup_by_gamma);
+  out.exact.optimal_gamma = best;
+  out.exact.best_speedup = out.speedup_by_gamma[static_cast<std::size_t>(best)];
+  if (out.iid && static_cast<std::size_t>(*out.iid->optimal_gamma) < out.speedup_by_gamma.size()) {
+    out.exact.speedup_at_iid_optimum =
+        out.speedup_by_gamma[static_cast<std::size_t>(*out.iid->optimal_gamma)];
+  }
+  const std::size_t searched = out.speedup_by_gamma.size() - 1;
+  if (searched < static_cast<std::size_t>(task.max_gamma)) {
+    out.remarks.push_back(fmt::format(
+        "The search for the best gamma ended at {}: rounds of {} forget where they started too slowly to be "
+        "followed.",
+        searched, searched + 1));
+  } else if (best == task.max_gamma) {
+    out.remarks.push_back(
+        fmt::format("The best gamma is the largest that was searched, /search/max_gamma = {}.", best));
+  }
+  timings.search_seconds += watch.lap();
+
+  // Several classes: the config's prompts would mix them, so that each is simulated from a context of its
+  // own.
+  Config config = task.config;
+  std::vector<double> start;
+  if (only) {
+    start = start_distribution(chain, task.setup->simulation);
+  } else {
+    out.start = chain.contexts[static_cast<std::size_t>(recurrent)];
+    config.simulation.prompt = out.start;
+    config.simulation.prompt_tokens = 0;
+    start = uniform_on({recurrent}, chain.size());
+  }
+  out.exact.tokens_per_target_step_of_simulation =
+      expected_tokens_over(chain, gamma, std::move(start), task.setup->simulation.length);
+  if (found.relative_gain) {
+    const double tokens = expected_tokens_first_order(found.first_accepted, *found.relative_gain, gamma);
+    out.first_order = {tokens, 100 * (tokens / found.expected_tokens - 1)};
+  }
+  if (out.iid) out.iid_error_percent = errors_of(*out.iid, out.exact);
+  if (task.simulate) {
+    JobList fresh;
+    out.simulated = simulated_values(task, only ? task.jobs : fresh, config, best);
+  }
+  timings.simulation_seconds += watch.lap();
+  return out;
+}
+
+}  // namespace
+
+ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
+  Stopwatch watch;
+  Task task;
+  task.config = config;
+  refuse_many_cells(task.config, "exact analyses");
+  refuse_until(task.config,
+               "exact analyses without error, and simulates as many trials as are said beside it");
+  task.config.add_section("search");
+  task.simulate = simulate;
+  task.setup = task.jobs.setup(task.config);
+  task.chain = chain_of(*task.setup);
+  task.max_gamma = task.config.section<SearchSection>("search").max_gamma;
+  // Shown: alpha twice, tokens, variance, speedup, operations, best speedup, two positions, rejections,
+  // P(N = n).
+  const int intervals = 10 + task.config.gamma + 1;
+  task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
+                                             : task.config.confidence;
+
+  const ContextChain& chain = task.chain;
+  const Transitions* const all[] = {&chain.accepted, &chain.corrected, &chain.bonus};
+  const Transitions* const plain[] = {&chain.plain()};
+  const std::vector<ClosedClass> classes = closed_classes(all);
+  const std::vector<ClosedClass> plain_classes = closed_classes(plain);
+  std::size_t recurrent = 0;
+  for (const ClosedClass& members : classes) recurrent += members.size();
+
+  ExactAnalysis analysis;
+  analysis.timings.chain_seconds = watch.lap();
+  ExactResult& result = analysis.result;
+  result.version = version_string();
+  result.title = task.config.title;
+  result.config = task.config;
+  result.interval_confidence = task.confidence;
+  result.chain = {.memory = memory_of(*task.setup),
+                  .contexts = chain.contexts.size(),
+                  .transitions = chain.transitions,
+                  .transient_contexts = chain.contexts.size() - recurrent,
+                  .closed_classes = classes.size(),
+                  .dense = chain.bonus.dense};
+  for (std::size_t i = 0; i < std::min(classes.size(), most_classes); ++i) {
+    result.classes.push_back(
+        analyse_class(task, classes[i], plain_classes, classes.size() == 1, analysis.timings));
+  }
+  return analysis;
+}
+
+}  // namespace speclab

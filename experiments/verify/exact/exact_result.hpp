@@ -1,0 +1,114 @@
+// What `speclab exact` found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/run/config.hpp"
+
+namespace speclab {
+
+// The quantities of rounds that are computed by formula, exactly and by simulation: name and description.
+// "First" and "second" are drafted tokens of one round. The relative gain is not a correlation: it is at most
+// 1, and can be far below -1.
+// clang-format off
+#define SPECLAB_EXACT_QUANTITIES(ENTRY) \
+  ENTRY(alpha, "Acceptance rate, averaged over the contexts of plain decoding.") \
+  ENTRY(alpha_overlap, "Acceptance rate, averaged over the contexts of all emitted tokens.") \
+  ENTRY(alpha_examined, "Accepted tokens over examined tokens.") \
+  ENTRY(alpha_drafted, "Accepted tokens over drafted tokens; simulated alone.") \
+  ENTRY(tokens_per_target_step, "Expected tokens of a round.") \
+  ENTRY(tokens_variance, "Variance of the tokens of a round.") \
+  ENTRY(speedup, "Speedup over plain decoding.") \
+  ENTRY(operations, "Arithmetic operations over those of plain decoding.") \
+  ENTRY(memory_accesses, "Memory accesses over those of plain decoding; simulated alone.") \
+  ENTRY(best_speedup, "Speedup at the best gamma.") \
+  ENTRY(speedup_at_iid_optimum, "Speedup at the gamma that is the best by the i.i.d. formula.") \
+  ENTRY(first_accepted, "P(first accepted).") \
+  ENTRY(second_accepted, "P(second accepted | first accepted).") \
+  ENTRY(relative_gain, \
+        "(P(second accepted | first accepted) - P(first accepted)) / (1 - P(first accepted)).") \
+  ENTRY(rejections, "Rejected tokens over examined tokens.") \
+  ENTRY(rejection_bound, "The least rejections that a lossless rule can have in these contexts.") \
+  ENTRY(regret, "Rejections minus that bound.") \
+  ENTRY(tokens_per_target_step_of_simulation, \
+        "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")
+// clang-format on
+
+/// These quantities as numbers or as intervals, and the distribution of the tokens N of a round. What has no
+/// value is empty.
+template <class T>
+struct RoundQuantities {
+#define SPECLAB_QUANTITY_MEMBER(name, sentence) std::optional<T> name;
+  SPECLAB_EXACT_QUANTITIES(SPECLAB_QUANTITY_MEMBER)
+#undef SPECLAB_QUANTITY_MEMBER
+  std::optional<std::int32_t> optimal_gamma;
+  std::vector<T> distribution;  ///< P(N = n), n = 1 .. gamma + 1
+};
+
+using RoundNumbers = RoundQuantities<double>;
+using RoundIntervals = RoundQuantities<Interval>;
+
+/// Tokens per target step by the formula in which an acceptance depends on the one before.
+struct FirstOrderFormula {
+  double tokens_per_target_step = 0;
+  double error_percent = 0;
+};
+
+/// How a stationary distribution was found; see StationaryDistribution.
+struct SolutionResult {
+  bool direct = false;  ///< without iteration
+  std::int32_t iterations = 0;
+  double residual = 0;
+  bool damped = false;
+  bool converged = false;
+};
+
+/// One closed class of contexts, which decoding never leaves.
+struct ClassResult {
+  std::uint64_t contexts = 0;
+  std::vector<Token> start;         ///< where its simulation starts, of several classes
+  std::optional<RoundNumbers> iid;  ///< closed forms at the exact alpha
+  RoundNumbers exact;               ///< of the chain over contexts
+  /// From one context, which may differ; see `remarks`. Like `exact`, empty where no distribution was found.
+  std::optional<double> tokens_per_target_step_from_start;
+  std::vector<double> speedup_by_gamma;  ///< exact, gamma = 0 ..
+  std::optional<FirstOrderFormula> first_order;
+  std::optional<RoundNumbers> iid_error_percent;
+  std::optional<RoundIntervals> simulated;
+  std::optional<SolutionResult> plain_solution;
+  SolutionResult round_solution;
+  std::int32_t search_iterations = 0;
+  std::vector<std::string> remarks;
+};
+
+/// The chain over contexts.
+struct ChainResult {
+  std::int32_t memory = 0;  ///< context tokens that the models read
+  std::uint64_t contexts = 0;
+  std::uint64_t transitions = 0;
+  std::uint64_t transient_contexts = 0;
+  std::uint64_t closed_classes = 0;
+  bool dense = false;
+};
+
+struct ExactResult {
+  std::string version;
+  std::string title;
+  Config config;  ///< with the section "search"
+  double interval_confidence = 0.95;
+  ChainResult chain;
+  std::vector<ClassResult> classes;  ///< at most the first eight
+};
+
+template <>
+const Typed<ExactResult>& described();
+
+/// The tables of all classes and the remarks below them, for people.
+Listing exact_text(const ExactResult& result);
+
+}  // namespace speclab

@@ -1,0 +1,159 @@
+// The words and tables of `speclab exact`, from its result alone.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "experiments/page/cells.hpp"
+#include "experiments/results/metric_tables.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Six digits: exact values and formulas may differ in the fourth. Rounding of a zero is a zero.
+Cell exact_cell(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return {};
+  return {std::abs(*value) < 1e-12 ? "0" : fmt::format("{:.6g}", *value), value, ""};
+}
+
+Cell error_cell(const std::optional<double>& percent) {
+  if (!percent || !std::isfinite(*percent)) return {};
+  const bool none = std::abs(*percent) < 5e-4;
+  return {none ? "0" : fmt::format("{:+.3f}", *percent), percent, ""};
+}
+
+std::optional<double> as_number(const std::optional<std::int32_t>& count) {
+  return count ? std::optional<double>(*count) : std::nullopt;
+}
+
+void add_distribution_rows(Table& table, const ClassResult& one) {
+  const std::vector<double>& exact = one.exact.distribution;
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    std::optional<double> formula;
+    std::optional<double> error;
+    std::optional<Interval> simulated;
+    if (one.iid) formula = one.iid->distribution[n];
+    if (formula && exact[n] > 0) error = 100 * (*formula / exact[n] - 1);
+    if (one.simulated && n < one.simulated->distribution.size()) simulated = one.simulated->distribution[n];
+    table.rows.push_back({text_cell(fmt::format("P(N = {})", n + 1)), exact_cell(formula),
+                          exact_cell(exact[n]), interval_cell(simulated), error_cell(error)});
+  }
+}
+
+void leave_out_column(Table& table, std::ptrdiff_t column) {
+  table.columns.erase(table.columns.begin() + column);
+  for (auto& row : table.rows) row.erase(row.begin() + column);
+}
+
+Table class_table(const ClassResult& one, const std::string& caption) {
+  Table table;
+  table.id = "exact";
+  table.caption = caption;
+  table.columns = {"quantity", "i.i.d. formula", "exact", "simulated ± interval", "i.i.d. error, %"};
+  constexpr std::ptrdiff_t simulated_column = 3;
+  const RoundNumbers none;
+  const RoundIntervals none_simulated;
+  const RoundNumbers& iid = one.iid ? *one.iid : none;
+  const RoundNumbers& errors = one.iid_error_percent ? *one.iid_error_percent : none;
+  const RoundIntervals& simulated = one.simulated ? *one.simulated : none_simulated;
+  const auto add = [&](const char* label, const std::optional<double>& formula,
+                       const std::optional<double>& exact, const std::optional<Interval>& interval,
+                       const std::optional<double>& error) {
+    if (!exact) return;
+    table.rows.push_back({text_cell(label), exact_cell(formula), exact_cell(exact), interval_cell(interval),
+                          error_cell(error)});
+  };
+  const auto row = [&](const char* label, std::optional<double> RoundNumbers::*number,
+                       std::optional<Interval> RoundIntervals::*interval) {
+    add(label, iid.*number, one.exact.*number, simulated.*interval, errors.*number);
+  };
+  using N = RoundNumbers;
+  using I = RoundIntervals;
+  row("α, target's distribution", &N::alpha, &I::alpha);
+  row("α, visited contexts", &N::alpha_overlap, &I::alpha_overlap);
+  row("α, accepted / examined", &N::alpha_examined, &I::alpha_examined);
+  row("tokens per target step", &N::tokens_per_target_step, &I::tokens_per_target_step);
+  if (const auto& formula = one.first_order) {
+    add("the same if an acceptance depends on the one before", formula->tokens_per_target_step,
+        one.exact.tokens_per_target_step, {}, formula->error_percent);
+  }
+  // One simulation estimates both: the chain's mean, and its mean over just these rounds.
+  if (one.simulated) {
+    row("the same over the simulated rounds", &N::tokens_per_target_step_of_simulation,
+        &I::tokens_per_target_step);
+  }
+  row("variance of tokens per target step", &N::tokens_variance, &I::tokens_variance);
+  row("speedup", &N::speedup, &I::speedup);
+  row("arithmetic vs plain decoding", &N::operations, &I::operations);
+  add("optimal γ", as_number(iid.optimal_gamma), as_number(one.exact.optimal_gamma), {}, {});
+  row("speedup at optimal γ", &N::best_speedup, &I::best_speedup);
+  row("speedup at the i.i.d. optimal γ", &N::speedup_at_iid_optimum, &I::speedup_at_iid_optimum);
+  row("P(first accepted)", &N::first_accepted, &I::first_accepted);
+  row("P(second | first accepted)", &N::second_accepted, &I::second_accepted);
+  row("relative gain of the 2nd acceptance after the 1st", &N::relative_gain, &I::relative_gain);
+  row("rejected / examined", &N::rejections, &I::rejections);
+  row("least of a lossless rule", &N::rejection_bound, &I::rejection_bound);
+  row("regret (above the least)", &N::regret, &I::regret);
+  add_distribution_rows(table, one);
+  if (!one.simulated) leave_out_column(table, simulated_column);
+  return table;
+}
+
+std::string iterations_text(const SolutionResult& solution) {
+  if (solution.direct) return fmt::format("solved directly, residual {:.1e}", solution.residual);
+  return fmt::format("{} iterations{}, residual {:.1e}", solution.iterations,
+                     solution.damped ? " (damped)" : "", solution.residual);
+}
+
+Listing class_text(const ExactResult& result, std::size_t index) {
+  const ClassResult& one = result.classes[index];
+  std::string caption = fmt::format("{}, γ = {}", result.title, result.config.gamma);
+  if (result.chain.closed_classes > 1) {
+    caption += fmt::format(", closed class {} of {}, {} contexts, starting from [{}]", index + 1,
+                           result.chain.closed_classes, one.contexts, fmt::join(one.start, ","));
+  }
+  Listing out;
+  out += class_table(one, caption);
+  for (const std::string& remark : one.remarks) out += remark + "\n";
+  if (one.plain_solution) out += fmt::format("plain decoding: {}\n", iterations_text(*one.plain_solution));
+  out += fmt::format("rounds: {}; {} more for the other γ\n\n", iterations_text(one.round_solution),
+                     one.search_iterations);
+  return out;
+}
+
+}  // namespace
+
+Listing exact_text(const ExactResult& result) {
+  const ChainResult& chain = result.chain;
+  Listing out;
+  for (std::size_t i = 0; i < result.classes.size(); ++i) out += class_text(result, i);
+  out += fmt::format("{} contexts of up to {} tokens, {} of them transient; {} transitions, stored {}\n",
+                     chain.contexts, chain.memory, chain.transient_contexts, chain.transitions,
+                     chain.dense ? "densely" : "sparsely");
+  if (chain.closed_classes > 1) {
+    const std::size_t shown = result.classes.size();
+    out += fmt::format(
+        "Plain decoding never leaves any of {} closed classes of contexts; each is analysed by itself{}. "
+        "The class that a text ends in depends on its start and on random draws.\n",
+        chain.closed_classes, chain.closed_classes > shown ? fmt::format(" (the first {})", shown) : "");
+  }
+  out +=
+      "Relative gain: (P(second | first accepted) - P(first accepted)) / (1 - P(first accepted)); 0 when the "
+      "two "
+      "acceptances are independent.\n";
+  if (const auto& simulated = result.classes.front().simulated) {
+    const bool unknown = simulated->alpha_examined && !simulated->alpha_examined->bounded();
+    out += fmt::format(
+        "The simulation starts from the prompts without burn-in: {} trials of {} rounds. \"The same over the "
+        "simulated rounds\" is the exact mean for just these; intervals hold with confidence {}.{}\n",
+        result.config.simulation.trials, result.config.simulation.length,
+        confidence_text(result.interval_confidence), unknown ? " " + unknown_error_note() : "");
+  }
+  return out;
+}
+
+}  // namespace speclab

@@ -1,0 +1,225 @@
+#include "experiments/verify/prove/proof.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "experiments/format/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Above this many sequences, or numbers of rows, nobody reads them.
+constexpr std::size_t most_sequences = 10000;
+
+/// Seconds that a branch of the bound may take, measured with 3 to 8 tokens, gamma 4 and 8, rows of 2 and of
+/// 17 digits, on one core of 2024: 18 to 37 microseconds and 140 to 220, for given and made rows each.
+/// Fractions take longer from this many digits on.
+constexpr double branch_seconds = 3e-6;
+constexpr double exact_branch_seconds = 6e-5;
+constexpr double cheap_digits = 3;
+
+double seconds_a_branch(Arithmetic arithmetic, std::size_t digits) {
+  if (arithmetic == Arithmetic::floating_point) return branch_seconds;
+  return exact_branch_seconds * std::max(1.0, static_cast<double>(digits) / cheap_digits);
+}
+
+template <class Real>
+std::vector<std::vector<Real>> values_of(const ExactRows& rows) {
+  std::vector<std::vector<Real>> out;
+  for (const auto& row : rows) {
+    out.emplace_back();
+    for (const Rational& probability : row) out.back().push_back(static_cast<Real>(probability));
+  }
+  return out;
+}
+
+template <class Real>
+ExactTable<Real> table_of(const ExactRows& rows) {
+  return ExactTable<Real>(values_of<Real>(rows));
+}
+
+ProofNumber proof_number(const Rational& value) { return value.str(); }
+ProofNumber proof_number(double value) { return value; }
+
+template <class Real>
+std::optional<OrderedMap<ProofNumber>> listed(const SequenceDistribution<Real>& distribution) {
+  if (distribution.size() > most_sequences) return std::nullopt;
+  OrderedMap<ProofNumber> out;
+  for (const auto& [tokens, probability] : distribution) {
+    if (probability > Real(0)) {
+      out.emplace_back(fmt::format("{}", fmt::join(tokens, ",")), proof_number(probability));
+    }
+  }
+  return out;
+}
+
+template <class Real>
+std::vector<std::vector<ProofNumber>> numbers_of(const std::vector<std::vector<Real>>& rows) {
+  std::vector<std::vector<ProofNumber>> out;
+  for (const auto& row : rows) {
+    out.emplace_back();
+    for (const Real& probability : row) out.back().push_back(proof_number(probability));
+  }
+  return out;
+}
+
+/// The rows as the arithmetic has them; the made ones where the model's were made.
+template <class Real>
+std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows& given,
+                                                                 const std::vector<std::vector<Real>>& made) {
+  if (!made.empty()) return numbers_of(made);
+  if (given.size() * given.front().size() > most_sequences) return std::nullopt;
+  if constexpr (std::is_same_v<Real, Rational>) {
+    return numbers_of(given);
+  } else {
+    return numbers_of(values_of<Real>(given));
+  }
+}
+
+/// Probability of the sequence, 0 when it does not occur.
+template <class Real>
+Real probability_of(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
+  const auto found = distribution.find(tokens);
+  return found == distribution.end() ? Real(0) : found->second;
+}
+
+template <class Real>
+Proof prove_in(const ProofTask& task) {
+  constexpr bool rational = !std::is_same_v<Real, double>;
+  const ExaminedByContext<Real> examined = examine_by_context<Real>(task);
+  const Losslessness<Real>& found = examined.round;
+  Proof proof;
+  proof.rule = task.rule;
+  proof.gamma = task.gamma;
+  proof.target = proved_rows(task.target, examined.made_target);
+  proof.draft = proved_rows(task.draft, examined.made_draft);
+  proof.context = task.context;
+  proof.rows = examined.rows;
+  proof.lossless = found.lossless();
+  proof.tv = proof_number(found.distance);
+  proof.acceptance = proof_number(found.acceptance());
+  if (const auto& bound = examined.optimal_transport_bound) {
+    proof.optimal_transport_bound = proof_number(*bound);
+  }
+  proof.expected_accepted = proof_number(found.expected_accepted);
+  proof.expected_emitted = proof_number(found.expected_emitted);
+  proof.rejection = proof_number(found.rejection);
+  if (!proof.lossless) {
+    const std::vector<Token>& tokens = *found.counterexample;
+    proof.counterexample = Counterexample{tokens, proof_number(probability_of(found.distribution, tokens)),
+                                          proof_number(probability_of(found.target_distribution, tokens))};
+  }
+  proof.distribution = listed(found.distribution);
+  proof.target_distribution = listed(found.target_distribution);
+  proof.branches = found.branches;
+  proof.arithmetic = rational ? Arithmetic::rational : Arithmetic::floating_point;
+  return proof;
+}
+
+std::size_t largest_support(const ExactRows& rows) {
+  std::size_t largest = 0;
+  for (const auto& row : rows) {
+    const auto support =
+        std::count_if(row.begin(), row.end(), [](const Rational& probability) { return probability > 0; });
+    largest = std::max(largest, static_cast<std::size_t>(support));
+  }
+  return largest;
+}
+
+}  // namespace
+
+double as_double(const ProofNumber& number) {
+  if (const auto* fraction = std::get_if<std::string>(&number)) {
+    return static_cast<double>(Rational(*fraction));
+  }
+  return std::get<double>(number);
+}
+
+template <class Real>
+Examined<Real> examine(const ProofTask& task) {
+  const ExactTable<Real> target = table_of<Real>(task.target);
+  const ExactTable<Real> draft = table_of<Real>(task.draft);
+  const EnumerableRule rule = make_rule(task.rule, task.gamma).enumerated;
+  std::vector<Real> scratch;
+  const std::span<const Token> context(task.context);
+  return {examine<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma, context),
+          rule->best_acceptance(target.next(context, scratch), draft.next(context, scratch))};
+}
+template Examined<double> examine(const ProofTask& task);
+template Examined<Rational> examine(const ProofTask& task);
+
+template <class Real>
+ExaminedByContext<Real> examine_by_context(const ProofTask& task) {
+  const ExactTable<Real> target = table_of<Real>(task.target);
+  const ExactTable<Real> draft = table_of<Real>(task.draft);
+  const auto rule = [&] { return make_rule(task.rule, task.gamma).enumerated; };
+  return examine_by_context<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma,
+                                  std::span<const Token>(task.context));
+}
+template ExaminedByContext<double> examine_by_context(const ProofTask& task);
+template ExaminedByContext<Rational> examine_by_context(const ProofTask& task);
+
+Proof prove(const ProofTask& task, Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::rational ? prove_in<Rational>(task) : prove_in<double>(task);
+}
+
+double branch_bound(const ProofTask& task) {
+  return make_rule(task.rule, task.gamma)
+      .enumerated->branch_bound(task.gamma, largest_support(task.draft), largest_support(task.target));
+}
+
+std::size_t digits_of(const ExactRows& rows) {
+  std::size_t most = 1;
+  for (const auto& row : rows) {
+    for (const Rational& probability : row) {
+      const std::string text = probability.str();
+      const std::size_t slash = std::min(text.find('/'), text.size());
+      most = std::max({most, slash, text.size() - std::min(slash + 1, text.size())});
+    }
+  }
+  return most;
+}
+
+double branch_limit(Arithmetic arithmetic, std::size_t digits) {
+  constexpr double minute = 60;
+  return minute / seconds_a_branch(arithmetic, digits);
+}
+
+BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic) {
+  BranchCost cost{.branches = branch_bound(task)};
+  if (arithmetic == Arithmetic::rational)
+    cost.digits = std::max(digits_of(task.target), digits_of(task.draft));
+  cost.seconds = cost.branches * seconds_a_branch(arithmetic, cost.digits);
+  return cost;
+}
+
+std::string cost_words(const BranchCost& cost) {
+  constexpr double minute = 60;
+  constexpr double hour = 3600;
+  const std::string time = cost.seconds < 2 * minute ? fmt::format("{:.2g} seconds", cost.seconds)
+                           : cost.seconds < 2 * hour ? fmt::format("{:.2g} minutes", cost.seconds / minute)
+                                                     : fmt::format("{:.3g} hours", cost.seconds / hour);
+  return fmt::format("up to {:.3g} branches, which may take {}{}", cost.branches, time,
+                     cost.digits > 0 ? fmt::format(" in fractions of {} digits", cost.digits) : "");
+}
+
+void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit) {
+  const BranchCost cost = branch_cost(task, arithmetic);
+  const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
+  if (cost.branches <= most) return;
+  throw ConfigError("/gamma",
+                    fmt::format("{}; the limit is {:.3g}: lower gamma ({}), the number of drafts or the "
+                                "vocabulary ({}), {}or allow "
+                                "it with --max-branches; \"speclab check\" tests large cases by sampling",
+                                cost_words(cost), most, task.gamma, task.target.front().size(),
+                                arithmetic == Arithmetic::rational
+                                    ? "give rows of fewer digits, take doubles (without --exact), "
+                                    : ""));
+}
+
+}  // namespace speclab

@@ -1,0 +1,125 @@
+// `speclab prove`: is a rule lossless on these rows? Every branch of one round is followed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/exact/context_rows.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/rational.hpp"
+#include "core/token.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/format/fields.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/support/exact_rows.hpp"
+
+namespace speclab {
+
+/// What is to be proved: target and draft over one vocabulary, a rule, and the context that the round starts
+/// from.
+struct ProofTask {
+  ExactRows target;
+  ExactRows draft;
+  RuleConfig rule;
+  std::int32_t gamma = 1;
+  std::vector<Token> context;
+};
+
+enum class Arithmetic { floating_point, rational };
+template <>
+const Typed<Arithmetic>& described();
+
+/// A number of a proof: a double, or in rational arithmetic a fraction as text.
+using ProofNumber = std::variant<double, std::string>;
+template <>
+const Typed<ProofNumber>& described();
+double as_double(const ProofNumber& number);
+
+/// The sequence whose probability is furthest from the target's.
+struct Counterexample {
+  std::vector<Token> tokens;
+  ProofNumber probability;
+  ProofNumber target_probability;
+};
+
+template <>
+const Typed<ProvedRows>& described();
+/// What the rows show of a rule that reads those of another position, as a sentence; empty for `given`.
+std::string rows_words(ProvedRows rows);
+
+/// What enumeration finds.
+struct Proof {
+  RuleConfig rule;
+  std::int32_t gamma = 1;
+  /// The rows that all numbers are about: one, or one for each context; none above 10,000 numbers.
+  std::optional<std::vector<std::vector<ProofNumber>>> target;
+  std::optional<std::vector<std::vector<ProofNumber>>> draft;
+  std::vector<Token> context;  ///< before the round
+  ProvedRows rows = ProvedRows::given;
+  bool lossless = false;
+  ProofNumber tv;          ///< total variation between the distributions of gamma + 1 tokens
+  ProofNumber acceptance;  ///< P(a token is accepted at the first position)
+  /// The largest acceptance that any lossless rule can have there with candidates drawn so; none for siblings
+  /// without replacement over vocabularies that are too large for the search.
+  std::optional<ProofNumber> optimal_transport_bound;
+  ProofNumber expected_accepted;
+  ProofNumber expected_emitted;
+  ProofNumber rejection;  ///< P(the round ends in a rejection)
+  std::optional<Counterexample> counterexample;
+  /// Probabilities by sequence; none above 10,000 sequences.
+  std::optional<OrderedMap<ProofNumber>> distribution;
+  std::optional<OrderedMap<ProofNumber>> target_distribution;
+  std::uint64_t branches = 0;
+  Arithmetic arithmetic = Arithmetic::floating_point;
+};
+template <>
+const Typed<Proof>& described();
+
+/// What is known of a task by following every branch.
+template <class Real>
+struct Examined {
+  Losslessness<Real> round;
+  std::optional<Real> optimal_transport_bound;
+};
+/// Instantiated for double and Rational.
+template <class Real>
+Examined<Real> examine(const ProofTask& task);
+template <class Real>
+ExaminedByContext<Real> examine_by_context(const ProofTask& task);
+
+/// Lossless on the given rows and, where these do not differ by context, on rows made from them that do
+/// (examine_by_context).
+Proof prove(const ProofTask& task, Arithmetic arithmetic);
+
+/// A line of a printed proof.
+std::string proof_line(const char* label, const std::string& value);
+/// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
+Listing proof_text(const Proof& proof);
+
+/// An upper bound on the branches of one round, from the supports of the rows.
+double branch_bound(const ProofTask& task);
+
+/// Decimal digits of the longest numerator or denominator of a probability.
+std::size_t digits_of(const ExactRows& rows);
+
+/// Branches that are followed without being asked to: about a minute's work in either arithmetic. Exact
+/// arithmetic takes the longer, the more digits the rows have.
+double branch_limit(Arithmetic arithmetic, std::size_t digits);
+
+/// What following the branches of a task may take.
+struct BranchCost {
+  double branches = 0;     ///< branch_bound
+  double seconds = 0;      ///< to within a factor of about 4
+  std::size_t digits = 0;  ///< of the rows, in rational arithmetic
+};
+BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic);
+std::string cost_words(const BranchCost& cost);
+
+/// Throws ConfigError, with the count, what it takes and what would lower it, above `limit`; without one
+/// above `branch_limit`.
+void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit);
+
+}  // namespace speclab

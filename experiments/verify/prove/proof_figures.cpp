@@ -1,0 +1,120 @@
+#include "experiments/verify/prove/proof_figures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace speclab {
+
+namespace {
+
+constexpr std::size_t most_sequences_drawn = 30;
+
+std::string number_words(const ProofNumber& number) {
+  constexpr std::size_t longest = 24;
+  const auto* fraction = std::get_if<std::string>(&number);
+  return fraction != nullptr && fraction->size() <= longest ? *fraction
+                                                            : fmt::format("{:.6g}", as_double(number));
+}
+
+Figure distribution_figure(const Proof& proof) {
+  std::map<std::string, std::pair<double, double>> all;
+  for (const auto& [tokens, probability] : *proof.target_distribution)
+    all[tokens].first = as_double(probability);
+  for (const auto& [tokens, probability] : *proof.distribution) all[tokens].second = as_double(probability);
+  std::vector<std::pair<std::string, std::pair<double, double>>> likely(all.begin(), all.end());
+  std::stable_sort(likely.begin(), likely.end(), [](const auto& a, const auto& b) {
+    return std::max(a.second.first, a.second.second) > std::max(b.second.first, b.second.second);
+  });
+  const std::size_t shown = std::min(most_sequences_drawn, likely.size());
+  Figure figure;
+  figure.title = fmt::format("Probability of the first {} tokens", proof.gamma + 1);
+  figure.y_label = "probability";
+  Series target{.name = "target", .style = SeriesStyle::levels};
+  Series round{.name = "speculative decoding", .style = SeriesStyle::points};
+  for (std::size_t i = 0; i < shown; ++i) {
+    const double row = figure.add_category(likely[i].first);
+    target.add(row, likely[i].second.first);
+    round.add(row, likely[i].second.second);
+  }
+  figure.series = {std::move(target), std::move(round)};
+  figure.caption =
+      "Sequences of token ids, the most likely first. A lossless rule has every point on its line.";
+  if (shown < likely.size()) figure.caption += fmt::format(" The first {} of {}.", shown, likely.size());
+  return figure;
+}
+
+Figure acceptance_figure(const Proof& proof) {
+  Figure figure;
+  figure.title = "Acceptance at the first position";
+  figure.y_label = "P[a token is accepted]";
+  figure.y_range = AxisRange{0, 1};
+  figure.categories = {proof.rule.name()};
+  if (proof.optimal_transport_bound) {
+    figure.series.push_back({.name = "optimal transport bound", .style = SeriesStyle::levels});
+    figure.series.back().add(0, as_double(*proof.optimal_transport_bound));
+  }
+  figure.series.push_back({.name = "acceptance", .style = SeriesStyle::points});
+  figure.series.back().add(0, as_double(proof.acceptance));
+  figure.caption = "There are too many sequences to draw their distribution.";
+  return figure;
+}
+
+}  // namespace
+
+std::string proof_headline(const Proof& proof) {
+  const bool exact = proof.arithmetic == Arithmetic::rational;
+  std::string text = proof.lossless ? fmt::format("{} is lossless on these rows{}.", proof.rule.name(),
+                                                  exact ? ", exactly" : ", to rounding")
+                                    : fmt::format("{} is not lossless: total variation {}.",
+                                                  proof.rule.name(), number_words(proof.tv));
+  if (const auto& counter = proof.counterexample; counter && !proof.lossless)
+    text += fmt::format(" P({}) is {} instead of {}.", fmt::join(counter->tokens, ","),
+                        number_words(counter->probability), number_words(counter->target_probability));
+  text += fmt::format(" It accepts a token with probability {}", number_words(proof.acceptance));
+  if (proof.optimal_transport_bound)
+    text += fmt::format("; the bound of lossless rules is {}", number_words(*proof.optimal_transport_bound));
+  return text + ".";
+}
+
+std::vector<Figure> proof_figures(const Proof& proof) {
+  if (proof.distribution && proof.target_distribution) return {distribution_figure(proof)};
+  return {acceptance_figure(proof)};
+}
+
+std::string survey_headline(const Survey& survey) {
+  std::size_t lossless = 0;
+  std::size_t refuted = 0;
+  for (const SurveyRow& row : survey.rules) {
+    if (row.lossless == row.instances) ++lossless;
+    if (row.counterexample) ++refuted;
+  }
+  return fmt::format(
+      "{} of {} rules are lossless on all of {} instances, in exact arithmetic; {} are refuted by a "
+      "counterexample. {}",
+      lossless, survey.rules.size(), survey.instances, refuted,
+      survey.as_expected ? "Every rule is as its entry says." : "Not every rule is as its entry says.");
+}
+
+std::vector<Figure> survey_figures(const Survey& survey) {
+  Figure figure;
+  figure.title = "Acceptance of each rule, over the instances";
+  figure.y_label = "mean P[a token is accepted at the first position]";
+  figure.y_range = AxisRange{0, 1};
+  Series bound{.name = "optimal transport bound", .style = SeriesStyle::levels};
+  Series lossless{.name = "lossless", .style = SeriesStyle::points};
+  Series lossy{.name = "lossy", .style = SeriesStyle::points};
+  for (const SurveyRow& row : survey.rules) {
+    const double at = figure.add_category(row.rule);
+    bound.add(at, row.mean_optimal_transport_bound);
+    (row.counterexample ? lossy : lossless).add(at, row.mean_acceptance);
+  }
+  for (Series* series : {&bound, &lossless, &lossy}) figure.add(std::move(*series));
+  figure.caption = "Lossy rules have a counterexample among the instances.";
+  return {figure};
+}
+
+}  // namespace speclab

@@ -1,0 +1,174 @@
+// Proofs as JSON and as text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/text_width.hpp"
+#include "experiments/verify/prove/proof.hpp"
+
+namespace speclab {
+
+namespace {
+
+class ProofNumberType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& number = *static_cast<ProofNumber*>(value);
+    if (json.is_string()) {
+      number = json.get<std::string>();
+    } else if (json.is_number()) {
+      number = json.get<double>();
+    } else {
+      reject(path, json, words());
+    }
+  }
+  void write(const void* value, Json& json) const override {
+    std::visit([&](const auto& held) { json = held; }, *static_cast<const ProofNumber*>(value));
+  }
+  std::string words() const override { return "a number, or a fraction as text"; }
+  void schema(Json& out) const override { out["type"] = {"number", "string"}; }
+};
+
+}  // namespace
+
+template <>
+const Typed<ProofNumber>& described() {
+  static const Typed<ProofNumber> type{std::make_shared<const ProofNumberType>()};
+  return type;
+}
+
+template <>
+const Typed<Arithmetic>& described() {
+  static const auto type =
+      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
+  return type;
+}
+
+template <>
+const Typed<ProvedRows>& described() {
+  static const auto type = choice<ProvedRows>({{"given", ProvedRows::given},
+                                               {"also made by context", ProvedRows::also_made},
+                                               {"made by context", ProvedRows::made},
+                                               {"alike in all contexts", ProvedRows::alike}});
+  return type;
+}
+
+SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
+
+template <>
+const Typed<Proof>& described() {
+  static const auto type = result_object<Proof>(
+      "proof", {{"rule", &Proof::rule, kind_of(rule_family())},
+                SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, lossless, tv, acceptance,
+                               optimal_transport_bound, expected_accepted, expected_emitted, rejection,
+                               counterexample, distribution, target_distribution, branches, arithmetic)});
+  return type;
+}
+
+namespace {
+
+/// Fractions that fill more than half a line are shown by their value.
+std::string shown_number(const ProofNumber& value) {
+  constexpr std::size_t longest = 40;
+  const auto* fraction = std::get_if<std::string>(&value);
+  if (fraction == nullptr) return fmt::format("{:.12g}", std::get<double>(value));
+  if (fraction->size() <= longest) return *fraction;
+  return fmt::format("{:.12g} (a fraction of {} digits, see --json)", as_double(value), fraction->size() - 1);
+}
+
+Cell shown_cell(const ProofNumber& value) { return {shown_number(value), as_double(value)}; }
+
+/// Both distributions, when both are short.
+std::optional<Table> distributions(const Proof& proof) {
+  constexpr std::size_t longest = 27;
+  if (!proof.distribution || !proof.target_distribution) return std::nullopt;
+  const ProofNumber zero = proof.arithmetic == Arithmetic::rational ? ProofNumber("0") : ProofNumber(0.0);
+  std::map<std::string, std::pair<ProofNumber, ProofNumber>> all;
+  for (const auto& [tokens, probability] : *proof.target_distribution) all[tokens] = {zero, probability};
+  for (const auto& [tokens, probability] : *proof.distribution) {
+    all.try_emplace(tokens, zero, zero).first->second.first = probability;
+  }
+  if (all.size() > longest) return std::nullopt;
+  Table table{"distributions", "The joint distribution of the tokens", {"tokens", "probability", "target's"}};
+  for (const auto& [tokens, both] : all)
+    table.rows.push_back({text_cell(tokens), shown_cell(both.first), shown_cell(both.second)});
+  return table;
+}
+
+/// Rows as --target and --draft take them, as far as they fill a line or two.
+std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>>& rows) {
+  constexpr std::size_t longest = 160;
+  if (!rows) return "rows of more than 10,000 numbers";
+  std::string out;
+  for (const auto& row : *rows) {
+    if (!out.empty()) out += "; ";
+    for (std::size_t id = 0; id < row.size(); ++id) {
+      if (out.size() > longest) {
+        return out + fmt::format("... ({} rows of {} tokens, see --json)", rows->size(), row.size());
+      }
+      const auto* fraction = std::get_if<std::string>(&row[id]);
+      out += (id > 0 ? ", " : "") +
+             (fraction != nullptr ? *fraction : fmt::format("{}", std::get<double>(row[id])));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string rows_words(ProvedRows rows) {
+  switch (rows) {
+    case ProvedRows::given:
+      return "";
+    case ProvedRows::also_made:
+      return "also on rows made from those below that differ by the last token";
+    case ProvedRows::made:
+      return "lossless on the given rows, but not on those below, made from them to differ by the last token";
+    case ProvedRows::alike:
+      return "the rows are alike in every context, so that reading those of another position shows in "
+             "nothing";
+  }
+  return "";
+}
+
+std::string proof_line(const char* label, const std::string& value) {
+  constexpr std::size_t label_width = 18;
+  return labelled_line(label, label_width, value);
+}
+
+Listing proof_text(const Proof& proof) {
+  const bool exact = proof.arithmetic == Arithmetic::rational;
+  const int length = proof.gamma + 1;
+  Listing out;
+  const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
+  line("rule", proof.rule.name());
+  line("lossless", proof.lossless
+                       ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
+                                     exact ? "exactly" : "to rounding (--exact proves it)")
+                       : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
+  if (const std::string words = rows_words(proof.rows); !words.empty()) line("by context", words);
+  line("target", shown_rows(proof.target));
+  line("draft", shown_rows(proof.draft));
+  if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
+  line("total variation", shown_number(proof.tv));
+  line("acceptance", shown_number(proof.acceptance));
+  line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");
+  line("E[accepted]", shown_number(proof.expected_accepted));
+  line("E[emitted]", shown_number(proof.expected_emitted));
+  line("P(rejection)", shown_number(proof.rejection));
+  line("branches", fmt::format("{} ({})", proof.branches, exact ? "rational" : "double"));
+  if (const auto& counter = proof.counterexample) {
+    line("counterexample",
+         fmt::format("{}: {} instead of {}", fmt::join(counter->tokens, ","),
+                     shown_number(counter->probability), shown_number(counter->target_probability)));
+  }
+  if (auto table = distributions(proof)) out += *std::move(table);
+  return out;
+}
+
+}  // namespace speclab

@@ -1,0 +1,131 @@
+#include "experiments/verify/prove/proof_task.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "core/distribution/number.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/setup.hpp"
+#include "experiments/run/until.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "sim/error.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<Rational> parse_decimal(std::string_view text) {
+  std::string digits;
+  int exponent = 0;
+  bool point = false;
+  std::size_t at = 0;
+  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
+    if (text[at] == '.' && !point) {
+      point = true;
+    } else if (text[at] >= '0' && text[at] <= '9') {
+      digits += text[at];
+      if (point) --exponent;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (digits.empty()) return std::nullopt;
+  if (at < text.size()) {
+    const std::optional<int> shift = decimal_exponent(text.substr(at + 1));
+    constexpr int largest_shift = 400;
+    if (!shift || std::abs(*shift) > largest_shift) return std::nullopt;
+    exponent += *shift;
+  }
+  const auto zeros = static_cast<std::size_t>(std::abs(exponent));
+  // A leading zero would be read as octal.
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  return exponent < 0 ? Rational(digits + "/1" + std::string(zeros, '0'))
+                      : Rational(digits + std::string(digits == "0" ? 0 : zeros, '0'));
+}
+
+/// The rows as they were computed, each probability the very double it is.
+ExactRows computed_rows(const TableModel& table) {
+  ExactRows rows;
+  for (std::size_t context = 0; context < table.contexts(); ++context) {
+    const Row row = table.row(context);
+    rows.emplace_back();
+    for (Token id = 0; id < row.size; ++id) rows.back().emplace_back(row[id]);
+  }
+  normalise_exactly(rows);
+  return rows;
+}
+
+const TableModel& stored(const Model& model, const std::string& path) {
+  if (model.table() != nullptr) return *model.table();
+  throw ConfigError(path,
+                    "prove follows every branch and needs a model that stores its rows: table, markov, zipf, "
+                    "dirichlet, uniform, point, or a mixture of them; for others use \"speclab check\"");
+}
+
+}  // namespace
+
+std::optional<Rational> parse_rational(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  auto above = parse_decimal(trimmed(text.substr(0, slash)));
+  if (slash == std::string_view::npos || !above) return above;
+  const auto below = parse_decimal(trimmed(text.substr(slash + 1)));
+  if (!below || *below == 0) return std::nullopt;
+  return *above / *below;
+}
+
+ExactRows parse_rows(const std::string& text, const std::string& option) {
+  ExactRows rows;
+  for (const std::string& line : split(text, ';')) {
+    rows.emplace_back();
+    for (const std::string& word : split(line, ',')) {
+      const auto weight = parse_rational(word);
+      if (!weight) {
+        throw UsageError(fmt::format(
+            "{} {}: \"{}\" is not a probability; expected decimals or fractions, such as .5,.3,.2 or "
+            "1/3,2/3, rows separated by \";\"",
+            option, text, word));
+      }
+      rows.back().push_back(*weight);
+    }
+    if (rows.back().size() != rows.front().size()) {
+      throw UsageError(fmt::format("{} {}: row {} has {} entries, the first has {}", option, text,
+                                   rows.size(), rows.back().size(), rows.front().size()));
+    }
+    if (std::all_of(rows.back().begin(), rows.back().end(),
+                    [](const Rational& weight) { return weight == 0; })) {
+      throw UsageError(fmt::format("{} {}: row {} has only zeros", option, text, rows.size()));
+    }
+  }
+  normalise_exactly(rows);
+  try {
+    table_order(rows.size(), rows.front().size());
+  } catch (const ModelError& error) {
+    throw UsageError(fmt::format("{} {}: {}", option, text, error.what()));
+  }
+  return rows;
+}
+
+ProofTask proof_task(const Config& config) {
+  refuse_many_cells(config, "prove examines");
+  refuse_until(config, "prove simulates nothing");
+  ModelFactory factory;
+  const Setup setup = build_setup(config, factory);
+  const auto& [target_config, draft_config] = *config.models;
+  const TableModel& target = stored(setup.target, target_config.path);
+  const TableModel& draft = stored(setup.draft, draft_config.path);
+  const auto vocab = static_cast<std::size_t>(target.vocab());
+  const auto written_target = written_rows(target_config, config.sampling, vocab, std::nullopt);
+  const auto written_draft = written_rows(draft_config, config.sampling, vocab, written_target);
+  ProofTask task;
+  task.target = written_target ? *written_target : computed_rows(target);
+  task.draft = written_draft ? *written_draft : computed_rows(draft);
+  task.rule = setup.rule_config;
+  task.gamma = config.gamma;
+  task.context = setup.simulation.prompt(0);
+  return task;
+}
+
+}  // namespace speclab

@@ -1,0 +1,26 @@
+// What is to be proved, from text or from a config.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "experiments/run/config.hpp"
+#include "experiments/verify/prove/proof.hpp"
+
+namespace speclab {
+
+/// A decimal ("0.5", ".5", "2e-3") or a fraction of two ("1/3") as the number it stands for; none when it is
+/// neither.
+std::optional<Rational> parse_rational(std::string_view text);
+
+/// Rows as text: probabilities or weights separated by commas, rows by semicolons, each row normalised.
+/// Throws UsageError, naming `option`.
+ExactRows parse_rows(const std::string& text, const std::string& option);
+
+/// The task a config describes: stored rows as the decimals they are written in where the config writes them
+/// ("table", "uniform", "point", mixtures by epsilon), else as the doubles they were computed to; each row
+/// normalised exactly. Throws ConfigError when a model does not store its rows.
+ProofTask proof_task(const Config& config);
+
+}  // namespace speclab

@@ -1,0 +1,109 @@
+#include "experiments/verify/prove/row_proofs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/result_fields.hpp"
+
+namespace speclab {
+
+template <>
+const Typed<RowProofs>& described() {
+  static const auto type = result_object<RowProofs>(
+      "row_proofs",
+      {{"rule", &RowProofs::rule, kind_of(rule_family())},
+       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_acceptance,
+                      least_acceptance, most_acceptance, mean_bound, branches, counterexample, arithmetic)});
+  return type;
+}
+
+ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
+  std::map<std::int64_t, std::size_t> places;
+  for (const TopRow* row : {&rows.target, &rows.draft}) {
+    for (const std::int64_t id : row->ids) places.try_emplace(id, places.size());
+  }
+  const auto exact = [&](const TopRow& row) {
+    ExactRows made(1, std::vector<Rational>(places.size(), Rational(0)));
+    for (std::size_t i = 0; i < row.ids.size(); ++i) {
+      made.front()[places.at(row.ids[i])] = Rational(std::exp(row.logp[i]));
+    }
+    normalise_exactly(made);
+    return made;
+  };
+  ProofTask task;
+  task.target = exact(rows.target);
+  task.draft = exact(rows.draft);
+  task.rule = rule;
+  return task;
+}
+
+RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, Arithmetic arithmetic,
+                     std::optional<double> limit) {
+  RowProofs all;
+  all.rule = rule;
+  all.arithmetic = arithmetic;
+  all.least_acceptance = 1;
+  double bounds = 0;
+  bool bounded = true;
+  for (const TopRows& context : rows) {
+    const ProofTask task = row_task(context, rule);
+    const BranchCost cost = branch_cost(task, arithmetic);
+    const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
+    if (cost.branches > most) {
+      throw UsageError(fmt::format(
+          "{}: {}; the limit is {:.3g}: record rows with a smaller --top-k ({} candidates here), or allow it "
+          "with --max-branches",
+          context.where, cost_words(cost), most, task.target.front().size()));
+    }
+    const Proof proof = prove(task, arithmetic);
+    const double acceptance = as_double(proof.acceptance);
+    ++all.contexts;
+    all.lossless += proof.lossless ? 1 : 0;
+    all.candidates = std::max<std::uint64_t>(all.candidates, task.target.front().size());
+    all.largest_tv = std::max(all.largest_tv, as_double(proof.tv));
+    all.mean_acceptance += acceptance / static_cast<double>(rows.size());
+    all.least_acceptance = std::min(all.least_acceptance, acceptance);
+    all.most_acceptance = std::max(all.most_acceptance, acceptance);
+    all.branches += proof.branches;
+    bounded = bounded && proof.optimal_transport_bound.has_value();
+    if (bounded) bounds += as_double(*proof.optimal_transport_bound) / static_cast<double>(rows.size());
+    if (!all.counterexample && proof.counterexample) {
+      all.counterexample = fmt::format(
+          "{}: tokens {} of the candidates have probability {:.6g} instead of {:.6g}", context.where,
+          fmt::join(proof.counterexample->tokens, ","), as_double(proof.counterexample->probability),
+          as_double(proof.counterexample->target_probability));
+    }
+  }
+  if (bounded) all.mean_bound = bounds;
+  return all;
+}
+
+std::string row_proofs_headline(const RowProofs& proofs) {
+  return fmt::format("{} is lossless in {} of {} contexts, {}.", proofs.rule.name(), proofs.lossless,
+                     proofs.contexts, proofs.arithmetic == Arithmetic::rational ? "exactly" : "to rounding");
+}
+
+Listing row_proofs_text(const RowProofs& proofs) {
+  const bool exact = proofs.arithmetic == Arithmetic::rational;
+  Listing out;
+  const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
+  line("rule", proofs.rule.name());
+  line("contexts", fmt::format("{}, with up to {} candidates", proofs.contexts, proofs.candidates));
+  line("lossless", fmt::format("{} in {} of them{}", proofs.lossless == proofs.contexts ? "yes," : "NO, only",
+                               proofs.lossless, exact ? ", exactly" : ", to rounding (--exact proves it)"));
+  line("total variation", fmt::format("at most {:.6g}", proofs.largest_tv));
+  line("acceptance", fmt::format("{:.4f} on average, {:.4f} to {:.4f}", proofs.mean_acceptance,
+                                 proofs.least_acceptance, proofs.most_acceptance));
+  line("transport bound",
+       proofs.mean_bound ? fmt::format("{:.4f} on average", *proofs.mean_bound) : std::string("–"));
+  line("branches", fmt::format("{} ({})", proofs.branches, exact ? "rational" : "double"));
+  if (proofs.counterexample) line("counterexample", *proofs.counterexample);
+  return out;
+}
+
+}  // namespace speclab

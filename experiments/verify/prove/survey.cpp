@@ -1,0 +1,271 @@
+#include "experiments/verify/prove/survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/distribution/number.hpp"
+#include "core/random/philox.hpp"
+#include "sim/parallel.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Most branches of one instance: tens of milliseconds of rational arithmetic.
+constexpr double few_branches = 10000;
+
+enum class InstanceKind { generic, zeros, point_target, point_draft, equal, disjoint };
+constexpr int instance_kinds = 6;
+
+/// Integers in [least, most], addressed.
+class Dice {
+ public:
+  Dice(std::uint64_t seed, std::uint32_t number) : stream_(seed, Site{number, 0, Draw{Use::world, 0}}) {}
+  int operator()(int least, int most) {
+    return boost::random::uniform_int_distribution<int>(least, most)(stream_);
+  }
+
+ private:
+  Philox stream_;
+};
+
+std::vector<Rational> normalised(const std::vector<int>& weights) {
+  int total = 0;
+  for (const int weight : weights) total += weight;
+  std::vector<Rational> row;
+  row.reserve(weights.size());
+  for (const int weight : weights) row.push_back(Rational(weight) / total);
+  return row;
+}
+
+/// Weights 1..9, or 0..9 with a third of zeros, restricted to ids of one parity when `side` is 0 or 1.
+std::vector<int> random_weights(Dice& dice, int vocab, bool zeros, int side) {
+  std::vector<int> weights;
+  for (int id = 0; id < vocab; ++id) {
+    int weight = dice(1, 9);
+    if (zeros && dice(1, 3) == 1) weight = 0;
+    if (side >= 0 && id % 2 != side) weight = 0;
+    weights.push_back(weight);
+  }
+  if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; })) {
+    weights[static_cast<std::size_t>(side > 0 ? 1 : 0)] = 1;
+  }
+  return weights;
+}
+
+std::vector<int> random_point(Dice& dice, int vocab) {
+  std::vector<int> weights(static_cast<std::size_t>(vocab), 0);
+  weights[static_cast<std::size_t>(dice(0, vocab - 1))] = 1;
+  return weights;
+}
+
+void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& task) {
+  task.target.clear();
+  task.draft.clear();
+  for (int row = 0; row < rows; ++row) {
+    const bool zeros = kind == InstanceKind::zeros;
+    const bool disjoint = kind == InstanceKind::disjoint;
+    const auto target = kind == InstanceKind::point_target
+                            ? random_point(dice, vocab)
+                            : random_weights(dice, vocab, zeros, disjoint ? 0 : -1);
+    const auto draft = kind == InstanceKind::equal ? target
+                       : kind == InstanceKind::point_draft
+                           ? random_point(dice, vocab)
+                           : random_weights(dice, vocab, zeros, disjoint ? 1 : -1);
+    task.target.push_back(normalised(target));
+    task.draft.push_back(normalised(draft));
+  }
+}
+
+/// Each row a point at the lowest id of its largest.
+void take_argmax(ExactRows& rows) {
+  for (auto& row : rows) {
+    const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+    std::vector<Rational> point(row.size(), Rational(0));
+    point[static_cast<std::size_t>(best)] = Rational(1);
+    row = std::move(point);
+  }
+}
+
+RuleConfig rule_of(const SurveyTask& survey, std::int32_t drafts) {
+  RuleConfig rule;
+  rule.kind = survey.kind;
+  rule.parameters = survey.rule->parameters(drafts);
+  rule.path = "/rule";
+  return rule;
+}
+
+/// P(first token).
+std::map<Token, Rational> first_tokens(const SequenceDistribution<Rational>& distribution) {
+  std::map<Token, Rational> marginal;
+  for (const auto& [tokens, probability] : distribution) marginal[tokens.front()] += probability;
+  return marginal;
+}
+
+/// Is P(first token) <= p / l for each token? (Leviathan et al. 2023, A.5, for the residuals of which it says
+/// so.)
+bool within_lenience(const Losslessness<Rational>& found, double lenience) {
+  const Rational l(decimal_fraction(lenience));
+  std::map<Token, Rational> target = first_tokens(found.target_distribution);
+  for (const auto& [token, probability] : first_tokens(found.distribution)) {
+    if (probability * l > target[token]) return false;
+  }
+  return true;
+}
+
+/// Rows as `speclab prove` reads them.
+std::string rows_text(const ExactRows& rows) {
+  std::string out;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (row > 0) out += ";";
+    for (std::size_t id = 0; id < rows[row].size(); ++id) {
+      if (id > 0) out += ",";
+      out += rows[row][id].str();
+    }
+  }
+  return out;
+}
+
+/// What a reader types to see one instance again.
+std::string command_for(const ProofTask& task) {
+  Json rule;
+  write(kind_of(rule_family()), task.rule, rule);
+  std::string command = "speclab prove";
+  for (const auto& [key, value] : rule.items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (key == "kind") {
+      command += " --rule " + text;
+    } else if (key == "drafts" || key == "lenience" || key == "residual") {
+      command += fmt::format(" --{} {}", key, text);
+    } else {
+      command += fmt::format(" --param {}={}", key, text);
+    }
+  }
+  return fmt::format("{} --target \"{}\" --draft \"{}\" --gamma {} --exact", command, rows_text(task.target),
+                     rows_text(task.draft), task.gamma);
+}
+
+/// What a survey keeps of one proof.
+struct InstanceResult {
+  Rational distance;
+  double acceptance = 0;
+  double bound = 0;
+  std::uint64_t branches = 0;
+  bool within_lenience = true;
+};
+
+InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number) {
+  const Examined<Rational> found = examine<Rational>(survey_instance(survey, seed, number));
+  InstanceResult result;
+  result.distance = found.round.distance;
+  result.acceptance = static_cast<double>(found.round.acceptance());
+  result.bound = static_cast<double>(found.optimal_transport_bound.value());
+  result.branches = found.round.branches;
+  if (const auto lenience = survey.rule->lenience) {
+    result.within_lenience = within_lenience(found.round, *lenience);
+  }
+  return result;
+}
+
+SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vector<InstanceResult>& results) {
+  SurveyRow row;
+  row.rule = survey.rule->label;
+  row.expected = survey.kind->expected_lossless;
+  row.instances = results.size();
+  std::size_t worst = 0;
+  std::uint64_t within = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].distance == 0) ++row.lossless;
+    if (results[i].distance > results[worst].distance) worst = i;
+    if (results[i].within_lenience) ++within;
+    row.branches += results[i].branches;
+    row.mean_acceptance += results[i].acceptance / static_cast<double>(results.size());
+    row.mean_optimal_transport_bound += results[i].bound / static_cast<double>(results.size());
+  }
+  row.as_expected = row.expected == ExpectedLossless::never || row.lossless == row.instances;
+  row.worst_tv = results[worst].distance.str();
+  if (survey.rule->lenience) row.within_p_over_l = within;
+  if (row.lossless < row.instances) {
+    const ProofTask task = survey_instance(survey, seed, static_cast<std::uint32_t>(worst));
+    const Counterexample counter = prove(task, Arithmetic::rational).counterexample.value();
+    row.counterexample = SurveyCounterexample{command_for(task), counter.tokens, counter.probability,
+                                              counter.target_probability};
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<SurveyTask> survey_tasks() {
+  std::vector<SurveyTask> tasks;
+  const Family<RuleKind>& family = rule_family();
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    for (const SurveyedRule& rule : family.entry(i).surveyed) tasks.push_back({&family.entry(i), &rule});
+  }
+  std::stable_partition(tasks.begin(), tasks.end(), [](const SurveyTask& task) {
+    return task.kind->expected_lossless != ExpectedLossless::never;
+  });
+  return tasks;
+}
+
+ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number) {
+  Dice dice(seed, number);
+  const auto kind = static_cast<InstanceKind>(dice(0, instance_kinds - 1));
+  int vocab = dice(2, 4);
+  int drafts = dice(1, 3);
+  const bool chain = dice(0, 1) == 1;
+  ProofTask task;
+  task.gamma = dice(1, 3);
+  // The bound sees full supports, so that an instance's size does not depend on its zeros.
+  const auto too_large = [&] {
+    const auto width = static_cast<std::size_t>(vocab);
+    task.target.assign(1, std::vector<Rational>(width, Rational(1)));
+    task.draft = task.target;
+    task.rule = rule_of(survey, drafts);
+    return branch_bound(task) > few_branches;
+  };
+  while (too_large()) {
+    if (task.gamma >= drafts && task.gamma > 1) {
+      --task.gamma;
+    } else if (drafts > 1) {
+      --drafts;
+    } else {
+      --vocab;
+    }
+  }
+  fill_rows(dice, kind, vocab, chain ? vocab : 1, task);
+  if (survey.kind->expected_lossless == ExpectedLossless::at_temperature_zero) take_argmax(task.target);
+  return task;
+}
+
+Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control) {
+  const std::vector<SurveyTask> tasks = survey_tasks();
+  std::vector<std::vector<InstanceResult>> results(tasks.size(), std::vector<InstanceResult>(instances));
+  std::atomic<bool> stopped{false};
+  for_each_index(tasks.size() * instances, [&](std::size_t index) {
+    if (stopped || control.stop()) {
+      stopped = true;
+      return;
+    }
+    const std::size_t which = index / instances;
+    const auto number = static_cast<std::uint32_t>(index % instances);
+    results[which][number] = examine_instance(tasks[which], seed, number);
+    control.progress(1);
+  });
+
+  Survey survey{.instances = instances, .seed = seed, .partial = stopped, .rules = {}};
+  if (survey.partial) return survey;
+  survey.as_expected = true;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    survey.rules.push_back(summary(tasks[i], seed, results[i]));
+    survey.as_expected = survey.as_expected && survey.rules.back().as_expected;
+  }
+  return survey;
+}
+
+}  // namespace speclab

@@ -1,0 +1,91 @@
+// Surveys as JSON and as text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/verify/prove/survey.hpp"
+
+namespace speclab {
+
+template <>
+const Typed<ExpectedLossless>& described() {
+  static const auto type =
+      choice<ExpectedLossless>({{"lossless", ExpectedLossless::always},
+                                {"lossless at temperature 0", ExpectedLossless::at_temperature_zero},
+                                {"lossy", ExpectedLossless::never}});
+  return type;
+}
+
+SPECLAB_RESULT(SurveyCounterexample, "survey_counterexample", command, tokens, probability,
+               target_probability);
+
+template <>
+const Typed<SurveyRow>& described() {
+  using R = SurveyRow;
+  static const auto type = result_object<R>(
+      "survey_row",
+      {{"rule", &R::rule},
+       {"expected_lossless", &R::expected},
+       SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_acceptance,
+                      mean_optimal_transport_bound, branches, within_p_over_l, counterexample)});
+  return type;
+}
+
+SPECLAB_RESULT(Survey, "survey", instances, seed, arithmetic, partial, rules, as_expected);
+
+namespace {
+
+/// A fraction that fits a line, else its value.
+std::string short_fraction(const ProofNumber& number) {
+  constexpr std::size_t longest = 24;
+  const auto* fraction = std::get_if<std::string>(&number);
+  if (fraction != nullptr && fraction->size() <= longest) return *fraction;
+  return fmt::format("{:.12g}", as_double(number));
+}
+
+/// What a reader should look at twice.
+Cell remark(const SurveyRow& row) {
+  if (!row.as_expected) return {"NOT LOSSLESS", {}, "bad"};
+  return text_cell(row.expected == ExpectedLossless::never && !row.counterexample ? "not refuted" : "");
+}
+
+Cell share_cell(std::uint64_t count, std::uint64_t instances) {
+  return {fmt::format("{} of {}", count, instances), static_cast<double>(count)};
+}
+
+Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
+
+}  // namespace
+
+Listing survey_text(const Survey& survey) {
+  Table rules{"rules",
+              "Rules over random instances",
+              {"rule", "lossless", "worst TV", "acceptance", "bound", "branches", "remark"}};
+  Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
+  std::string refuted;
+  for (const SurveyRow& row : survey.rules) {
+    const double worst = as_double(row.worst_tv);
+    rules.rows.push_back({text_cell(row.rule),
+                          share_cell(row.lossless, row.instances),
+                          {fmt::format("{:.4g}", worst), worst},
+                          rounded_cell(row.mean_acceptance),
+                          rounded_cell(row.mean_optimal_transport_bound),
+                          count_cell(row.branches),
+                          remark(row)});
+    if (row.within_p_over_l)
+      bounds.rows.push_back({text_cell(row.rule), share_cell(*row.within_p_over_l, row.instances)});
+    if (const auto& counter = row.counterexample) {
+      refuted += fmt::format("{}:\n  {}\n  tokens [{}]: P = {} instead of {}\n", row.rule, counter->command,
+                             fmt::join(counter->tokens, ","), short_fraction(counter->probability),
+                             short_fraction(counter->target_probability));
+    }
+  }
+  Listing out;
+  out += std::move(rules);
+  if (!bounds.rows.empty()) out += std::move(bounds);
+  out += "\nWhere each lossy rule is furthest from the target:\n" + refuted;
+  return out;
+}
+
+}  // namespace speclab

@@ -1,0 +1,108 @@
+#include "experiments/advisor/acceptance_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "experiments/format/config_error.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+AcceptanceFile read(const std::string& text) { return read_acceptance(TempFile(text).path()); }
+
+/// What reading says, after the file's name.
+std::string acceptance_refusal(const std::string& text) {
+  const TempFile file(text);
+  try {
+    read_acceptance(file.path());
+  } catch (const UsageError& error) {
+    return std::string(error.what()).substr(file.path().string().size());
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a log in each of its forms says the same") {
+  const AcceptanceFile rounds = read("drafted,accepted\n3,3\n3,0\n3,1\n\n3,2\n");
+  CHECK(rounds.rounds.size() == 4);
+  CHECK(rounds.counts.examined == std::vector<std::uint64_t>{4, 3, 2});
+  CHECK(rounds.counts.accepted == std::vector<std::uint64_t>{3, 2, 1});
+  const auto same = [&](const AcceptanceFile& other) {
+    return other.counts.examined == rounds.counts.examined &&
+           other.counts.accepted == rounds.counts.accepted && other.counts.rounds == 4;
+  };
+  CHECK(same(read("3,3\r\n3,0\r\n3,1\r\n3,2\r\n")));
+  CHECK(same(read("accepted,request,drafted\n3,a,3\n0,b,3\n1,c,3\n2,d,3\n")));
+  CHECK(same(read("{\"drafted\": 3, \"accepted\": 3}\n[3, 0]\n[3, 1]\n[3, 2]\n")));
+  CHECK(same(read("position,drafted,accepted\n1,4,3\n2,4,2\n3,4,1\n")));
+  CHECK(same(read("position,drafted,accepted\n0,4,3\n1,4,2\n2,4,1\n")));
+  const std::string sample = "vllm:spec_decode_num_accepted_tokens_per_pos_total{engine=\"0\",position=";
+  CHECK(same(read("# HELP vllm:x\nvllm:spec_decode_num_drafts_total{engine=\"0\"} 4.0\nvllm:other 7\n" +
+                  sample + "\"0\"} 3.0\n" + sample + "\"1\"} 2.0\n" + sample + "\"2\"} 1.0\n")));
+}
+
+TEST_CASE("a bad line of a log is named by its number and value") {
+  CHECK(acceptance_refusal("5,3\n5,6\n").starts_with(":2: 6 tokens accepted of 5 drafted"));
+  CHECK(acceptance_refusal("5,3\n5,x\n").starts_with(":2: accepted is \"x\""));
+  CHECK(acceptance_refusal("5,3\n5,-1\n").starts_with(":2: accepted is \"-1\""));
+  CHECK(acceptance_refusal("5,3\n5,2.5\n").starts_with(":2: accepted is \"2.5\""));
+  CHECK(acceptance_refusal("5,3\n\n5\n").starts_with(":3: \"5\" is not \"drafted,accepted\""));
+  CHECK(acceptance_refusal("5,3,1\n").starts_with(":1: \"5,3,1\" is not"));
+  CHECK(acceptance_refusal("drafted,kept\n5,3\n").starts_with(":1: no column \"accepted\""));
+  CHECK(acceptance_refusal("[5, 3]\n[5]\n").starts_with(":2: [5] is not"));
+  CHECK(
+      acceptance_refusal("{\"drafted\": 5, \"accepted\": \"3\"}\n").starts_with(":1: accepted is \"\"3\"\""));
+  CHECK(acceptance_refusal("[5, 3]\n{\n").starts_with(":2: { is not"));
+  CHECK(acceptance_refusal("\n\n") == ": holds no rounds");
+  CHECK(acceptance_refusal("0,0\n") == ": no token was drafted");
+  CHECK(acceptance_refusal("position,drafted,accepted\n1,4,3\n3,4,2\n")
+            .starts_with(":3: position 3; expected"));
+  CHECK(acceptance_refusal("position,drafted,accepted\n1,4,3\n2,3,2\n")
+            .starts_with(":3: position 2 was drafted 3 times"));
+  CHECK(acceptance_refusal("position,drafted,accepted\n1,4,2\n2,4,3\n")
+            .starts_with(":1: position 2 was accepted 3"));
+  CHECK(acceptance_refusal("vllm:spec_decode_num_drafts_total 4\n").starts_with(": needs samples of"));
+  CHECK_THROWS_AS(read_acceptance("no_such_file.csv"), ConfigError);
+}
+
+TEST_CASE("counters of several models are never summed") {
+  // Two models, of which one runs on two engines. Alone 0.9 and 0.2, summed neither.
+  const auto page = [](const std::string& second) {
+    const std::string drafts = "vllm:spec_decode_num_drafts_total";
+    const std::string accepted = "vllm:spec_decode_num_accepted_tokens_per_pos_total";
+    return "# HELP x\n" + drafts + "{engine=\"0\",model_name=\"a{b},c\"} 600.0\n" + drafts +
+           "{engine=\"1\",model_name=\"a{b},c\"} 400.0\n" + accepted +
+           "{engine=\"0\",model_name=\"a{b},c\",position=\"0\"} 540.0\n" + accepted +
+           "{engine=\"1\",model_name=\"a{b},c\",position=\"0\"} 360.0\n" + drafts + "{model_name=\"" +
+           second + "\"} 1e+03\n" + accepted + "{position=\"0\",model_name=\"" + second + "\"} 200\n";
+  };
+  const std::string error = acceptance_refusal(page("other"));
+  CHECK(error.starts_with(": counters of 2 models"));
+  CHECK(error.find("--model 'a{b},c': 1000 rounds, 0.9 of 1000") != std::string::npos);
+  CHECK(error.find("--model other: 1000 rounds, 0.2 of 1000") != std::string::npos);
+  CHECK(models_in(page("other"), "page") == std::vector<std::string>{"a{b},c", "other"});
+  CHECK(models_in(page("a{b},c"), "page").empty());
+  CHECK(models_in("5,3\n", "page").empty());
+  CHECK_THROWS_WITH_AS(models_in("5,9\n", "page"), doctest::Contains("page:1"), UsageError);
+  const TempFile file(page("other"));
+  CHECK(read_acceptance(file.path(), {.model = "a{b},c"}).counts.accepted == std::vector<std::uint64_t>{900});
+  CHECK(read_acceptance(file.path(), {.model = "other"}).counts.accepted == std::vector<std::uint64_t>{200});
+  CHECK_THROWS_WITH_AS(read_acceptance(file.path(), {.model = "othr"}),
+                       doctest::Contains("did you mean \"other\"?"), UsageError);
+  // Of one name, it need not be given.
+  CHECK(read(page("a{b},c")).counts.accepted == std::vector<std::uint64_t>{1100});
+  const TempFile rounds("5,3\n");
+  CHECK_THROWS_AS(read_acceptance(rounds.path(), {.model = "other"}), UsageError);
+}
+
+TEST_CASE("a line nested 100,000 deep is refused as any other that is no round") {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  CHECK(acceptance_refusal(deep + "\n").starts_with(":1: "));
+  CHECK(acceptance_refusal("[" + deep + ", 1]\n").starts_with(":1: "));
+  CHECK(acceptance_refusal(R"({"drafted": )" + deep + R"(, "accepted": 1})" + "\n").starts_with(":1: "));
+}

@@ -1,0 +1,79 @@
+#include "experiments/advisor/model_config.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/advisor/presets.hpp"
+#include "experiments/format/config_error.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A folder with a config.json, gone when the test is over.
+class ModelFolder {
+ public:
+  explicit ModelFolder(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() / "speclab_model_config_test") {
+    std::filesystem::create_directories(path_);
+    std::ofstream(path_ / "config.json") << text;
+  }
+  ModelFolder(const ModelFolder&) = delete;
+  ModelFolder& operator=(const ModelFolder&) = delete;
+  ~ModelFolder() { std::filesystem::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Transformer shape_in(const std::string& text) { return model_from_config(ModelFolder(text).path()); }
+
+std::string shape_refusal(const std::string& text) {
+  try {
+    shape_in(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a config.json gives the parameters that its checkpoint has") {
+  // Shapes as the repositories of these models publish them; parameters as presets count them.
+  const Transformer llama = shape_in(R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
+  CHECK(parameters(llama) == parameters(model_named("llama-3.1-8b", "")));
+  CHECK(cache_bytes(llama, 1, {}) == cache_bytes(model_named("llama-3.1-8b", ""), 1, {}));
+  const Transformer mixtral =
+      shape_in(R"({"model_type": "mixtral", "num_hidden_layers": 32, "hidden_size": 4096,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 32000,
+    "num_local_experts": 8, "num_experts_per_tok": 2, "sliding_window": null})");
+  CHECK(parameters(mixtral) == parameters(model_named("mixtral-8x7b", "")));
+  CHECK(active_parameters(mixtral) == active_parameters(model_named("mixtral-8x7b", "")));
+  const Transformer gpt2 = shape_in(
+      R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "n_inner": null, "vocab_size": 50257})");
+  CHECK(parameters(gpt2) == parameters(model_named("gpt2", "")));
+  const Transformer nested = shape_in(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
+    "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "head_dim": 32, "vocab_size": 100,
+    "sliding_window": 512, "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
+    "sliding_attention"]}})");
+  CHECK(nested.head_size == 32);
+  CHECK(nested.windowed_layers == 3);
+  CHECK(nested.tied);
+}
+
+TEST_CASE("a config.json that describes no known model is refused by file and key") {
+  CHECK(shape_refusal("{}").find("/num_hidden_layers: missing") != std::string::npos);
+  CHECK(shape_refusal(R"({"num_hidden_layers": 2.5})").find("2.5; expected an integer") != std::string::npos);
+  CHECK(shape_refusal(R"({"kv_lora_rank": 512})").find("latent attention") != std::string::npos);
+  CHECK(shape_refusal(R"({"num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
+    "num_key_value_heads": 3, "vocab_size": 9})")
+            .find("num_key_value_heads") != std::string::npos);
+  CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
+  CHECK(is_model_config("some/config.json"));
+  CHECK_FALSE(is_model_config("llama-3.1-8b"));
+}

@@ -1,0 +1,171 @@
+#include "experiments/advisor/server_settings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "experiments/format/json_io.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/shell_word.hpp"
+
+using namespace speclab;
+
+TEST_CASE("settings name gamma in the words of each server") {
+  ServedPlan plan;
+  plan.target = "org/big";
+  plan.draft = "org/small";
+  plan.gamma = 5;
+  plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+  const auto settings = server_settings(plan);
+  REQUIRE(settings.size() == 5);
+  const auto text = [&](std::size_t i) {
+    std::string all;
+    for (const std::string& line : settings[i].lines) all += line + "\n";
+    return all;
+  };
+  // What vLLM is given between the quotes is JSON, and says what was planned.
+  const std::string vllm = text(0);
+  const auto open = vllm.find('\'');
+  const Json config = parse_json(vllm.substr(open + 1, vllm.rfind('\'') - open - 1));
+  CHECK(config.at("model") == "org/small");
+  CHECK(config.at("num_speculative_tokens") == 6);
+  CHECK(config.at("num_speculative_tokens_per_batch_size") == parse_json("[[1,8,6],[9,40,3],[41,64,0]]"));
+  CHECK(
+      text(1).find("--speculative-num-steps 5 --speculative-eagle-topk 1 --speculative-num-draft-tokens 6") !=
+      std::string::npos);
+  CHECK(text(2).find("max_draft_len=6") != std::string::npos);
+  CHECK(text(2).find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
+  CHECK(text(3).find("-m big.gguf -md small.gguf --spec-type draft-simple --spec-draft-n-max 5") !=
+        std::string::npos);
+  CHECK(text(4).find("num_assistant_tokens = 5") != std::string::npos);
+  plan.method = DraftMethod::ngram;
+  for (const ServerSetting& setting : server_settings(plan)) {
+    CAPTURE(setting.server);
+    CHECK(setting.lines.back().find("org/small") == std::string::npos);
+  }
+}
+
+TEST_CASE("names with quotes and blanks can be pasted as they are printed") {
+  ServedPlan plan;
+  plan.draft = R"(my "small" model's)";
+  const std::vector<ServerSetting> settings = server_settings(plan);
+  // What a shell makes of the option is JSON, and says the name.
+  const std::string& line = settings[0].lines[0];
+  const auto echoed =
+      run_child_process({"bash", "-c", "printf %s " + line.substr(line.find(" --speculative-config ") + 22)});
+  REQUIRE(echoed);
+  CHECK(parse_json(echoed->out).at("model") == plan.draft);
+  CHECK(settings[1].lines[0].find("--speculative-draft-model-path " + shell_word(plan.draft) + " ") !=
+        std::string::npos);
+  CHECK(settings[2].lines[0].find(R"(speculative_model="my \"small\" model's")") != std::string::npos);
+  CHECK(settings[4].lines[0].find(R"(("my \"small\" model's"))") != std::string::npos);
+}
+
+TEST_CASE("present builds of llama.cpp get the options they know, older ones theirs") {
+  // github.com/ggml-org/llama.cpp/pull/22397: each of these ends the server.
+  const std::vector<std::string> removed{"--draft-max", "--draft-min", "--spec-ngram-size-n",
+                                         "--spec-ngram-size-m"};
+  for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram}) {
+    ServedPlan plan;
+    plan.gamma = 5;
+    plan.method = method;
+    const ServerSetting setting = server_settings(plan)[3];
+    REQUIRE(setting.server == "llama.cpp");
+    REQUIRE(setting.lines.size() == 1);
+    for (const std::string& option : removed) CHECK(setting.lines[0].find(option) == std::string::npos);
+    REQUIRE(setting.older.size() == 1);
+    CHECK(setting.older[0].lines[0].find("--draft-max 5") != std::string::npos);
+    CHECK(setting.older[0].lines[0].find("--spec-draft-n-max") == std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "ranges by batch come with what a server says of them, and with the form of versions without them") {
+  ServedPlan plan;
+  plan.gamma = 6;
+  const auto all_of = [](const ServerSetting& setting) {
+    std::string all;
+    for (const std::string& note : setting.notes) all += note;
+    return all;
+  };
+  CHECK(server_settings(plan)[0].notes.empty());
+  CHECK(server_settings(plan)[0].older.empty());
+  plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+  const std::vector<ServerSetting> settings = server_settings(plan);
+  CHECK(all_of(settings[0]).find("eagle3") != std::string::npos);
+  CHECK(all_of(settings[0]).find("data parallelism") != std::string::npos);
+  CHECK(settings[0].older[0].lines[0].find("per_batch_size") == std::string::npos);
+  CHECK(settings[2].lines[0].find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
+  CHECK(settings[2].older[0].lines[0].find("draft_len_schedule={1: 6, 9: 3, 41: 0}") != std::string::npos);
+  for (const ServerSetting& setting : settings) CHECK_FALSE(setting.check.empty());
+  CHECK(all_of(settings[2]).find("cannot switch drafting off") == std::string::npos);
+  plan.batches = {{1, 2, 0, 1}, {3, 8, 6, 1.2}, {9, 64, 0, 1}};
+  CHECK(all_of(server_settings(plan)[2]).find("cannot switch drafting off at batches 1 to 2,") !=
+        std::string::npos);
+}
+
+TEST_CASE("every option that is printed has its source") {
+  const auto known = [](const std::string& server, const std::string& option) {
+    return std::any_of(server_options().begin(), server_options().end(), [&](const ServerOption& one) {
+      return one.server == server && one.option == option && one.source.starts_with("https://") &&
+             !one.version.empty();
+    });
+  };
+  // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
+  const std::regex named(R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = )re");
+  int found = 0;
+  for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle,
+                                   DraftMethod::eagle3, DraftMethod::mtp, DraftMethod::medusa}) {
+    for (const bool ranges : {false, true}) {
+      ServedPlan plan;
+      plan.gamma = 6;
+      plan.method = method;
+      if (ranges) plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+      for (const ServerSetting& setting : server_settings(plan)) {
+        std::vector<std::string> lines = setting.lines;
+        for (const auto& form : setting.older)
+          lines.insert(lines.end(), form.lines.begin(), form.lines.end());
+        for (const std::string& line : lines) {
+          // Python's own way to start a module.
+          const std::string text = std::regex_replace(line, std::regex("python -m "), "");
+          for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at) {
+            std::string option;
+            for (std::size_t group = 1; group < at->size(); ++group) option += (*at)[group].str();
+            CAPTURE(setting.server);
+            CAPTURE(option);
+            CHECK(known(setting.server, option));
+            ++found;
+          }
+        }
+      }
+    }
+  }
+  CHECK(found > 60);
+}
+
+TEST_CASE("heads and modules get settings from the servers that have them") {
+  const auto servers = [](DraftMethod method) {
+    ServedPlan plan;
+    plan.method = method;
+    plan.gamma = 3;
+    plan.draft = "org/heads";
+    std::string names;
+    for (const ServerSetting& setting : server_settings(plan)) {
+      names += setting.server + " ";
+      // A module of the target has no file of its own; of the others the file is named.
+      const bool named = setting.lines[0].find("heads") != std::string::npos;
+      CHECK(named == (method != DraftMethod::mtp));
+      CHECK(setting.lines[0].find('3') != std::string::npos);
+    }
+    return names;
+  };
+  CHECK(servers(DraftMethod::eagle) == "vLLM SGLang ");
+  CHECK(servers(DraftMethod::eagle3) == "vLLM SGLang TensorRT-LLM llama.cpp ");
+  CHECK(servers(DraftMethod::mtp) == "vLLM SGLang TensorRT-LLM llama.cpp ");
+  CHECK(servers(DraftMethod::medusa) == "vLLM ");
+  CHECK_FALSE(draft_method_named("lookahead"));
+}

@@ -1,0 +1,312 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/kernel_lab/kernel_dry_run.hpp"
+#include "experiments/kernel_lab/kernel_report.hpp"
+#include "experiments/kernel_lab/kernel_suite.hpp"
+#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "experiments/kernel_lab/made_overlap.hpp"
+#include "experiments/page/cells.hpp"
+
+using namespace speclab;
+
+namespace {
+
+template <class Work>
+std::string usage_error_of(const Work& work) {
+  try {
+    work();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Numbers that no device gave: times grow with a method's place, so that ratios are known.
+BenchMeasurement invented_times(const BenchTask& task) {
+  BenchMeasurement measured;
+  double seconds = 1e-5;
+  const auto add = [&](const char* name) {
+    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, {}, {}});
+    measured.times.back().outcome.accepted = 2;
+    measured.times.back().outcome.rejecting = 0.8;
+    seconds *= 2;
+  };
+  for (const BenchMethod& method : task.methods) add(method.name);
+  for (const char* const name :
+       {ceiling::skip, ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
+    add(name);
+  }
+  return measured;
+}
+
+BenchTask task_at(const KernelPoint& point, bool flushed) {
+  BenchTask task;
+  task.shape = point;
+  task.methods = methods_for(point.workload, bench_methods());
+  task.flushed = flushed;
+  return task;
+}
+
+/// A report of the right shape, with invented numbers.
+KernelReport invented_report() {
+  KernelReport report;
+  report.version = "0";
+  report.machine = "none";
+  report.command = "a test";
+  report.device.name = "no device: invented numbers";
+  report.repetitions = 3;
+  KernelSweep sweep;
+  sweep.kind = SweepKind::given;
+  sweep.sizes = parse_sizes("1,4,128256;32,4,128256");
+  sweep.dtypes = {Dtype::bf16};
+  sweep.alphas = {0.7};
+  for (const KernelPoint& point : sweep_points(sweep)) {
+    for (const bool flushed : {false, true}) {
+      const BenchTask task = task_at(point, flushed);
+      for (VerificationRow& row : verification_rows(point, task, invented_times(task), {0.69, 0, 0, 0.31})) {
+        report.verification.push_back(std::move(row));
+      }
+    }
+  }
+  return report;
+}
+
+Json json_of(const KernelReport& report) {
+  Json json;
+  write(kernel_report_type(), report, json);
+  return json;
+}
+
+struct ScratchFile {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "speclab_bench_kernels_test.json";
+
+  explicit ScratchFile(const std::string& content) { std::ofstream(path) << content; }
+  ~ScratchFile() { std::filesystem::remove(path); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+};
+
+DryRunOptions full_dry_run() {
+  DryRunOptions options;
+  options.sweep.kind = SweepKind::full;
+  options.methods = parse_methods("--baselines", "all");
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("sizes, formats and alphas are read, or refused with what is allowed") {
+  const auto sizes = parse_sizes("32,4,128256;1,0,7");
+  REQUIRE(sizes.size() == 2);
+  CHECK(sizes[0].requests == 32);
+  CHECK(sizes[0].vocab == 128256);
+  CHECK(sizes[1].gamma == 0);
+  for (const char* const bad : {"", "32", "32,4", "32,4,128256,1", "32,4,128256;", "0,4,7", "1,257,7",
+                                "1,-1,7", "1,4,0", "1,4,3000000", "1,4,99999999999", "a,4,7", "1.0,4,7"}) {
+    CAPTURE(bad);
+    const std::string error = usage_error_of([&] { parse_sizes(bad); });
+    CHECK(error.find("expected requests,gamma,vocabulary, such as 32,4,128256") != std::string::npos);
+  }
+  CHECK(parse_dtypes("f16,bf16") == std::vector<Dtype>{Dtype::f16, Dtype::bf16});
+  CHECK(usage_error_of([] { parse_dtypes("bf17"); }).find("did you mean \"bf16\"") != std::string::npos);
+  CHECK(parse_alphas(".3,0.9") == std::vector<double>{0.3, 0.9});
+  for (const char* const bad : {"", "0", "1", ".7,", "nan", "0.7x"}) {
+    CAPTURE(bad);
+    CHECK(usage_error_of([&] { parse_alphas(bad); }).find("expected numbers from 0.05 to 0.99") !=
+          std::string::npos);
+  }
+  CHECK(parse_implementations("--baselines", "all").size() == implementations().size());
+  CHECK(parse_implementations("--baselines", "fused,fused").size() == 1);
+  CHECK(usage_error_of([] { parse_implementations("--baselines", "fusde"); }).find("\"fused\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("the sweeps have the sizes that they promise, once each") {
+  KernelSweep sweep;
+  const auto axes = sweep_points(sweep);
+  const auto count = [&](const auto& wanted) { return std::count_if(axes.begin(), axes.end(), wanted); };
+  CHECK(count([](const KernelPoint& p) { return p.requests == 256 && p.gamma == 16; }) == 2);
+  CHECK(count([](const KernelPoint& p) { return p.gamma == 4 && p.vocab == 128256 && p.alpha == 0.7; }) ==
+        18);
+  CHECK(count([](const KernelPoint& p) { return p.alpha == 0.3; }) == 2);
+  sweep.kind = SweepKind::full;
+  CHECK(sweep_points(sweep).size() == 9 * 5 * 4 * 2 * 3);
+  sweep.kind = SweepKind::axes;
+  sweep.alphas = {0.5};
+  for (const KernelPoint& point : sweep_points(sweep)) CHECK(point.alpha == 0.5);
+}
+
+TEST_CASE("a dry run checks every size of the full sweep") {
+  const DryRunReport report = kernel_dry_run(full_dry_run());
+  CHECK(report.points.size() == 9 * 5 * 4 * 2 * 3);
+  CHECK(report.problems == 0);
+  CHECK(report.left_out == 0);
+  for (const EmulatedRow& row : report.emulated) {
+    if (row.left_out) continue;
+    CAPTURE(row.method);
+    CHECK(row.different == 0);
+    CHECK(row.agreed >= 4);
+    CHECK(static_cast<double>(row.loaded_bytes) / row.counted_bytes > 0.5);
+  }
+  CHECK(kernel_page(report).sections.front().tables.size() == 2);
+}
+
+TEST_CASE("what does not fit is listed, and the bound follows the bandwidth") {
+  DryRunOptions options = full_dry_run();
+  options.sweep.kind = SweepKind::given;
+  options.sweep.sizes = parse_sizes("256,16,256000;1,1,1000");
+  options.sweep.dtypes = {Dtype::f32};
+  options.sweep.alphas = {0.7};
+  options.memory_gib = 8;
+  const DryRunReport small = kernel_dry_run(options);
+  CHECK(small.left_out == 1);
+  CHECK_FALSE(small.points[0].fits);
+  CHECK(small.points[1].fits);
+  options.bandwidth_gbs *= 2;
+  const DryRunReport fast = kernel_dry_run(options);
+  const auto bound = [](const DryRunReport& report) { return report.points[0].methods[0].bound_us; };
+  CHECK(bound(fast) == doctest::Approx(bound(small) / 2));
+  const MethodLayout& method = small.points[0].methods[0];
+  CHECK(bound(small) == doctest::Approx((method.bytes_read + method.bytes_written) / 4300e9 * 1e6));
+}
+
+TEST_CASE("launches beyond a device's limits are found") {
+  CHECK(launch_problems({.kernel = "k", .blocks = 7}).empty());
+  CHECK(launch_problems({.kernel = "k", .blocks = 0}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = std::int64_t{1} << 31}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .threads = 100}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .threads = 2048}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 9, .cluster = 2}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 16, .cluster = 16}).size() == 1);
+  CHECK(launch_problems({.kernel = "k", .blocks = 1, .dynamic_shared = 228 * 1024}).size() == 1);
+}
+
+TEST_CASE("noise is found at which target and draft overlap as wanted") {
+  for (const double alpha : {0.3, 0.7, 0.9}) {
+    MadeLogits how;
+    how.noise = noise_for_overlap(how, 20000, alpha);
+    const MadeDistributions distributions =
+        made_distributions(info_of(KernelWorkload::chains), how, 20000, Dtype::bf16, {});
+    // Other rows, and rounded: rows of 20,000 ids differ in their overlap by about a hundredth.
+    CHECK(std::abs(distributions.overlap - alpha) < 0.03);
+    CHECK(distributions.sigmoid_distance > 0);
+    CHECK(distributions.fused_distance > 0);
+    CHECK(distributions.fused_distance < 1e-6);
+    // Nearly everything is accepted, so that the draft's distribution is what comes out.
+    CHECK(distributions.sigmoid_distance == doctest::Approx(1 - distributions.overlap).epsilon(0.02));
+  }
+}
+
+TEST_CASE("rows of a measurement have their rates, shares and ratios") {
+  const KernelPoint point{{32, 4, 128256, Dtype::bf16}, 0.7};
+  const BenchTask task = task_at(point, true);
+  BenchMeasurement measured = invented_times(task);
+  measured.times.front().decisions = {4, 1, 2};
+  const std::vector<VerificationRow> rows =
+      verification_rows(point, task, measured, {0.69, 1e-7, 0.29, 0.31});
+  REQUIRE(rows.size() == measured.times.size());
+  const VerificationRow& fused = rows.front();
+  CHECK(fused.method == "fused");
+  CHECK(fused.median_us == doctest::Approx(20));
+  CHECK(fused.p99_us == doctest::Approx(30));
+  const Traffic traffic = traffic_of(Implementation::fused, shape_batch(point).batch, {2, 0.8});
+  CHECK(fused.gb_per_s == doctest::Approx(traffic.total() / 20e-6 / 1e9));
+  CHECK(fused.total_variation == 1e-7);
+  CHECK(fused.accepted == 2);
+  CHECK(fused.compared == 4);
+  CHECK(fused.different == 2);
+  const auto row_of = [&](const char* name) {
+    return *std::find_if(rows.begin(), rows.end(),
+                         [&](const VerificationRow& row) { return row.method == name; });
+  };
+  // The kernel's copy comes before the other and is faster here: it is the measure.
+  const VerificationRow copy = row_of(ceiling::copy);
+  CHECK(copy.of_copy == doctest::Approx(1));
+  CHECK(fused.of_copy == doctest::Approx(fused.gb_per_s / copy.gb_per_s));
+  CHECK(row_of(ceiling::skip).total_variation.value() == doctest::Approx(0.31));
+  CHECK(row_of(ceiling::skip).accepted == 4);
+  CHECK(row_of(ceiling::empty).kind == MethodKind::ceiling);
+  CHECK_FALSE(row_of(ceiling::empty).accepted);
+  CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);
+  CHECK(nearest_rank({4, 1, 3, 2}, 0.99) == 4);
+  CHECK(std::isnan(nearest_rank({}, 0.5)));
+}
+
+TEST_CASE("a result is drawn again from its file") {
+  const Json result = json_of(invented_report());
+  const ScratchFile file(result.dump());
+  const KernelReport read = read_kernel_report(file.path.string());
+  CHECK(json_of(read) == result);
+  CHECK(kernel_text(read).sections.front().tables.size() == 2);
+  CHECK(kernel_text(read, 3).sections.front().tables.front().rows.size() == 3);
+  CHECK(kernel_figures(read).size() == 4);
+  const std::string csv = kernel_csv(read);
+  CHECK(csv.starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(read.verification.size()) + 1);
+  const std::string table = kernel_markdown(read);
+  CHECK(table.find("| requests | fused |") != std::string::npos);
+  CHECK(table.find("| 32 | 20 |") != std::string::npos);
+  CHECK(table.find("no device: invented numbers") != std::string::npos);
+  const std::string page = html(kernel_page(read));
+  CHECK(page.find("no device: invented numbers") != std::string::npos);
+  CHECK(page.find("roofline-flushed") != std::string::npos);
+}
+
+TEST_CASE("the page begins with the fastest method at the largest size, and with what its decisions were") {
+  KernelReport report = invented_report();
+  // Invented times double from one method to the next, so that the first is the fastest everywhere.
+  const VerificationRow* expected = nullptr;
+  for (const VerificationRow& row : report.verification) {
+    if (row.requests == 32 && row.cache == CacheMode::flushed && row.method == "fused") expected = &row;
+  }
+  REQUIRE(expected != nullptr);
+  const std::string headline = kernel_page(report).headline;
+  CHECK(headline.starts_with(
+      "fused is the fastest at the largest size (B = 32, γ = 4, V = 128256, bf16, flushed cache): 20 µs"));
+  CHECK(headline.find(fmt::format("{} times as fast as the baseline",
+                                  digits_text(*expected->times_baseline, 3))) != std::string::npos);
+  CHECK(html(kernel_page(report)).find(headline.substr(0, 40)) != std::string::npos);
+  report.verification.front().compared = 8;
+  report.verification.front().different = 3;
+  CHECK(kernel_page(report).headline.find("8 requests were compared with the reference, and 3 differed") !=
+        std::string::npos);
+  report.verification.clear();
+  CHECK(kernel_page(report).headline.empty());
+}
+
+TEST_CASE("files that are no results are refused by name") {
+  const auto refused = [](const std::string& content) {
+    const ScratchFile file(content);
+    return usage_error_of([&] { read_kernel_report(file.path.string()); });
+  };
+  CHECK(refused("not JSON").find("not a result.json of \"speclab bench kernels\"") != std::string::npos);
+  CHECK(refused("[1]").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
+  CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
+  Json invalid = json_of(invented_report());
+  invalid["verification"][1].erase("median_us");
+  CHECK(refused(invalid.dump()).find("/verification/1/median_us: missing") != std::string::npos);
+  CHECK(usage_error_of([] { read_kernel_report("/no/such/file"); }).find("cannot be read") !=
+        std::string::npos);
+}
+
+TEST_CASE("what a device cannot run is left out") {
+  const auto all = parse_methods("--baselines", "all");
+  CHECK(runnable_on(90, all).size() == all.size());
+  const auto older = runnable_on(80, all);
+  // Those that launch clusters: of chains, and two of trees.
+  CHECK(older.size() == all.size() - 3);
+  for (const BenchMethod& method : older) CHECK(method.capability <= 80);
+}

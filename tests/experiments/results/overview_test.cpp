@@ -1,0 +1,82 @@
+#include "experiments/results/overview.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "experiments/results/result_section.hpp"
+#include "tests/experiments/run_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const Result& large_result() {
+  static const Result result = run_of(Json::parse(R"({"title": "Large", "experiment": "predict", "sweep": {
+    "/alpha": {"from": 0.1, "to": 0.9, "count": 300}, "/gamma": {"from": 1, "to": 9, "step": 1},
+    "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}})"))
+                                   .result;
+  return result;
+}
+
+HeldCells cells_of_result(const Result& result) { return {*result.config.experiment, result.cells}; }
+
+}  // namespace
+
+TEST_CASE("the tables of a large result are of all cells") {
+  const Result& result = large_result();
+  const Overview overview = overview_of(result, cells_of_result(result), "large");
+  // All cells, then one table an axis: 300 values of alpha in 20 rows.
+  REQUIRE(overview.tables.size() == 4);
+  const auto speedup =
+      std::find_if(overview.tables[0].rows.begin(), overview.tables[0].rows.end(),
+                   [](const auto& row) { return row[0].text == metric_label(Metric::speedup); });
+  REQUIRE(speedup != overview.tables[0].rows.end());
+  double least = 1e9;
+  double largest = 0;
+  double sum = 0;
+  std::map<std::string, std::pair<double, int>> by_gamma;
+  for (const CellResult& cell : result.cells) {
+    const double value = *value_of(cell.formula, Metric::speedup);
+    least = std::min(least, value);
+    largest = std::max(largest, value);
+    sum += value;
+    auto& [total, count] = by_gamma[cell.set[1].second->dump()];
+    total += value;
+    ++count;
+  }
+  CHECK((*speedup)[1].sort_key == doctest::Approx(least));
+  CHECK((*speedup)[2].sort_key == doctest::Approx(sum / 27000));
+  CHECK((*speedup)[3].sort_key == doctest::Approx(largest));
+  CHECK(overview.tables[1].rows.size() == 20);
+  REQUIRE(overview.tables[2].rows.size() == 9);
+  const auto& columns = overview.tables[2].columns;
+  const auto at = std::find(columns.begin(), columns.end(), metric_label(Metric::speedup)) - columns.begin();
+  for (const auto& row : overview.tables[2].rows) {
+    const auto& [total, count] = by_gamma.at(row[0].text);
+    CHECK(row[static_cast<std::size_t>(at)].sort_key == doctest::Approx(total / count));
+  }
+}
+
+TEST_CASE("a page of a large result shows cells at equal distances, both ends of each axis among them") {
+  const Result& result = large_result();
+  const Overview overview = overview_of(result, cells_of_result(result), "large");
+  CHECK(overview.sample.cells.size() <= 3000);
+  CHECK(overview.sample.cells.size() > 2000);
+  CHECK(overview.sample.cells.front().label == result.cells.front().label);
+  CHECK(overview.sample.cells.back().label == result.cells.back().label);
+  std::map<std::string, int> values;
+  for (const CellResult& cell : overview.sample.cells) {
+    for (const auto& [path, value] : cell.set) ++values[path + value->dump()];
+  }
+  // A grid again: each value of an axis stands in as many cells.
+  for (const auto& [value, count] : values) {
+    if (value.starts_with("/gamma")) CHECK(count == static_cast<int>(overview.sample.cells.size() / 9));
+  }
+  const Section section = result_section(result, cells_of_result(result), {}, "large", "speclab ...");
+  const std::string page = html({"Large", "", {}, {section}});
+  CHECK(page.size() < 1'000'000);
+  CHECK(page.find("27,000 cells are more than a page can show") != std::string::npos);
+}

@@ -1,0 +1,288 @@
+// The experiment "compare": what it refuses, what its numbers are, and that threads change nothing.
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/random/philox.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/studies/compare/compare.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/run_of.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// Sixty documents of words that follow one another in runs, so that there is something to learn and to copy.
+std::string made_documents() {
+  const std::vector<std::string> words{"the",  "sea",  "was",   "calm", "and",
+                                       "dark", "ship", "slept", ".",    "all"};
+  std::string text;
+  for (std::uint32_t document = 0; document < 60; ++document) {
+    Philox stream(3, Site{document, 0, Draw{Use::world, 5}});
+    std::size_t at = stream() % words.size();
+    for (int i = 0; i < 90; ++i) {
+      text += words[at] + " ";
+      at = stream() % 4 == 0 ? stream() % words.size() : (at + 1) % words.size();
+    }
+    text += "\f\n";
+  }
+  return text;
+}
+
+Json config_on(const TempFile& text) {
+  Json config = parse_json(R"({
+    "title": "test", "experiment": "compare", "seed": 5,
+    "compare": {
+      "tasks": [
+        {"name": "model", "corpus": {"hold_out": 4}, "target": {"kind": "ngram", "order": 3},
+         "sequences": 10, "tokens": 60, "prompt_tokens": 10},
+        {"name": "text", "corpus": {"hold_out": 4}, "sequences": 12, "tokens": 60, "prompt_tokens": 10}],
+      "drafters": [
+        {"kind": "model", "name": "bigram", "model": {"kind": "bigram"}, "c": 0.1},
+        {"kind": "model", "name": "itself", "model": {"kind": "ngram", "order": 3}, "c": 0.1},
+        {"kind": "lookup", "rule": {"kind": "greedy"}},
+        {"kind": "lookahead", "window": 3, "ngram": 3},
+        {"kind": "hierarchical", "middle": {"kind": "bigram"}, "c": 0.2,
+         "inner": {"kind": "model", "model": {"kind": "unigram"}, "c": 0.05}}],
+      "gammas": [1, 4],
+      "policies": [{"kind": "fixed", "name": "four", "gamma": 4}, {"kind": "heuristic"}, {"kind": "upper-bound"}],
+      "batches": 6}
+  })");
+  for (Json& task : config["compare"]["tasks"]) task["corpus"]["file"] = text.path().string();
+  return config;
+}
+
+Result run(const Json& config) { return run_of(config).result; }
+
+const CellResult& cell_of(const Result& result, const std::string& label) {
+  for (const CellResult& cell : result.cells) {
+    if (cell.label == label) return cell;
+  }
+  FAIL("no cell ", label);
+  return result.cells.front();
+}
+
+const PolicyResult& policy_of(const CellResult& cell, const std::string& name) {
+  for (const PolicyResult& policy : own<CompareResult>(cell).policies) {
+    if (policy.name == name) return policy;
+  }
+  FAIL("no policy ", name);
+  return own<CompareResult>(cell).policies.front();
+}
+
+double value(const CellResult& cell, Metric metric) { return find(cell.simulated, metric)->estimate; }
+
+}  // namespace
+
+TEST_CASE("a cell for each task and drafter, the same bytes at one thread and at many") {
+  const TempFile text(made_documents());
+  const Json config = config_on(text);
+  const Result result = run(config);
+  CHECK(result.cells.size() == 10);
+  CHECK(!result.partial);
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  CHECK(result_json(run(config)).dump() == result_json(result).dump());
+}
+
+TEST_CASE("a result reads back as it was written") {
+  const TempFile text(made_documents());
+  const Json written = result_json(run(config_on(text)));
+  CHECK(result_json(read_result(written)).dump() == written.dump());
+}
+
+TEST_CASE("a draft that is the target: all is accepted, and the speedup is Theorem 3.8 at alpha = 1") {
+  const TempFile text(made_documents());
+  const Result result = run(config_on(text));
+  const CellResult& cell = cell_of(result, "model: itself");
+  const auto& comparison = own<CompareResult>(cell);
+  CHECK(value(cell, Metric::alpha_overlap) == doctest::Approx(1).epsilon(1e-9));
+  CHECK(value(cell, Metric::alpha_examined) == 1.0);
+  CHECK(comparison.best_gamma == 4);
+  CHECK(value(cell, Metric::tokens_per_target_step) == 5.0);
+  CHECK(value(cell, Metric::speedup) == doctest::Approx(5 / 1.4));
+  CHECK(comparison.proposes->estimate == 1.0);
+  CHECK(comparison.gammas[0].speedup->estimate == doctest::Approx(2 / 1.1));
+}
+
+TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper bound is never slower") {
+  const TempFile text(made_documents());
+  const Result result = run(config_on(text));
+  for (const CellResult& cell : result.cells) {
+    const auto& comparison = own<CompareResult>(cell);
+    if (!comparison.ran()) continue;
+    INFO(cell.label);
+    const PolicyResult& four = policy_of(cell, "four");
+    const double best = value(cell, Metric::speedup);
+    if (comparison.best_gamma == 4) {
+      CHECK(four.gain->estimate == 0);
+      CHECK_FALSE(four.gain->bounded());  // of other sequences that says nothing
+    }
+    CHECK(four.speedup->estimate == comparison.gammas[1].speedup->estimate);
+    CHECK(four.speedup->low == comparison.gammas[1].speedup->low);
+    CHECK(four.gain->estimate == doctest::Approx(four.speedup->estimate - best).epsilon(1e-9));
+    if (*set_value(cell, "drafter") == "hierarchical") {
+      CHECK(comparison.policies.size() == 2);
+      continue;
+    }
+    const PolicyResult& bound = policy_of(cell, "upper-bound");
+    CHECK(bound.speedup->estimate >= best);
+    CHECK(bound.speedup_drafting_free->estimate >= bound.speedup->estimate);
+  }
+}
+
+TEST_CASE("a difference that was the same in all sequences is no verdict: its error is not known") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["policies"] = parse_json(R"([{"kind": "fixed", "name": "one", "gamma": 1}])");
+  const Result result = run(config);
+  // All is accepted, so that every sequence loses the same by γ = 1; with the bigram as draft they differ.
+  const PolicyResult& same = policy_of(cell_of(result, "model: itself"), "one");
+  CHECK(same.gain->estimate < 0);
+  CHECK_FALSE(same.gain->bounded());
+  Json written;
+  write(described<Interval>(), *same.gain, written);
+  CHECK(written.at("low").is_null());
+  CHECK(interval_text(*same.gain).ends_with("± ?"));
+  // What lies between 0 and 1, or cannot exceed its γ, has bounds that do not either, and never none.
+  const auto& itself = own<CompareResult>(cell_of(result, "model: itself"));
+  CHECK(itself.gammas[1].speedup->judges());
+  CHECK(itself.gammas[1].speedup->high <= doctest::Approx(5 / 1.4));
+  CHECK(itself.proposes->judges());
+  CHECK(itself.proposes->high == 1);
+  const auto tables = compare_tables(result, {}, "id");
+  const auto policies = std::find_if(tables.begin(), tables.end(), [](const Table& table) {
+    return table.caption == "Speedup by γ policy";
+  });
+  REQUIRE(policies != tables.end());
+  const auto marked = [&](const std::string& drafter) {
+    for (const auto& row : policies->rows) {
+      if (row[0].text == "model" && row[1].text == drafter) return row[3].text.find("▼") != std::string::npos;
+    }
+    FAIL("no row ", drafter);
+    return false;
+  };
+  CHECK_FALSE(marked("itself"));
+  const std::optional<Interval>& differing = policy_of(cell_of(result, "model: bigram"), "one").gain;
+  CHECK(marked("bigram") == (differing->high < 0));
+}
+
+TEST_CASE("a text is no model: what needs one says so, and its alpha is the share of tokens foretold") {
+  const TempFile text(made_documents());
+  const Result result = run(config_on(text));
+  const CellResult& none = cell_of(result, "text: lookahead");
+  CHECK(own<CompareResult>(none).unsupported_reason == "needs a target that can be asked about guesses");
+  CHECK(none.simulated.empty());
+  const CellResult& lookup = cell_of(result, "text: lookup");
+  CHECK(value(lookup, Metric::alpha_overlap) <= own<CompareResult>(lookup).proposes->estimate);
+  CHECK(value(lookup, Metric::alpha_overlap) > 0.3);
+  // All of it is in the tables, and the figures hold every cell that ran.
+  const auto tables = compare_tables(result, {}, "id");
+  CHECK(tables.front().rows.size() == 10);
+  CHECK(tables.front().note.find("text: lookahead: needs a target") != std::string::npos);
+  // Whoever is fastest at the largest gamma may be faster beyond it.
+  for (const CellResult& cell : result.cells) {
+    const auto& comparison = own<CompareResult>(cell);
+    if (!comparison.ran()) continue;
+    const bool warned =
+        tables.front().note.substr(0, tables.front().note.find('\n')).find(cell.label) != std::string::npos;
+    CHECK(warned == (comparison.best_gamma == comparison.gammas.back().gamma));
+  }
+  CHECK(compare_figures(result, {}).size() == 3);
+  // Two gammas and three policies each, of nine cells; no upper bound over the two hierarchies. And a header.
+  const std::string lines = compare_csv(result, {});
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 9 * 5 - 2 + 1);
+  CHECK(lines.starts_with(
+      "cell,label,task,drafter,policy,kind,speedup,speedup_low,speedup_high,speedup_drafting_free"));
+}
+
+TEST_CASE("a mixture with a target needs one that is a model") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["drafters"] = parse_json(
+      R"([{"kind": "model", "model": {"kind": "mixture", "base": "target", "other": {"kind": "bigram"}, "epsilon": 0.2}}])");
+  const Result result = run(config);
+  CHECK(own<CompareResult>(cell_of(result, "model: model")).ran());
+  CHECK(!own<CompareResult>(cell_of(result, "text: model")).ran());
+}
+
+TEST_CASE("some drafters on some tasks: the same cells as of all") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  const Result all = run_of(config).result;
+  config["compare"]["only_tasks"] = Json::array({"text"});
+  config["compare"]["only_drafters"] = Json::array({"bigram", "lookahead"});
+  const Result some = run_of(config).result;
+  REQUIRE(some.cells.size() == 2);
+  for (const CellResult& cell : some.cells) {
+    const auto same = std::find_if(all.cells.begin(), all.cells.end(),
+                                   [&](const CellResult& other) { return other.label == cell.label; });
+    REQUIRE(same != all.cells.end());
+    CHECK(cell_json(*all.config.experiment, cell) == cell_json(*all.config.experiment, *same));
+  }
+  config["compare"]["only_tasks"] = Json::array({"texts"});
+  const std::string error = config_error_of([&] { run_of(config); });
+  CHECK(error.find("/compare/only_tasks/0") != std::string::npos);
+  CHECK(error.find("\"text\"") != std::string::npos);
+}
+
+TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") {
+  const TempFile text(made_documents());
+  const Json config = config_on(text);
+  const Json whole = result_json(run(config));
+  std::atomic<std::uint64_t> done{0};  // told by worker threads
+  const Result part = run_config(read_config(config), [&](std::uint64_t total) {
+                        return Control{.stop = [&done, total] { return done > total / 2; },
+                                       .progress = [&done](std::uint64_t steps) { done += steps; }};
+                      }).result;
+  CHECK(part.partial);
+  CHECK(part.cells.front().own != nullptr);
+  CHECK(part.cells.back().partial);
+  // Rows without numbers say why.
+  const Table table = compare_tables(part, {}, "id").front();
+  CHECK(table.rows.back()[2].text == "interrupted");
+  CHECK(table.note.starts_with("Interrupted"));
+  CHECK(table.note.find(part.cells.back().label) == std::string::npos);  // not a line for every cell
+  const Result none = run_config(read_config(config), [&](std::uint64_t) {
+                        return Control{.stop = [] { return true; }};
+                      }).result;
+  CHECK(compare_tables(none, {}, "id").front().note.starts_with("Interrupted"));
+  CHECK(compare_headline(none, {}).starts_with("Interrupted"));
+  const Result resumed =
+      run_config(
+          read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))
+          .result;
+  CHECK(result_json(resumed).dump() == whole.dump());
+}
+
+TEST_CASE("what compare refuses") {
+  const TempFile text(made_documents());
+  const auto error = [&](const std::string& path, const Json& value) {
+    Json config = config_on(text);
+    config[Json::json_pointer(path)] = value;
+    return config_error_of([&] { run(config); });
+  };
+  CHECK(error("/compare/drafters/1/name", "bigram").find("\"bigram\" is the name of entry 0, too") !=
+        std::string::npos);
+  CHECK(error("/compare/tasks/0/corpus/hold_out", 0).find("some must be held out") != std::string::npos);
+  CHECK(error("/compare/tasks/0/corpus/hold_out", 1).find("1 holds out everything") != std::string::npos);
+  CHECK(error("/compare/tasks/0/prompt_tokens", 500).find("0 of 15 held-out documents suit the prompt") !=
+        std::string::npos);
+  CHECK(error("/compare/tasks/0/prompt_until", "the sea").find("is 2 tokens") != std::string::npos);
+  CHECK(error("/compare/drafters/0/rule", Json{{"kind", "recursive"}}).find("several sequences at once") !=
+        std::string::npos);
+  CHECK(error("/compare/drafters/4/inner/rule", Json{{"kind", "match"}}).find("only the target's rule") !=
+        std::string::npos);
+  CHECK(error("/compare/drafters/0/model", Json{{"kind", "uniform"}, {"vocab", 3}}).find("vocabulary of 3") !=
+        std::string::npos);
+  CHECK(error("/compare/policies/2/kind", "oracel").find("unknown gamma policy") != std::string::npos);
+  CHECK(error("/compare/tasks/0/corpus/file", "data/no_such_text.txt").find("scripts/setup.sh tasks") !=
+        std::string::npos);
+}

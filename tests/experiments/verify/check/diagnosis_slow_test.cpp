@@ -1,0 +1,101 @@
+// Sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
+#include "experiments/verify/check/diagnosis.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/sequences.hpp"
+#include "tests/experiments/rule_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+constexpr int drafted = 2;
+constexpr int length = 3;
+
+/// The pair of mutants_slow_test.cpp.
+Setup diagnosed_setup(const std::string& rule) {
+  ModelFactory factory;
+  return build_setup(
+      read_config({{"title", "diagnosis"},
+                   {"seed", 23},
+                   {"models",
+                    {{"target", {{"kind", "table"}, {"rows", {{5, 3, 2}, {1, 4, 5}, {0, 6, 4}}}}},
+                     {"draft", {{"kind", "table"}, {"rows", {{1, 3, 6}, {4, 4, 2}, {3, 3, 4}}}}}}},
+                   {"rule", {{"kind", rule}}},
+                   {"gamma", drafted}}),
+      factory);
+}
+
+std::vector<LikelihoodFit> diagnosis_of(const std::string& rule) {
+  const Setup setup = diagnosed_setup(rule);
+  SimulationSize simulation = setup.simulation;
+  simulation.trials = 100000;
+  const std::vector<Token> samples = speculative_sequences(setup.target, setup.draft, setup.rule.sampled,
+                                                           drafted, simulation, length, Control{});
+  return diagnose(setup, drafted, length, samples, Control{});
+}
+
+}  // namespace
+
+TEST_CASE("planted faults are named") {
+  int named = 0;
+  int planted = 0;
+  for (const std::string& rule : rule_family().names()) {
+    // A comparison that is wrong by 2^-24 shows in no sample of this size.
+    if (!rule.starts_with("fault-") || rule == "fault-closed-comparison") continue;
+    CAPTURE(rule);
+    ++planted;
+    const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
+    REQUIRE(!fits.empty());
+    CHECK(fits.front().name != "target");
+    const auto& also = fits.front().also;
+    named += fits.front().name == rule || std::find(also.begin(), also.end(), rule) != also.end() ? 1 : 0;
+  }
+  CHECK(planted == 11);
+  CHECK(named >= 10);
+}
+
+TEST_CASE("laws that the sequences cannot tell apart are listed together") {
+  // With their default parameters these accept every token of this draft, as the planted fault does.
+  const std::vector<LikelihoodFit> fits = diagnosis_of("fault-accept-all");
+  REQUIRE(!fits.empty());
+  std::vector<std::string> likeliest = fits.front().also;
+  likeliest.push_back(fits.front().name);
+  CHECK(std::count(likeliest.begin(), likeliest.end(), "fault-accept-all") == 1);
+  const std::string words = terminal(diagnosis_text(fits, 1e-6));
+  for (const std::string& name : likeliest) CHECK(words.find(name) != std::string::npos);
+  // Every rule stands once, and lossless ones under the target's name.
+  std::vector<std::string> all;
+  for (const LikelihoodFit& fit : fits) {
+    all.push_back(fit.name);
+    all.insert(all.end(), fit.also.begin(), fit.also.end());
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+  CHECK(std::find(all.begin(), all.end(), "token") == all.end());
+}
+
+TEST_CASE("sequences of lossless rules are the target's") {
+  for (const char* rule : {"token", "block", "gumbel", "tree"}) {
+    CAPTURE(rule);
+    const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
+    REQUIRE(!fits.empty());
+    // Nearly lossless rules may fit by chance, but not by much: twice the gain is chi-squared.
+    const auto target =
+        std::find_if(fits.begin(), fits.end(), [](const auto& fit) { return fit.name == "target"; });
+    REQUIRE(target != fits.end());
+    CHECK(fits.front().log_likelihood - target->log_likelihood < 15);
+    CHECK(target->impossible == 0);
+  }
+}
+
+TEST_CASE("without an exact distribution there is no diagnosis") {
+  const Setup setup = diagnosed_setup("token");
+  CHECK(diagnose(setup, drafted, 12, std::vector<Token>(12), Control{}).empty());
+}

@@ -1,0 +1,166 @@
+#include "experiments/verify/prove/proof.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+
+#include "experiments/run/config.hpp"
+#include "experiments/verify/prove/proof_task.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/rule_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+ProofTask golden(const std::string& rule, int gamma = 1) {
+  ProofTask task;
+  task.target = parse_rows(".5,.3,.2", "--target");
+  task.draft = parse_rows(".1,.3,.6", "--draft");
+  task.rule = rule_of(rule);
+  task.gamma = gamma;
+  return task;
+}
+
+ProofTask from_config(const std::string& target, const std::string& draft) {
+  return proof_task(read_config(parse_json(R"({"title": "t", "models": {"target": )" + target +
+                                           R"(, "draft": )" + draft + R"(}, "gamma": 2})")));
+}
+
+std::string fraction(const ProofNumber& number) { return std::get<std::string>(number); }
+
+}  // namespace
+
+TEST_CASE("numbers as people write them") {
+  CHECK(parse_rational(".5") == Rational(1, 2));
+  CHECK(parse_rational("0.25") == Rational(1, 4));
+  CHECK(parse_rational("010") == Rational(10));
+  CHECK(parse_rational("1/3") == Rational(1, 3));
+  CHECK(parse_rational("2e-3") == Rational(1, 500));
+  CHECK(parse_rational("1.5E2") == Rational(150));
+  CHECK(parse_rational("0") == Rational(0));
+  CHECK(parse_rational("0.0") == Rational(0));
+  for (const char* bad :
+       {"", ".", "-1", "1/0", "a", "1/", "/2", "1e", "1e9999", "1.2.3", "0x1", "inf", "nan"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_rational(bad).has_value());
+  }
+}
+
+TEST_CASE("rows are normalised, and errors name the option and the word") {
+  CHECK(parse_rows("1,2", "--target") == ExactRows{{Rational(1, 3), Rational(2, 3)}});
+  CHECK(parse_rows("1,1; 0,1", "--target").size() == 2);
+  for (const char* bad : {"", "1,x", "1,1;1", "0,0", "1,1;1,1;1,1", "1,,1"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS(parse_rows(bad, "--target"), doctest::Contains("--target"), UsageError);
+  }
+}
+
+TEST_CASE("golden vector: fractions when exact, the same numbers to 1e-12 otherwise") {
+  for (const auto& [rule, acceptance, tv] :
+       {std::tuple{R"({"kind": "token"})", "3/5", "0"},
+        {R"({"kind": "match"})", "13/50", "0"},
+        {R"({"kind": "rejection"})", "1/5", "0"},
+        {R"({"kind": "gumbel"})", "18/35", "0"},
+        {R"({"kind": "recursive", "drafts": 2})", "16/25", "0"},
+        {R"({"kind": "without-replacement", "drafts": 2})", "7/10", "0"},
+        {R"({"kind": "recursive", "drafts": 3})", "169/250", "0"},
+        {R"({"kind": "without-replacement", "drafts": 3})", "1", "0"},
+        {R"({"kind": "lenient", "lenience": 0.5})", "4/5", "1/5"},
+        {R"({"kind": "lenient", "lenience": 0.5, "residual": "literal"})", "4/5", "1/4"},
+        {R"({"kind": "lenient", "lenience": 0.5, "residual": "target"})", "4/5", "3/10"}}) {
+    CAPTURE(rule);
+    const Proof exact = prove(golden(rule), Arithmetic::rational);
+    CHECK(fraction(exact.acceptance) == acceptance);
+    CHECK(fraction(exact.tv) == tv);
+    CHECK(exact.lossless == (std::string(tv) == "0"));
+    CHECK(exact.counterexample.has_value() != exact.lossless);
+    CHECK(exact.arithmetic == Arithmetic::rational);
+    const Proof rounded = prove(golden(rule), Arithmetic::floating_point);
+    CHECK(rounded.lossless == exact.lossless);
+    const auto near = [](const ProofNumber& a, const ProofNumber& b) {
+      return std::abs(as_double(a) - as_double(b)) < 1e-12;
+    };
+    CHECK(near(rounded.acceptance, exact.acceptance));
+    CHECK(near(rounded.tv, exact.tv));
+    CHECK(near(rounded.expected_accepted, exact.expected_accepted));
+    CHECK(near(rounded.expected_emitted, exact.expected_emitted));
+    CHECK(near(rounded.rejection, exact.rejection));
+    CHECK(near(*rounded.optimal_transport_bound, *exact.optimal_transport_bound));
+  }
+}
+
+TEST_CASE("a proof as JSON: fractions as text, former rule names understood") {
+  Json json;
+  write(described<Proof>(), prove(golden(R"({"kind": "token"})"), Arithmetic::rational), json);
+  CHECK(json.at("rule").at("kind") == "token");
+  CHECK(json.at("optimal_transport_bound") == "3/5");
+  CHECK(json.at("distribution").at("0,0") == "1/4");
+  CHECK(json.at("target_distribution").at("0,0") == "1/4");
+  CHECK_FALSE(json.contains("counterexample"));
+  CHECK(json.at("arithmetic") == "rational");
+}
+
+TEST_CASE(
+    "configs: written decimals are exact, mixtures of them too, computed rows are the doubles they are") {
+  const ProofTask written =
+      from_config(R"({"kind": "table", "rows": [[0.1, 0.9]]})",
+                  R"({"kind": "mixture", "epsilon": 0.3, "other": {"kind": "uniform"}})");
+  CHECK(written.target == ExactRows{{Rational(1, 10), Rational(9, 10)}});
+  CHECK(written.draft == ExactRows{{Rational(22, 100), Rational(78, 100)}});
+  CHECK(prove(written, Arithmetic::rational).lossless);
+  const ProofTask computed = from_config(R"({"kind": "zipf", "vocab": 3})", R"({"kind": "uniform"})");
+  Rational total(0);
+  for (const Rational& probability : computed.target.front()) total += probability;
+  CHECK(total == 1);
+  CHECK(prove(computed, Arithmetic::rational).lossless);
+  CHECK(config_error_of([] {
+          from_config(R"({"kind": "uniform", "vocab": 4})",
+                      R"({"kind": "cached", "base": {"kind": "uniform"}})");
+        }).find("/models/draft") == 0);
+}
+
+TEST_CASE("rows that are alike in every context: a rule must be lossless on rows made from them as well") {
+  ProofTask task = golden(R"({"kind": "token"})", 2);
+  CHECK(prove(task, Arithmetic::rational).rows == ProvedRows::also_made);
+  task.rule = rule_of(R"({"kind": "fault-late-context"})");
+  for (const Arithmetic arithmetic : {Arithmetic::rational, Arithmetic::floating_point}) {
+    const Proof late = prove(task, arithmetic);
+    CHECK_FALSE(late.lossless);
+    CHECK(late.rows == ProvedRows::made);
+    CHECK(late.target.value().size() == 3);
+    CHECK(late.draft.value().size() == 3);
+  }
+  // The printed rows are those of the numbers: given again, they find the same.
+  const Proof made = prove(task, Arithmetic::rational);
+  const auto rows_text = [](const std::vector<std::vector<ProofNumber>>& rows) {
+    std::string text;
+    for (const auto& row : rows) {
+      if (!text.empty()) text += ';';
+      for (std::size_t id = 0; id < row.size(); ++id) text += (id > 0 ? "," : "") + fraction(row[id]);
+    }
+    return text;
+  };
+  task.target = parse_rows(rows_text(*made.target), "--target");
+  task.draft = parse_rows(rows_text(*made.draft), "--draft");
+  const Proof again = prove(task, Arithmetic::rational);
+  CHECK(again.rows == ProvedRows::given);
+  CHECK(fraction(again.tv) == fraction(made.tv));
+  CHECK(again.target == made.target);
+  // A point at token 0 stays there.
+  task.target = parse_rows("1,0,0", "--target");
+  task.draft = parse_rows(".1,.3,.6", "--draft");
+  CHECK(prove(task, Arithmetic::rational).rows == ProvedRows::alike);
+  task.rule = rule_of(R"({"kind": "fault-accept-all"})");
+  CHECK(prove(task, Arithmetic::rational).rows == ProvedRows::given);
+}
+
+TEST_CASE("what exceeds the limit is refused with the count") {
+  const ProofTask large = golden(R"({"kind": "tree", "drafts": 3})", 3);
+  CHECK_THROWS_WITH_AS(check_branches(large, Arithmetic::rational, 1e6), doctest::Contains("branches"),
+                       ConfigError);
+  check_branches(golden(R"({"kind": "token"})"), Arithmetic::rational, 1e6);
+}

@@ -1,0 +1,57 @@
+#include "experiments/verify/prove/survey.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/experiments/rule_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Json json_of(const Survey& survey) {
+  Json json;
+  write(described<Survey>(), survey, json);
+  return json;
+}
+
+}  // namespace
+
+TEST_CASE("the branch bound holds") {
+  for (const SurveyTask& survey : survey_tasks()) {
+    for (std::uint32_t number = 0; number < 12; ++number) {
+      const ProofTask task = survey_instance(survey, 3, number);
+      CAPTURE(survey.rule->label);
+      CAPTURE(number);
+      CHECK(static_cast<double>(prove(task, Arithmetic::floating_point).branches) <= branch_bound(task));
+    }
+  }
+}
+
+TEST_CASE("a survey: every rule as expected, and the same twice") {
+  const Survey survey = prove_all(8, 1, Control{});
+  CHECK(survey.as_expected);
+  CHECK(survey.rules.size() == survey_tasks().size());
+  CHECK(json_of(survey) == json_of(prove_all(8, 1, Control{})));
+  for (const SurveyRow& row : survey.rules) {
+    CAPTURE(row.rule);
+    if (row.expected == ExpectedLossless::always) {
+      CHECK(std::get<std::string>(row.worst_tv) == "0");
+      CHECK(row.mean_acceptance <= row.mean_optimal_transport_bound + 1e-12);
+    } else if (row.expected == ExpectedLossless::never) {
+      CHECK(row.counterexample.has_value());
+    }
+  }
+}
+
+TEST_CASE("a fault that claims to be lossless is refuted") {
+  const RuleConfig fault = rule_named("fault-resample-target");
+  const SurveyedRule claim{.label = "liar", .parameters = [&](std::int32_t) { return fault.parameters; }};
+  const SurveyTask liar{&fault.entry(), &claim};
+  bool refuted = false;
+  for (std::uint32_t number = 0; number < 8; ++number) {
+    refuted = refuted || !prove(survey_instance(liar, 1, number), Arithmetic::rational).lossless;
+  }
+  CHECK(refuted);
+}
