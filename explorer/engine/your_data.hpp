@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/planning.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
 #include "explorer/engine/record.hpp"
 #include "explorer/engine/your_recording.hpp"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/recording/recording_format.hpp"
 #include "experiments/advisor/recording_plan.hpp"
+#include "experiments/recording/recording_format.hpp"
 #include "explorer/engine/record.hpp"
 
 namespace speclab::explorer {

@@ -18,10 +18,10 @@
 #include "experiments/run/csv_values.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/verify/check/equality_test.hpp"
+#include "experiments/verify/exact/exact_analysis.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "experiments/run/config.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 
 namespace speclab::python {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/config.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/json_io.hpp"
-#include "experiments/run/journal.hpp"
 #include "experiments/results/result_files.hpp"
+#include "experiments/run/journal.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
