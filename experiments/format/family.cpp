@@ -54,7 +54,7 @@ class FamilyType final : public Type {
     }
     own.refuse_unknown(json, path, others);
     if (family_.common() != nullptr) family_.common()->read_fields(json, path, access_.common(value));
-    std::shared_ptr<void> parameters = own.make();
+    std::shared_ptr<void> parameters = own.make().address();
     own.read_fields(json, path, parameters.get());
     SelectedKind& selected = access_.selected(value);
     selected.kind = &kind;

@@ -157,7 +157,7 @@ template <class Entry>
 Selected<Entry> selected(const Entry& entry) {
   Selected<Entry> made;
   made.kind = &entry;
-  made.parameters = entry.parameters->object()->make();
+  made.parameters = entry.parameters->object()->make().address();
   return made;
 }
 

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/format/any_struct.hpp"
 #include "experiments/format/type.hpp"
 
 namespace speclab {
@@ -52,7 +53,7 @@ struct Field {
 class ObjectType final : public Type {
  public:
   ObjectType(std::string_view name, std::string_view sentence, std::vector<Field> fields,
-             std::shared_ptr<void> (*make)());
+             AnyStruct (*make)());
 
   void read(const Json& json, const std::string& path, void* value) const override;
   void write(const void* value, Json& json) const override;
@@ -67,7 +68,7 @@ class ObjectType final : public Type {
   const std::string& sentence() const { return sentence_; }
   const std::vector<Field>& fields() const { return fields_; }
   /// A new object with every default.
-  std::shared_ptr<void> make() const { return make_(); }
+  AnyStruct make() const { return make_(); }
   /// The default of a field, null when it has none.
   Json fallback(const Field& field) const;
 
@@ -82,7 +83,7 @@ class ObjectType final : public Type {
   std::string name_;
   std::string sentence_;
   std::vector<Field> fields_;
-  std::shared_ptr<void> (*make_)();
+  AnyStruct (*make_)();
 };
 
 }  // namespace speclab
@@ -170,7 +171,7 @@ TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access,
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
 TypePtr map_type(TypePtr element, MapAccess access);
 TypePtr object_type(std::string_view name, std::string_view sentence, std::vector<Field> fields,
-                    std::shared_ptr<void> (*make)());
+                    AnyStruct (*make)());
 
 }  // namespace detail
 
@@ -315,7 +316,7 @@ Field formerly(Field field, std::initializer_list<std::string_view> aliases);
 template <class T>
 Typed<T> object(std::string_view name, std::string_view sentence, std::vector<Field> fields) {
   return {detail::object_type(name, sentence, std::move(fields),
-                              []() -> std::shared_ptr<void> { return std::make_shared<T>(); })};
+                              []() -> AnyStruct { return std::make_shared<T>(); })};
 }
 
 /// The fields of a base struct, as fields of S.

@@ -69,12 +69,12 @@ std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second) {
 }
 
 TypePtr detail::object_type(std::string_view name, std::string_view sentence, std::vector<Field> fields,
-                            std::shared_ptr<void> (*make)()) {
+                            AnyStruct (*make)()) {
   return std::make_shared<const ObjectType>(name, sentence, std::move(fields), make);
 }
 
 ObjectType::ObjectType(std::string_view name, std::string_view sentence, std::vector<Field> fields,
-                       std::shared_ptr<void> (*made)())
+                       AnyStruct (*made)())
     : name_(name), sentence_(sentence), fields_(std::move(fields)), make_(made) {}
 
 void ObjectType::refuse_unknown(const Json& json, const std::string& path,
@@ -120,8 +120,8 @@ std::string ObjectType::words() const { return fmt::format("an object ({})", nam
 Json ObjectType::fallback(const Field& field) const {
   Json json;
   if (field.required) return json;
-  const std::shared_ptr<void> made = make();
-  if (const void* held = field.at(made.get())) field.type->write(held, json);
+  const AnyStruct made = make();
+  if (const void* held = field.at(made.address().get())) field.type->write(held, json);
   return json;
 }
 

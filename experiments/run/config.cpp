@@ -183,10 +183,12 @@ Field section_field(const SectionKind& section) {
   field.at = [key = section.key](void* config) -> void* {
     auto& sections = static_cast<Config*>(config)->sections;
     const auto found = sections.find(key);
-    return found == sections.end() ? nullptr : found->second.get();
+    return found == sections.end() ? nullptr : found->second.address().get();
   };
   field.create = [section](void* config) -> void* {
-    return (static_cast<Config*>(config)->sections[section.key] = section.type->object()->make()).get();
+    return (static_cast<Config*>(config)->sections[section.key] = section.type->object()->make())
+        .address()
+        .get();
   };
   return field;
 }
@@ -332,15 +334,18 @@ Config::Config() : experiment(find_experiment("decode")) {
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
 }
 
-const void* Config::section_pointer(const std::string& key) const {
-  const auto found = sections.find(key);
-  if (found != sections.end()) return found->second.get();
-  static std::map<std::string, std::shared_ptr<void>> defaults = [] {
-    std::map<std::string, std::shared_ptr<void>> all;
-    for (const SectionKind& section : section_kinds()) all[section.key] = section.type->object()->make();
+const AnyStruct& Config::section_of(bool (*wanted)(const AnyStruct& section)) const {
+  for (const auto& [key, section] : sections) {
+    if (wanted(section)) return section;
+  }
+  static const std::vector<AnyStruct> defaults = [] {
+    std::vector<AnyStruct> all;
+    for (const SectionKind& section : section_kinds()) all.push_back(section.type->object()->make());
     return all;
   }();
-  return defaults.at(key).get();
+  const auto found = std::find_if(defaults.begin(), defaults.end(), wanted);
+  if (found == defaults.end()) throw std::logic_error("no section of a config has this struct");
+  return *found;
 }
 
 void Config::add_section(const std::string& key) {

@@ -115,7 +115,7 @@ struct Config {
   SimulationConfig simulation;
   double confidence = 0.95;
   bool simultaneous = false;
-  std::map<std::string, std::shared_ptr<void>> sections;  ///< by key; those that the config has
+  std::map<std::string, AnyStruct> sections;  ///< by key; those that the config has
   std::optional<std::vector<CaseConfig>> cases;
   std::optional<OrderedMap<std::shared_ptr<const Json>>> sweep;  ///< axes by JSON pointer: a list, or a range
   std::optional<std::vector<Metric>> metrics;
@@ -124,16 +124,16 @@ struct Config {
   /// What read_config read this from: cells set values in it by path. Null for configs made otherwise.
   std::shared_ptr<const Json> input;
 
-  /// The section of this key, or its defaults. T is the struct that the section's description was made for.
+  /// The section whose struct is T, or its defaults.
   template <class T>
-  const T& section(const std::string& key) const {
-    return *static_cast<const T*>(section_pointer(key));
+  const T& section() const {
+    return section_of([](const AnyStruct& section) { return section.is<T>(); }).template as<T>();
   }
   /// Adds the defaults of a section that the config leaves out, as results carry it.
   void add_section(const std::string& key);
 
  private:
-  const void* section_pointer(const std::string& key) const;
+  const AnyStruct& section_of(bool (*wanted)(const AnyStruct& section)) const;
 };
 
 /// The description of the whole format. Kinds, experiments and sections are registered before its first use.

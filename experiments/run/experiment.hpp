@@ -98,10 +98,10 @@ std::vector<const Experiment*>& experiments();
 /// The experiment of a present or former name, null when there is none.
 const Experiment* find_experiment(const std::string& name);
 
-/// Steps that a cell's own result takes, typed: for experiments whose struct is T.
+/// A cell's own result, for experiments whose struct is T.
 template <class T>
 const T& own(const CellResult& cell) {
-  return *static_cast<const T*>(cell.own.get());
+  return cell.own.as<T>();
 }
 
 }  // namespace speclab

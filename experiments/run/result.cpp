@@ -84,9 +84,9 @@ Typed<CellResult> make_cell_type(const Experiment& experiment) {
     Field field;
     field.name = experiment.own_key;
     field.type = own;
-    field.at = [](void* cell) -> void* { return static_cast<CellResult*>(cell)->own.get(); };
+    field.at = [](void* cell) -> void* { return static_cast<CellResult*>(cell)->own.address().get(); };
     field.create = [own](void* cell) -> void* {
-      return (static_cast<CellResult*>(cell)->own = own->object()->make()).get();
+      return (static_cast<CellResult*>(cell)->own = own->object()->make()).address().get();
     };
     fields.push_back(std::move(field));
   }

@@ -83,7 +83,7 @@ struct CellResult : CaseConfig {
   std::optional<UntilResult> until;
   Counts counts;
   std::vector<PositionResult> positions;
-  std::shared_ptr<void> own;  ///< what the experiment alone has; see Experiment::own_result
+  AnyStruct own;  ///< what the experiment alone has; see Experiment::own_result
 };
 
 /// The printed value of a metric; null when there is none.

@@ -183,7 +183,7 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       refuse_many_cells(config, "check tests");
-      const auto& settings = config.section<CheckSection>("check");
+      const auto& settings = config.section<CheckSection>();
       ModelFactory factory;
       const Setup setup = build_setup(config, factory);
       return test_equality(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));

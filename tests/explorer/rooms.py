@@ -66,6 +66,9 @@ async function opened(name, room, states) {
 }
 const paths = (host, title, kind) => [...host.querySelectorAll(`svg[aria-label="${title}"] path.${kind}`)].map(path =>
   ({ d: path.getAttribute("d"), dashes: getComputedStyle(path).strokeDasharray, stroke: getComputedStyle(path).stroke }));
+// Reading a file takes time that the virtual clock does not know: turns of the event loop until something is there.
+const turn = () => new Promise(done => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); });
+const until = async there => { for (let turns = 0; turns < 100000 && !there(); ++turns) await turn(); };
 (async () => {
   const gamma = await opened("gamma", gammaRoom);
   told.start = gammaRoom.start;
@@ -77,12 +80,14 @@ const paths = (host, title, kind) => [...host.querySelectorAll(`svg[aria-label="
   const files = new DataTransfer();
   files.items.add(new File(["1,1\\n"], "log.csv"));
   data.host.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
-  await wait();
+  const legends = () => data.host.querySelectorAll(".legend");
+  await until(() => legends().length > 1);
   data.view.update(dataRoom.mend({ ...dataRoom.start, model: "of another file" }));
   await wait();
+  await until(() => legends().length > 1);
   told.whiskers = paths(data.host, "Speedup by gamma", "whisker");
   told.positions = paths(data.host, "Acceptance by position", "whisker");
-  told.legend = data.host.querySelectorAll(".legend")[1].textContent;
+  told.legend = legends()[1].textContent;
   const select = [...data.host.querySelectorAll("select")].find(one => [...one.options].some(option => option.value === "mistral"));
   told.choices = select && [...select.options].map(option => option.value);
   told.chosen = select?.value;

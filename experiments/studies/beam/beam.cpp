@@ -63,7 +63,7 @@ ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, c
 class BeamCell final : public PreparedCell {
  public:
   BeamCell(const Config& config, std::shared_ptr<const Setup> setup)
-      : config_(config), beam_(config.section<BeamSection>("beam")), setup_(std::move(setup)) {}
+      : config_(config), beam_(config.section<BeamSection>()), setup_(std::move(setup)) {}
 
   std::uint64_t workload() const override { return searches() * std::uint64_t{beam_.length}; }
 
@@ -183,7 +183,7 @@ class BeamCell final : public PreparedCell {
 };
 
 void check(const Config& config) {
-  const auto& beam = config.section<BeamSection>("beam");
+  const auto& beam = config.section<BeamSection>();
   if (beam.draft_width < beam.width) {
     throw ConfigError("/beam/draft_width",
                       fmt::format("{} is below the width {}: a draft beam that holds the target's is at "

@@ -31,7 +31,7 @@ std::unique_ptr<PreparedCell> prepare_calibration(const CellSpec& cell, JobList&
   Calibration calibration{.setup = jobs.setup(cell.config),
                           .faults = {},
                           .gamma = cell.config.gamma,
-                          .settings = cell.config.section<CalibrationSection>("calibration")};
+                          .settings = cell.config.section<CalibrationSection>()};
   for (const RuleConfig& fault : calibration.settings.faults) {
     Config faulty = cell.config;
     faulty.rule = fault;
@@ -42,7 +42,7 @@ std::unique_ptr<PreparedCell> prepare_calibration(const CellSpec& cell, JobList&
 }
 
 int calibration_intervals(const Config& cell) {
-  const auto& settings = cell.section<CalibrationSection>("calibration");
+  const auto& settings = cell.section<CalibrationSection>();
   const std::size_t null = calibration_levels().size() * (static_cast<std::size_t>(settings.tokens) + 2);
   return static_cast<int>(null + 2 * settings.faults.size() * settings.power_samples.size());
 }

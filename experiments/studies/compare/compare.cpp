@@ -26,7 +26,7 @@ namespace speclab {
 
 namespace {
 
-const CompareSection& section_of(const Config& config) { return config.section<CompareSection>("compare"); }
+const CompareSection& section_of(const Config& config) { return config.section<CompareSection>(); }
 
 const std::string& label_of(const TaskConfig& task) { return task.name; }
 

@@ -222,7 +222,7 @@ Table gains_table(const Result& result, const std::string& id) {
 Table gammas_table(const Result& result, const std::string& id) {
   Table table{id, "Speedup by fixed γ", {"task", "drafter"}, {}, ""};
   table.folded = true;
-  for (const std::int32_t gamma : result.config.section<CompareSection>("compare").gammas) {
+  for (const std::int32_t gamma : result.config.section<CompareSection>().gammas) {
     table.columns.push_back(fmt::format("γ = {}", gamma));
   }
   for (const CellResult& cell : result.cells) {

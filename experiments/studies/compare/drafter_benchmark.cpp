@@ -108,7 +108,7 @@ double BenchmarkEntry::time(const Tally& tally) const {
 
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs) {
-  const std::int32_t batches = config.section<CompareSection>("compare").batches;
+  const std::int32_t batches = config.section<CompareSection>().batches;
   Json others{{"batches", batches}};
   write(task_type(), task, others["task"]);
   const auto build = [&](const ConfigReader& reader) {
@@ -124,7 +124,7 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
   BenchmarkEntry entry{.drafter = {},
                        .unsupported_reason = {},
                        .costs = {},
-                       .verify = config.section<CompareSection>("compare").verify,
+                       .verify = config.section<CompareSection>().verify,
                        .rule = make_rule(rule, 1).sampled};
   require_one_draft(entry.rule, rule, "compare");
   require_every_gamma(rule, "compare");

@@ -91,7 +91,7 @@ std::unique_ptr<PreparedCell> prepare_search(const CellSpec& cell, JobList& jobs
   }
   require_every_gamma(cell.config.rule, "optimal_gamma");
   auto prepared = std::make_unique<SearchCell>(cell, *setup->exact_alpha);
-  const int most = cell.config.section<SearchSection>("search").max_gamma;
+  const int most = cell.config.section<SearchSection>().max_gamma;
   for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
   return prepared;
 }

@@ -49,7 +49,7 @@ class RuleCell final : public PreparedCell {
       // Progress is counted in rounds, which the test has none of.
       const Control control{.stop = context.control.stop, .progress = [](std::uint64_t) {}};
       comparison->equality_test =
-          test_equality(*setup_, config_.gamma, config_.section<CheckSection>("check"), control);
+          test_equality(*setup_, config_.gamma, config_.section<CheckSection>(), control);
       if (!comparison->equality_test) {
         result.partial = true;
         return;
@@ -61,7 +61,7 @@ class RuleCell final : public PreparedCell {
 
  private:
   bool tests_equality() const {
-    return config_.section<RulesSection>("rules").equality_test && job_.quality_options.lossless;
+    return config_.section<RulesSection>().equality_test && job_.quality_options.lossless;
   }
 
   void describe_simulation(CellResult& result, double confidence) const {

@@ -33,7 +33,7 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
   const ScheduleRequest request{
       .gamma = config.gamma, .c = config.cost.c, .length = config.simulation.length};
   std::vector<NamedSchedule> all;
-  for (const ScheduleConfig& chosen : config.section<SchedulesSection>("schedules").compare) {
+  for (const ScheduleConfig& chosen : config.section<SchedulesSection>().compare) {
     MadeSchedule made = chosen.entry().make(chosen, request);
     const std::string wanted = chosen.label.empty() ? made.name : chosen.label;
     std::string name = wanted;
@@ -57,7 +57,7 @@ double bytes_of_trial(std::size_t schedules) {
 }
 
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
-  const auto tokens = static_cast<double>(config.section<SchedulesSection>("schedules").trace_tokens);
+  const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
   for (std::size_t i = 0; i < named.size(); ++i) {
     if (tokens * named[i].made.runs_per_time <= most_traced_runs) continue;
     throw ConfigError(
@@ -178,7 +178,7 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
 class SchedulesCell final : public PreparedCell {
  public:
   SchedulesCell(const Config& config, std::vector<NamedSchedule> named, std::shared_ptr<const Setup> setup)
-      : section_(config.section<SchedulesSection>("schedules")),
+      : section_(config.section<SchedulesSection>()),
         named_(std::move(named)),
         setup_(std::move(setup)),
         simulation_(setup_ ? setup_->simulation : simulation_size(config)),
@@ -340,7 +340,7 @@ const Experiment& schedules_experiment() {
       // A speedup and a difference each.
       .intervals =
           [](const Config& cell) {
-            return 2 * static_cast<int>(cell.section<SchedulesSection>("schedules").compare.size());
+            return 2 * static_cast<int>(cell.section<SchedulesSection>().compare.size());
           },
       .printed_unsupported_reason = "schedules has no formula to judge printed values by; leave them out",
       .own_key = "schedules",

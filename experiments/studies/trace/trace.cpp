@@ -89,7 +89,7 @@ class TraceCell final : public PreparedCell {
   bool works() const override { return true; }
 
   void run(CellResult& result, const RunContext&) override {
-    const auto& section = cell_.config.section<TraceSection>("trace");
+    const auto& section = cell_.config.section<TraceSection>();
     auto own = std::make_shared<TraceResult>();
     for (const std::int32_t gamma : section.gammas) {
       own->gammas.push_back(
@@ -194,7 +194,7 @@ std::vector<Table> trace_tables(const Result& result, const Timings&, const std:
 
 std::vector<Figure> trace_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
-  if (!result.config.section<TraceSection>("trace").timeline) return figures;
+  if (!result.config.section<TraceSection>().timeline) return figures;
   for (const TraceResult* trace : traces(result)) {
     Figure& figure = figures.emplace_back(timeline(*trace));
     figure.title = result.title;
@@ -220,7 +220,7 @@ std::string trace_headline(const Result& result, const Timings&) {
 
 std::vector<Passage> trace_passages(const Result& result, const std::string& id) {
   std::vector<Passage> passages;
-  if (!result.config.section<TraceSection>("trace").text) return passages;
+  if (!result.config.section<TraceSection>().text) return passages;
   std::size_t number = 0;
   for (const TraceResult* trace : traces(result)) {
     ++number;

@@ -40,7 +40,7 @@ class WalltimeCell final : public PreparedCell {
 
   void run(CellResult&, const RunContext& context) override {
     const std::int32_t gamma = cell_.config.gamma;
-    const auto& section = cell_.config.section<WalltimeSection>("walltime");
+    const auto& section = cell_.config.section<WalltimeSection>();
     const Walltime measured = measure_walltime(
         setup_->target, setup_->draft, setup_->rule.sampled, gamma, setup_->simulation.prompt(0),
         setup_->simulation.seed, static_cast<std::uint32_t>(section.tokens),
@@ -69,7 +69,7 @@ class ClockedCell final : public PreparedCell {
  public:
   ClockedCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
       : label_(cell.label), setup_(std::move(setup)) {
-    const auto& section = cell.config.section<WalltimeSection>("walltime");
+    const auto& section = cell.config.section<WalltimeSection>();
     settings_ = {.gammas = section.gammas,
                  .tokens = static_cast<std::size_t>(section.tokens),
                  .repeats = static_cast<std::uint32_t>(section.repeats),
@@ -100,7 +100,7 @@ class ClockedCell final : public PreparedCell {
 
 /// Throws ConfigError for batches of several texts that the models cannot run, or that memory does not hold.
 void check_batches(const Config& config, ModelFactory& factory) {
-  const auto& batches = config.section<WalltimeSection>("walltime").batches;
+  const auto& batches = config.section<WalltimeSection>().batches;
   if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
   const std::int32_t most = *std::max_element(batches.begin(), batches.end());
   if (most == 1) return;

@@ -358,7 +358,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   task.simulate = simulate;
   task.setup = task.jobs.setup(task.config);
   task.chain = chain_of(*task.setup);
-  task.max_gamma = task.config.section<SearchSection>("search").max_gamma;
+  task.max_gamma = task.config.section<SearchSection>().max_gamma;
   // Shown: alpha twice, tokens, variance, speedup, operations, best speedup, two positions, rejections,
   // P(N = n).
   const int intervals = 10 + task.config.gamma + 1;

@@ -169,7 +169,7 @@ TEST_CASE("the defaults of the schema are those of the structs") {
   for (const SectionKind& section : section_kinds()) {
     CAPTURE(section.key);
     Json defaults;
-    section.type->write(section.type->object()->make().get(), defaults);
+    section.type->write(section.type->object()->make().address().get(), defaults);
     const Json schema = properties.at(section.key).at("properties");
     for (const auto& [key, value] : defaults.items()) {
       CAPTURE(key);

@@ -61,8 +61,8 @@ TEST_CASE("a written config reads as itself") {
 
 TEST_CASE("a section that a config leaves out has its defaults") {
   const Config config = read_config(parse_json(R"({"title": "t", "search": {"max_gamma": 3}})"));
-  CHECK(config.section<SearchSection>("search").max_gamma == 3);
-  CHECK(config.section<CheckSection>("check").samples == 200000);
+  CHECK(config.section<SearchSection>().max_gamma == 3);
+  CHECK(config.section<CheckSection>().samples == 200000);
 }
 
 TEST_CASE("integers may be written as 1e5 or 5.0, and come out as integers") {

@@ -23,8 +23,7 @@ EqualityResult checked(const std::string& rule, const std::string& more = "{}") 
   json.update(parse_json(more));
   const Config config = read_config(json);
   ModelFactory factory;
-  return test_equality(build_setup(config, factory), config.gamma, config.section<CheckSection>("check"),
-                       Control{})
+  return test_equality(build_setup(config, factory), config.gamma, config.section<CheckSection>(), Control{})
       .value();
 }
 

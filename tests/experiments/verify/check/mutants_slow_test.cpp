@@ -44,7 +44,7 @@ Setup setup_for(const Json& rule) {
 
 EqualityResult check(const Json& rule) {
   const Config config = config_for(rule);
-  return test_equality(setup_for(rule), gamma, config.section<CheckSection>("check"), Control{}).value();
+  return test_equality(setup_for(rule), gamma, config.section<CheckSection>(), Control{}).value();
 }
 
 /// The faults that configs can name, and the approximation that is one. `check` cannot see a comparison that

@@ -1,0 +1,43 @@
+// A struct whose type its holder does not know, and that is read as no other.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+namespace speclab {
+
+/// Nothing, or a struct. Copies share it.
+class AnyStruct {
+ public:
+  AnyStruct() = default;
+  AnyStruct(std::nullptr_t) {}
+  template <class T>
+  AnyStruct(std::shared_ptr<T> held) : held_(std::move(held)), type_(&typeid(T)) {}
+
+  explicit operator bool() const { return held_ != nullptr; }
+  bool operator==(std::nullptr_t) const { return held_ == nullptr; }
+
+  template <class T>
+  bool is() const {
+    return held_ != nullptr && *type_ == typeid(T);
+  }
+  /// Throws std::logic_error where it is of another type, or nothing.
+  template <class T>
+  const T& as() const {
+    if (!is<T>()) throw std::logic_error(std::string("not a struct of type ") + typeid(T).name());
+    return *static_cast<const T*>(held_.get());
+  }
+
+  /// For descriptions, which read and write it by its address.
+  const std::shared_ptr<void>& address() const { return held_; }
+
+ private:
+  std::shared_ptr<void> held_;
+  const std::type_info* type_ = nullptr;
+};
+
+}  // namespace speclab
