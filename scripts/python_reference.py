@@ -1,4 +1,4 @@
-"""docs/python.md: python/guide.md, then every public function and class from its docstring.
+"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph and example.
 
 usage: python_reference.py [--check] [SOURCE_DIR]     with the package importable. --check: exit code 1 when the page is stale.
 """
@@ -30,49 +30,25 @@ def signature(name, function):
     return f"{name}{inspect.Signature(parameters)}"
 
 
-def body(docstring):
-    """A docstring as Markdown: sections as bold words, indented lists as lists, examples as code."""
-    lines = inspect.cleandoc(docstring or "").splitlines()
-    out, code, section = [], False, False
-    for line in lines:
-        example = line.startswith((">>>", "..."))
-        if example and not code:
-            out.append("```python")
-            code = True
-        elif code and not example and not line.strip():
-            out.append("```")
-            code = False
-        if not code and line.endswith(":") and line[:1].isupper() and " " not in line:
-            out += [f"*{line[:-1]}*", ""]
-            section = True
-            continue
-        if section and not line.strip():
-            section = False
-        if section and not code:
-            indent = len(line) - len(line.lstrip())
-            name, colon, rest = line.strip().partition(": ")
-            if indent == 4 and colon and all(word.isidentifier() for word in name.split(", ")):
-                out.append(f"- `{name}`: {rest}")
-            else:
-                out.append(f"  {line.strip()}" if indent > 4 else line.strip())
-            continue
-        out.append(line)
-    if code:
-        out.append("```")
-    return "\n".join(out)
+def summary(docstring):
+    """The first paragraph, and the example as code; help() has the rest."""
+    first, *others = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join([first] + [f"```python\n{part}\n```" for part in others if part.startswith(">>>")])
 
 
-def of_class(name, value):
-    out = [body(value.__doc__)]
+def of_class(value):
+    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members."""
+    _, _, attributes = inspect.cleandoc(value.__doc__).partition("\nAttributes:\n")
+    members = ["- `{}`: {}".format(*line.strip().split(": ", 1)) for line in attributes.split("\n\n")[0].splitlines()]
     if dataclasses.is_dataclass(value):
-        # Comments "#: ..." beside the fields say what they are.
         comments = {}
         for line in inspect.getsource(value).splitlines():
             field, _, comment = line.partition("#:")
             if comment and ":" in field:
                 comments[field.split(":")[0].strip()] = comment.strip()
-        fields = [(field.name, comments.get(field.name, "")) for field in dataclasses.fields(value)]
-        out.append("\n".join(f"- `{field}`{': ' + comment if comment else ''}" for field, comment in fields))
+        for field in dataclasses.fields(value):
+            comment = comments.get(field.name, "")
+            members.append(f"- `{field.name}`{': ' + comment if comment else ''}")
     for member, function in vars(value).items():
         if member.startswith("_"):
             continue
@@ -81,23 +57,19 @@ def of_class(name, value):
             continue
         is_property = not inspect.isfunction(vars(value)[member]) and not isinstance(vars(value)[member], classmethod)
         call = member if is_property else signature(member, function).replace("(cls, ", "(")
-        out.append(f"**`.{call}`** {body(function.__doc__)}")
-    return "\n\n".join(part for part in out if part)
+        about = " ".join(inspect.cleandoc(function.__doc__).split("\n\n")[0].split())
+        members.append(f"- `.{call}`: {about}")
+    return "\n\n".join(part for part in (summary(value.__doc__), "\n".join(members)) if part)
 
 
-def of(name, value):
+def of(name, value, level="###"):
     if inspect.ismodule(value):
-        parts = [f"### speclab.{name}", body(value.__doc__)]
-        for member in value.__all__:
-            entry = getattr(value, member)
-            if inspect.isfunction(entry):
-                parts += [f"#### `speclab.{name}.{signature(member, entry)}`", body(entry.__doc__)]
-            elif inspect.isclass(entry):
-                parts += [f"#### `speclab.{name}.{member}`", of_class(member, entry)]
-        return "\n\n".join(parts)
+        members = [of(f"speclab.{name}.{member}", getattr(value, member), level + "#") for member in value.__all__
+                   if inspect.isfunction(getattr(value, member)) or inspect.isclass(getattr(value, member))]
+        return "\n\n".join([f"{level} speclab.{name}", inspect.cleandoc(value.__doc__), *members])
     if inspect.isclass(value):
-        return f"### `{name}`\n\n{of_class(name, value)}"
-    return f"### `{signature(name, value)}`\n\n{body(value.__doc__)}"
+        return f"{level} `{name}`\n\n{of_class(value)}"
+    return f"{level} `{signature(name, value)}`\n\n{summary(value.__doc__)}"
 
 
 def page(source):

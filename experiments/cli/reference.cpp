@@ -32,24 +32,57 @@ void list_fields(std::string& out, const ObjectType& object) {
   }
 }
 
-/// A cell of a Markdown table.
-std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "|", "\\|"); }
+/// Text in Markdown, also in a cell of a table: "<unk>" is no HTML.
+std::string escaped(const std::string& text) {
+  return boost::algorithm::replace_all_copy(boost::algorithm::replace_all_copy(text, "|", "\\|"), "<", "&lt;");
+}
 
 void former_names(std::string& out, const std::vector<std::string>& aliases) {
   if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
 }
 
-void table_of(std::string& out, const ObjectType& object) {
-  if (object.fields().empty()) return;
-  out += "\n| key | value | default | meaning |\n|---|---|---|---|\n";
+/// A value's form and range in as few words as a list has room for: "integer, 0 to 64"; objects and kinds are
+/// links to their sections.
+std::string value_words(const Type& type) {
+  if (type.object() != nullptr) return fmt::format("[{0}](#object-{0})", type.object()->name());
+  if (const FamilyBase* family = type.family()) {
+    std::string anchor = boost::algorithm::to_lower_copy(family->plural());
+    std::replace(anchor.begin(), anchor.end(), ' ', '-');
+    return fmt::format("[{}](#{})", family->noun(), anchor);
+  }
+  Json schema = Json::object();
+  type.schema(schema);
+  if (type.element() != nullptr) {
+    return (schema["type"] == "array" ? "list of: " : "object of: ") + value_words(*type.element());
+  }
+  if (schema.contains("enum")) {
+    if (schema["enum"].size() == metric_infos().size()) return "[metric](#metrics)";
+    return fmt::format("`{}`", fmt::join(schema["enum"].get<std::vector<std::string>>(), "`, `"));
+  }
+  if (schema.contains("maximum")) {
+    const bool above = schema.contains("exclusiveMinimum");
+    return fmt::format("{}, {}{} to {}", schema["type"].get<std::string>(), above ? "above " : "",
+                       schema[above ? "exclusiveMinimum" : "minimum"].get<double>(),
+                       schema["maximum"].get<double>());
+  }
+  return type.words();
+}
+
+/// A key a line: its value and default, then what it means.
+void keys_of(std::string& out, const ObjectType& object) {
+  if (!object.fields().empty()) out += "\n";
   for (const Field& field : object.fields()) {
-    std::string sentence = field.sentence;
-    if (!field.unit.empty()) sentence += fmt::format(" Unit: {}.", field.unit);
-    former_names(sentence, field.aliases);
-    std::string value = default_text(object, field);
-    if (!value.empty() && !field.required) value = "`" + value + "`";
-    out += fmt::format("| `{}` | {} | {} | {} |\n", field.name, escaped(field.type->words()), escaped(value),
-                       escaped(sentence));
+    std::string value = value_words(*field.type);
+    if (!field.unit.empty()) value += ", in " + field.unit;
+    const std::string fallback = default_text(object, field);
+    if (field.required) {
+      value += "; required";
+    } else if (!fallback.empty() && field.type->object() == nullptr) {
+      value += fmt::format("; default `{}`", fallback);
+    }
+    out += fmt::format("- `{}` ({}): {}", field.name, value, escaped(field.sentence));
+    former_names(out, field.aliases);
+    out += "\n";
   }
 }
 
@@ -61,8 +94,9 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
     const ObjectType* inner = type->object();
     if (inner == nullptr || std::find(seen.begin(), seen.end(), inner) != seen.end()) continue;
     seen.push_back(inner);
-    out += fmt::format("\n### `{}`\n\n{}\n", inner->name(), inner->sentence());
-    table_of(out, *inner);
+    out += fmt::format("\n### Object `{}`\n", inner->name());
+    if (inner->sentence() != field.sentence) out += "\n" + escaped(inner->sentence()) + "\n";
+    keys_of(out, *inner);
     sections_of(out, *inner, seen);
   }
 }
@@ -107,13 +141,13 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
 std::string reference_markdown(const std::vector<const FamilyBase*>& families) {
   std::string out = R"(# Reference of the config format
 
-Made by `speclab list --markdown`; a test compares this page with the program. A config is one JSON object.
-Former names of keys and kinds keep working; `speclab validate` lists those that a config uses.
+Made by `speclab list --markdown`. A config is one JSON object; each key is followed by its value and, where it may be left out, its default.
+Former names keep working; `speclab validate` lists those that a config uses.
 
 ## The config
 )";
   const ObjectType& config = *config_type().type->object();
-  table_of(out, config);
+  keys_of(out, config);
   std::vector<const ObjectType*> seen;
   sections_of(out, config, seen);
   out += "\n## Experiments\n\nValues of `experiment`.\n\n| name | what it does | sections |\n|---|---|---|\n";
@@ -125,17 +159,18 @@ Former names of keys and kinds keep working; `speclab validate` lists those that
     out += fmt::format("| `{}` | {} | {} |\n", experiment->name, escaped(sentence), sections);
   }
   for (const FamilyBase* family : families) {
-    out += fmt::format("\n## {}\n\nA {} is an object with a `kind`.\n", family->plural(), family->noun());
-    if (family->common() != nullptr && !family->common()->fields().empty()) {
-      out += "\nKeys of every kind:\n";
-      table_of(out, *family->common());
+    out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());
+    const bool common = family->common() != nullptr && !family->common()->fields().empty();
+    out += common ? ", and of every kind:\n" : ".\n";
+    if (common) {
+      keys_of(out, *family->common());
       sections_of(out, *family->common(), seen);
     }
     for (const KindInfo* kind : family->kinds()) {
-      out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, kind->sentence);
+      out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, escaped(kind->sentence));
       former_names(out, kind->aliases);
       out += "\n";
-      table_of(out, *kind->parameters->object());
+      keys_of(out, *kind->parameters->object());
       sections_of(out, *kind->parameters->object(), seen);
     }
   }

@@ -108,7 +108,7 @@ const Typed<SimulationConfig>& simulation_type() {
            integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
        integer_field("batches", &SimulationConfig::batches, 2, 4096,
-                     "Batches of whole trials that intervals compare, at most."),
+                     "Groups of whole trials that intervals compare, at most."),
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),
        with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,

@@ -137,7 +137,7 @@ void require_gguf_together(const ModelConfig& model, std::int32_t texts, ModelFa
   if (own->batch.value_or(0) != 0) {
     throw ConfigError(model.path + "/batch",
                       fmt::format("{} fixes the tokens of a run, and texts that are decoded together share "
-                                  "runs; leave it out for batches of {}",
+                                  "runs; leave it out for {} texts at once",
                                   *own->batch, texts));
   }
   const auto tokenizer = gguf_tokenizer(own->file, model.path + "/file", factory);

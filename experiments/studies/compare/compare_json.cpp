@@ -43,7 +43,7 @@ const SectionKind& compare_section() {
                            "Theorem 3.8, where verifying is free."),
                      "target runs"),
            integer_field("batches", &CompareSection::batches, 2, 4096,
-                         "Batches of whole sequences that intervals compare, at most."),
+                         "Groups of whole sequences that intervals compare, at most."),
            field("only_tasks", &CompareSection::only_tasks, list(text(), 1, 64),
                  "Names of the tasks that are run: compare --only."),
            field("only_drafters", &CompareSection::only_drafters, list(text(), 1, 64),

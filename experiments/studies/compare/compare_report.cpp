@@ -189,7 +189,7 @@ Table policies_table(const Result& result, const std::string& id) {
       "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
       "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
       "favour. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
-      "others; with drafting free, not even for those. A difference that was the same in half of the batches "
+      "others; with drafting free, not even for those. A difference that was the same in half of the groups "
       "of sequences or more, such as none, has no mark: its error is not known.";
   add_drafting_free(table, result);
   return table;
@@ -212,9 +212,8 @@ Table gains_table(const Result& result, const std::string& id) {
         return cell;
       });
   table.note =
-      "± ?: the difference was the same in half of the batches of sequences or more, such as none, so that "
-      "its "
-      "error is not known.";
+      "± ?: the difference was the same in half of the groups of sequences or more, such as none, so that "
+      "its error is not known.";
   table.folded = true;
   return table;
 }

@@ -106,7 +106,7 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
                       exact ? "the target's distribution, known exactly from its rows"
                             : "the distribution of plain decoding, seen in a second sample");
-  text += fmt::format("samples   {} sequences{}, {} cells ({} rare sequences pooled){}\n",
+  text += fmt::format("samples   {} sequences{}, {} classes ({} rare sequences pooled){}\n",
                       result.samples_each, exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
@@ -118,7 +118,7 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format(" is found with probability {}", result.power);
   if (result.samples_for_one_percent) {
     text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);
-    if (!exact) text += " each, or fewer: as many as fill all cells that there can be";
+    if (!exact) text += " each, or fewer: as many as fill all classes that there can be";
   }
   text += fmt::format("\nverdict   {} (level {:g})\n",
                       result.different ? "DIFFERENT: the tokens do not have the target's distribution"

@@ -111,5 +111,5 @@ TEST_CASE("walltime of neural models: a fixed batch and batches of texts do not 
   Json config = files.config();
   config["walltime"]["batches"] = {2};
   config["models"]["draft"]["batch"] = 4;
-  CHECK_THROWS_WITH_AS(run_of(config), doctest::Contains("leave it out for batches of 2"), ConfigError);
+  CHECK_THROWS_WITH_AS(run_of(config), doctest::Contains("leave it out for 2 texts at once"), ConfigError);
 }
