@@ -1,5 +1,7 @@
 #include "experiments/advisor/json_records.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace speclab {
@@ -28,6 +30,14 @@ std::vector<JsonPlace> objects_with(const JsonDocument& document, const char* ke
   std::vector<JsonPlace> found;
   gather(place(document), key, 0, found);
   return found;
+}
+
+std::string no_object_with(const LogSource& source, const char* key) {
+  if (source.documents().empty()) return source.json_problem();
+  for (const JsonDocument& document : source.documents()) {
+    if (!objects_with(document, key).empty()) return "";
+  }
+  return fmt::format("no object has \"{}\"", key);
 }
 
 std::string model_of(const JsonDocument& document) {

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <bit>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -20,6 +19,7 @@
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
+#include "experiments/support/npy.hpp"
 
 namespace speclab {
 
@@ -50,25 +50,6 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
-
-template <class T>
-std::string array_file(std::span<const T> values, const char* type) {
-  constexpr std::size_t before_header = 10;  // magic, version, length
-  constexpr std::size_t alignment = 64;
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, values.size());
-  const std::size_t unpadded = before_header + header.size() + 1;
-  header.append((alignment - unpadded % alignment) % alignment, ' ');
-  header += '\n';
-  std::string file("\x93NUMPY\x01\x00", 8);
-  file += static_cast<char>(header.size() & 0xffU);
-  file += static_cast<char>(header.size() >> 8U);
-  file += header;
-  file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  return file;
-}
-
 void write_bigram(const fs::path& folder, const std::string& side, const NgramModel& model) {
   const auto vocab = static_cast<std::size_t>(model.vocab());
   std::vector<std::int64_t> first(vocab);
@@ -86,7 +67,7 @@ void write_bigram(const fs::path& folder, const std::string& side, const NgramMo
     probabilities.insert(probabilities.end(), context.probabilities.begin(), context.probabilities.end());
   }
   const auto write = [&](const char* name, const auto& values) {
-    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy(std::span(values)));
+    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy_text(values, {values.size()}));
   };
   write("unigram", std::vector<double>(model.unigrams().begin(), model.unigrams().end()));
   write("first", first);
@@ -128,10 +109,6 @@ std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t seq
 }
 
 }  // namespace
-
-std::string npy(std::span<const double> values) { return array_file(values, "<f8"); }
-std::string npy(std::span<const std::int32_t> values) { return array_file(values, "<i4"); }
-std::string npy(std::span<const std::int64_t> values) { return array_file(values, "<i8"); }
 
 void write_bigrams(const fs::path& folder, const NgramModel& target, const NgramModel& draft) {
   write_bigram(folder, "target", target);

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
-#include <string>
 
 #include "experiments/bench/model_pairs.hpp"
 #include "experiments/bench/sim_result.hpp"
@@ -15,12 +13,6 @@ namespace speclab {
 /// Sequences of both programs are so many rounds long, from the empty prompt. The rounds of one sequence
 /// depend on each other; the test takes the last of each, so that its samples are independent.
 inline constexpr std::uint32_t numpy_sequence_rounds = 8;
-
-/// A one-dimensional array as the contents of an .npy file, format version 1.0 (numpy.lib.format): magic,
-/// version, length of the header, a header padded to a multiple of 64 bytes, then the numbers, little-endian.
-std::string npy(std::span<const double> values);
-std::string npy(std::span<const std::int32_t> values);
-std::string npy(std::span<const std::int64_t> values);
 
 /// Writes a pair of bigrams as the .npy files that the script reads, named target_*.npy and draft_*.npy:
 /// `unigram`, and by context `first`, `count` and `backoff`, and the followers' `tokens` and `probabilities`.

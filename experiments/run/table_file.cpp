@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <zip.h>
 
-#include <bit>
-#include <cstring>
 #include <memory>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
+#include "experiments/support/npy.hpp"
 
 namespace speclab {
 
@@ -38,12 +37,16 @@ void write_json_table(const TableRows& rows, const std::filesystem::path& file) 
   write_file_atomically(file, "[" + rows_text(rows, "[", ", ", "]", ",\n ") + "]\n");
 }
 
+std::string npy_of(const TableRows& rows) {
+  return npy_text(rows.probabilities, {rows.probabilities.size() / rows.vocab, rows.vocab});
+}
+
 void write_npy_table(const TableRows& rows, const std::filesystem::path& file) {
-  write_file_atomically(file, npy_text(rows.probabilities, rows.vocab));
+  write_file_atomically(file, npy_of(rows));
 }
 
 void write_npz_table(const TableRows& rows, const std::filesystem::path& file) {
-  const std::string array = npy_text(rows.probabilities, rows.vocab);
+  const std::string array = npy_of(rows);
   zip_error_t error;
   zip_error_init(&error);
   // The archive is made in memory, so that the file is replaced whole.
@@ -73,25 +76,6 @@ void write_npz_table(const TableRows& rows, const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-std::string npy_text(const std::vector<double>& numbers, std::size_t columns) {
-  static_assert(std::endian::native == std::endian::little);
-  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                   numbers.size() / columns, columns);
-  // Magic, version and length take 10 bytes; data begin at a multiple of 64.
-  constexpr std::size_t before = 10;
-  constexpr std::size_t aligned = 64;
-  header.resize((before + header.size() + aligned) / aligned * aligned - before - 1, ' ');
-  header += '\n';
-  std::string out("\x93NUMPY\x01\x00", 8);
-  out += static_cast<char>(header.size() & 0xff);
-  out += static_cast<char>(header.size() >> 8U);
-  out += header;
-  const std::size_t start = out.size();
-  out.resize(start + numbers.size() * sizeof(double));
-  std::memcpy(out.data() + start, numbers.data(), numbers.size() * sizeof(double));
-  return out;
-}
 
 TableWriter table_writer(const std::filesystem::path& file) {
   const std::string extension = file.extension();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "experiments/run/model_file.hpp"
 
@@ -13,8 +12,5 @@ using TableWriter = void (*)(const TableRows& rows, const std::filesystem::path&
 /// By the extension: .csv (one row per line), .json (a list of rows), .npy (float64 [contexts, V]), .npz (the
 /// same as array "rows"). Numbers have all their digits. Throws UsageError for another extension.
 TableWriter table_writer(const std::filesystem::path& file);
-
-/// A float64 array [rows, columns] as NumPy saves it.
-std::string npy_text(const std::vector<double>& numbers, std::size_t columns);
 
 }  // namespace speclab

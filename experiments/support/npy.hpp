@@ -1,9 +1,13 @@
 // Arrays as NumPy saves them: .npy, and .npz archives of several.
 #pragma once
 
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +32,19 @@ struct NpyArray {
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. Views `bytes`. Throws
 /// std::runtime_error, which says what is wrong ("its data are cut off"), without naming the file.
 NpyArray parse_npy(std::string_view bytes);
+
+/// What stands before the numbers of an .npy file, format version 1.0, of a type such as "<f8".
+std::string npy_header(const char* type, std::initializer_list<std::size_t> shape);
+
+/// The bytes of an .npy file: these numbers, in C order.
+template <class T>
+requires std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> std::string
+npy_text(const std::vector<T>& numbers, std::initializer_list<std::size_t> shape) {
+  static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+  constexpr const char* type = std::same_as<T, double> ? "<f8" : sizeof(T) == 4 ? "<i4" : "<i8";
+  return npy_header(type, shape)
+      .append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
+}
 
 /// An .npz archive: a zip file of .npy files. Arrays stored without compression (numpy.savez) view `bytes`;
 /// others (numpy.savez_compressed) are unpacked.

@@ -11,14 +11,6 @@ namespace {
 
 constexpr const char* timing_key = "draft_n_accepted";
 
-std::string not_llama_server_response(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, timing_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", timing_key);
-}
-
 ModelLogs read_llama_server_response(const LogSource& source) {
   ModelLogs logs;
   for (const JsonDocument& document : source.documents()) {
@@ -50,7 +42,7 @@ LogFormat llama_server_response_log_format() {
       "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
       "\"draft_n_accepted\": 81}}\n",
       "https://github.com/ggml-org/llama.cpp/pull/12603",
-      not_llama_server_response,
+      [](const LogSource& source) { return no_object_with(source, timing_key); },
       read_llama_server_response};
 }
 

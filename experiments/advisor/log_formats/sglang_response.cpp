@@ -11,14 +11,6 @@ namespace {
 
 constexpr const char* verifications_key = "spec_verify_ct";
 
-std::string not_sglang_response(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, verifications_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", verifications_key);
-}
-
 /// The first of these keys that is there.
 std::optional<JsonPlace> first_of(const JsonPlace& place, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
@@ -83,7 +75,7 @@ LogFormat sglang_response_log_format() {
       "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, "
       "\"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
       "https://github.com/sgl-project/sglang/pull/33518",
-      not_sglang_response,
+      [](const LogSource& source) { return no_object_with(source, verifications_key); },
       read_sglang_response};
 }
 

@@ -11,14 +11,6 @@ namespace {
 
 constexpr const char* lengths_key = "accept_lengths";
 
-std::string not_spec_bench(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, lengths_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", lengths_key);
-}
-
 ModelLogs read_spec_bench(const LogSource& source) {
   ModelLogs logs;
   const std::uint64_t gamma = drafted_option(source, "accept_lengths do not say");
@@ -47,7 +39,7 @@ LogFormat spec_bench_log_format() {
           "{\"question_id\": 81, \"model_id\": \"m\", \"choices\": [{\"index\": 0, \"new_tokens\": [9], "
           "\"accept_lengths\": [3, 1, 4, 1]}]}\n",
           "https://github.com/hemingkx/Spec-Bench",
-          not_spec_bench,
+          [](const LogSource& source) { return no_object_with(source, lengths_key); },
           read_spec_bench};
 }
 

@@ -11,14 +11,6 @@ namespace {
 
 constexpr const char* requests_key = "numRequestsWithDraftTokens";
 
-std::string not_tensorrt_iterations(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, requests_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", requests_key);
-}
-
 ModelLogs read_tensorrt_iterations(const LogSource& source) {
   struct Iteration {
     std::string where;
@@ -59,7 +51,7 @@ LogFormat tensorrt_iterations_log_format() {
           "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, "
           "\"draftOverhead\": 0.2}}]\n",
           "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
-          not_tensorrt_iterations,
+          [](const LogSource& source) { return no_object_with(source, requests_key); },
           read_tensorrt_iterations};
 }
 

@@ -11,14 +11,6 @@ namespace {
 constexpr const char* drafted_key = "total_draft_tokens";
 constexpr const char* accepted_key = "total_accepted_draft_tokens";
 
-std::string not_tensorrt_request(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, accepted_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", accepted_key);
-}
-
 ModelLogs read_tensorrt_request(const LogSource& source) {
   ModelLog log;
   for (const JsonDocument& document : source.documents()) {
@@ -42,7 +34,7 @@ LogFormat tensorrt_request_log_format() {
           "{\"request_perf_metrics\": {\"speculative_decoding\": {\"acceptance_rate\": 0.6, "
           "\"total_accepted_draft_tokens\": 18, \"total_draft_tokens\": 30}}}\n",
           "https://github.com/NVIDIA/TensorRT-LLM/pull/17082",
-          not_tensorrt_request,
+          [](const LogSource& source) { return no_object_with(source, accepted_key); },
           read_tensorrt_request};
 }
 

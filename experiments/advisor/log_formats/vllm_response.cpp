@@ -12,14 +12,6 @@ namespace {
 
 constexpr const char* histogram_key = "acceptance_histogram";
 
-std::string not_vllm_response(const LogSource& source) {
-  if (source.documents().empty()) return source.json_problem();
-  for (const JsonDocument& document : source.documents()) {
-    if (!objects_with(document, histogram_key).empty()) return "";
-  }
-  return fmt::format("no object has \"{}\"", histogram_key);
-}
-
 ModelLogs read_vllm_response(const LogSource& source) {
   ModelLogs logs;
   for (const JsonDocument& document : source.documents()) {
@@ -58,7 +50,7 @@ LogFormat vllm_response_log_format() {
       "{\"model\": \"m\", \"metrics\": {\"speculative_decoding\": {\"acceptance_histogram\": [39, 1, 0, 3], "
       "\"num_spec_steps\": 43, \"num_accepted_draft_tokens\": 10, \"num_draft_tokens\": 129}}}\n",
       "https://github.com/vllm-project/vllm/pull/48915",
-      not_vllm_response,
+      [](const LogSource& source) { return no_object_with(source, histogram_key); },
       read_vllm_response};
 }
 

@@ -22,26 +22,6 @@
 
 using namespace speclab;
 
-TEST_CASE("an array is written as numpy.lib.format says") {
-  const std::vector<double> values{0.5, -1, 1e300};
-  const std::string file = npy(std::span<const double>(values));
-  CHECK(file.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
-  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(file[8])) +
-                      256 * static_cast<std::size_t>(static_cast<unsigned char>(file[9]));
-  CHECK((10 + length) % 64 == 0);
-  const std::string header = file.substr(10, length);
-  CHECK(header.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"));
-  CHECK(header.back() == '\n');
-  REQUIRE(file.size() == 10 + length + 24);
-  std::array<double, 3> back{};
-  std::memcpy(back.data(), file.data() + 10 + length, sizeof(back));
-  CHECK(std::vector<double>(back.begin(), back.end()) == values);
-
-  CHECK(npy(std::span<const std::int32_t>()).find("'<i4', 'fortran_order': False, 'shape': (0,)") == 20);
-  const std::vector<std::int64_t> one{7};
-  CHECK(npy(std::span<const std::int64_t>(one)).find("'<i8'") != std::string::npos);
-}
-
 TEST_CASE("the middle of some values, and how far they spread") {
   CHECK(median({3, 1, 2}) == 2);
   CHECK(median({4, 1, 2, 3}) == 2.5);
