@@ -32,10 +32,8 @@ void list_fields(std::string& out, const ObjectType& object) {
   }
 }
 
-/// Text in Markdown, also in a cell of a table: "<unk>" is no HTML.
-std::string escaped(const std::string& text) {
-  return boost::algorithm::replace_all_copy(boost::algorithm::replace_all_copy(text, "|", "\\|"), "<", "&lt;");
-}
+/// Text in Markdown: "<unk>" is no HTML.
+std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "<", "&lt;"); }
 
 void former_names(std::string& out, const std::vector<std::string>& aliases) {
   if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
@@ -77,7 +75,7 @@ void keys_of(std::string& out, const ObjectType& object) {
     const std::string fallback = default_text(object, field);
     if (field.required) {
       value += "; required";
-    } else if (!fallback.empty() && field.type->object() == nullptr) {
+    } else if (!fallback.empty() && fallback != R"("")" && field.type->object() == nullptr) {
       value += fmt::format("; default `{}`", fallback);
     }
     out += fmt::format("- `{}` ({}): {}", field.name, value, escaped(field.sentence));
@@ -150,13 +148,14 @@ Former names keep working; `speclab validate` lists those that a config uses.
   keys_of(out, config);
   std::vector<const ObjectType*> seen;
   sections_of(out, config, seen);
-  out += "\n## Experiments\n\nValues of `experiment`.\n\n| name | what it does | sections |\n|---|---|---|\n";
+  out += "\n## Experiments\n\nValues of `experiment`, with the objects of the config that are theirs.\n\n";
   for (const Experiment* experiment : experiments()) {
     std::string sentence = experiment->sentence;
     former_names(sentence, experiment->aliases);
-    const std::vector<std::string> keys = experiment->sections;
-    const std::string sections = keys.empty() ? "" : fmt::format("`{}`", fmt::join(keys, "`, `"));
-    out += fmt::format("| `{}` | {} | {} |\n", experiment->name, escaped(sentence), sections);
+    std::string objects;
+    for (const std::string& section : experiment->sections)
+      objects += fmt::format(" [{0}](#object-{0})", section);
+    out += fmt::format("- `{}`: {}{}\n", experiment->name, escaped(sentence), objects);
   }
   for (const FamilyBase* family : families) {
     out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());
@@ -174,13 +173,11 @@ Former names keep working; `speclab validate` lists those that a config uses.
       sections_of(out, *kind->parameters->object(), seen);
     }
   }
-  out +=
-      "\n## Metrics\n\nNumbers of a cell: values of `metrics` and of `y` in figures.\n\n| name | label | "
-      "formerly "
-      "|\n|---|---|---|\n";
+  out += "\n## Metrics\n\nNumbers of a cell: values of `metrics` and of `y` in figures.\n\n";
   for (const MetricInfo& info : metric_infos()) {
-    out += fmt::format("| `{}` | {} | {} |\n", info.name, info.label,
-                       info.old_name != nullptr ? fmt::format("`{}`", info.old_name) : "");
+    std::string label = fmt::format("{}.", info.label);
+    if (info.old_name != nullptr) former_names(label, {info.old_name});
+    out += fmt::format("- `{}`: {}\n", info.name, label);
   }
   return out;
 }
