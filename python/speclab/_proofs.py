@@ -141,7 +141,7 @@ def prove(
     one function serves both. It must be a function of its arguments and draws.
 
     Raises:
-        ValueError: rows that are no distributions, too many branches, a rule that returns what is no verdict.
+        ValueError: rows that are no distributions, too many branches, a rule that returns something other than (accepted, next).
         TypeError: an argument of another type; a float probability in exact arithmetic.
         ConfigError: an unknown rule or parameter.
 

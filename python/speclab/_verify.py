@@ -56,7 +56,7 @@ def verify(
         seed: 0 to 2^63 - 1; the draws of request b are addressed by (seed, b, round), so that the result does not depend
             on threads. A decoder that calls verify again and again gives another `round` each time.
         rule: a name, parameters or a function, of one draft.
-        validate: checks every row that the verdict depends on; without it rows of logits or unnormalised weights are
+        validate: checks every row that the decision depends on; without it rows of logits or unnormalised weights are
             not noticed.
         threads: 0 for as many as there are cores.
 
