@@ -7,6 +7,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/stop.hpp"
+#include "experiments/support/text_files.hpp"
+
 namespace speclab {
 
 std::string trimmed(std::string_view text) {
@@ -36,7 +39,9 @@ std::optional<double> number_in(std::string_view text) {
 
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   std::vector<TextLine> lines;
+  StopCounter stop(1000);
   for (int number = 1; !text.empty(); ++number) {
+    stop.step();
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (std::string line = trimmed(text.substr(0, end)); !line.empty()) {
       lines.push_back({fmt::format("{}:{}", file, number), std::move(line)});
@@ -54,8 +59,13 @@ std::string_view first_line_of(std::string_view text) {
 }
 
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
+  // The first number after a mark is none, so that its row would be taken for a header.
+  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
+    throw std::invalid_argument(fmt::format("{}: {}", file, problem));
   std::vector<NumberRow> rows;
+  StopCounter stop(1000);
   for (const TextLine& line : lines_of(text, file)) {
+    stop.step();
     const std::vector<std::string> words = split(line.text, ',');
     const bool has_numbers = std::any_of(words.begin(), words.end(),
                                          [](const std::string& word) { return number_in(word).has_value(); });

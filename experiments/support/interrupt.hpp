@@ -11,8 +11,9 @@
 namespace speclab {
 
 /// While it lives, the first SIGINT or SIGTERM raises a flag, so that work can stop and what there is can be
-/// written: all work of the thread that made it asks for the flag (core/stop.hpp). What has not ended after
-/// `seconds` of processor time of every thread then ends with `exit_code` at once; files that are written
+/// written: all work of the thread that made it asks for the flag (core/stop.hpp). What has not ended
+/// after `seconds` of processor time of the thread that made it, or of every thread, then ends with
+/// `exit_code` at once; files that are written
 /// atomically are the old ones or the new ones. The same signal a second time takes its default action. The
 /// former handlers come back at the end. One at a time, made and destroyed by the main thread.
 class InterruptGuard {

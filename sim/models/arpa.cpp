@@ -108,6 +108,9 @@ class Reader {
   void read_counts() {
     do {
       advance("expected \\data\\");
+      if (line_.starts_with("\xef\xbb\xbf")) {
+        fail("begins with a byte order mark, the bytes EF BB BF", "leave them out (tail -c +4)");
+      }
     } while (line_ != "\\data\\");
     for (advance("expected \"ngram 1=COUNT\""); fields_[0] == "ngram"; advance("expected \\1-grams:")) {
       const std::string wanted = fmt::format("ngram {}=", counts_.size() + 1);

@@ -33,4 +33,10 @@ TEST_CASE("rows of numbers, with or without a header") {
                        std::invalid_argument);
   CHECK_THROWS_AS(read_numbers("a,b\nc,d\n", "f", true), std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f", true), "f:1: \"\" is not a number", std::invalid_argument);
+  for (const bool header_allowed : {false, true}) {
+    CHECK_THROWS_WITH_AS(read_numbers("\xef\xbb\xbf"
+                                      "1\n2\n",
+                                      "f", header_allowed),
+                         doctest::Contains("f: begins with a byte order mark"), std::invalid_argument);
+  }
 }

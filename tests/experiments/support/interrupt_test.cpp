@@ -67,25 +67,28 @@ TEST_CASE("each signal is asked once") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("work that does not end is ended, by processor time") {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    ::close(STDERR_FILENO);
-    const InterruptGuard guard(77, 0.05);
-    speclab::set_interrupted_threads(1);
-    ::raise(SIGINT);
-    ::usleep(200'000);  // takes no processor time
-    if (!interrupted()) ::_exit(1);
-    for (std::atomic<std::uint64_t> i{0};; ++i) {
+TEST_CASE("work that does not end is ended, by processor time, however many threads could have worked") {
+  for (const int threads : {1, 64}) {
+    CAPTURE(threads);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::close(STDERR_FILENO);
+      const InterruptGuard guard(77, 0.05);
+      speclab::set_interrupted_threads(threads);
+      ::raise(SIGINT);
+      ::usleep(200'000);  // takes no processor time
+      if (!interrupted()) ::_exit(1);
+      for (std::atomic<std::uint64_t> i{0};; ++i) {
+      }
     }
+    int status = 0;
+    rusage usage = {};
+    ::wait4(child, &status, 0, &usage);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 77);
+    CHECK(usage.ru_utime.tv_sec == 0);
   }
-  int status = 0;
-  rusage usage = {};
-  ::wait4(child, &status, 0, &usage);
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 77);
-  CHECK(usage.ru_utime.tv_sec == 0);
 }
 
 TEST_CASE("work of the guard's thread asks for the signal") {

@@ -156,6 +156,7 @@ TEST_CASE("malformed files: the error names the line and what was expected") {
       {"", ":1: the file ends here; expected \\data\\"},
       {"hello\n", ":2: the file ends here; expected \\data\\"},
       {"\\data\\\n\\1-grams:\n", ":2: found \"\\1-grams:\"; expected \"ngram 1=COUNT\""},
+      {"\xef\xbb\xbf\\data\\\nngram 1=1\n", ":1: begins with a byte order mark"},
       {with("ngram 1=4", "ngram 1=x"), ":3: found \"ngram 1=x\"; expected \"ngram 1=COUNT\""},
       {with("ngram 1=4", "ngram 1=0"), "expected 1 to"},
       {with("ngram 2=3", "ngram 3=3"), ":4: found \"ngram 3=3\"; expected \"ngram 2=COUNT\""},
