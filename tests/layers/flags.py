@@ -1,7 +1,7 @@
 """Holds a configured build to one set of flags. Inline functions and templates are compiled in every file that uses them,
 and the linker keeps one copy for all: the first, whatever it was compiled with. A file with -Og once gave its slow copies of
 the loops over rows to the whole program, ten times slower. So every compile command of the project must make code by the
-same flags. Then faults are planted, and each must be found.
+same flags, and no source may set any of its own. Then faults are planted, and each must be found.
 
 usage: flags.py ROOT BUILD
 """
@@ -19,6 +19,12 @@ CODE = re.compile(r"-(O|f|m|D_?NDEBUG|U_?NDEBUG|-param)")
 OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hidden|function-sections|data-sections|"
                        r"no-stack-protector|expt-\S+)$|--param=ggc-\S+$|-f(sanitize|no-sanitize|no-omit-frame)\S*$|-mtls-dialect=\S+$|"
                        r"-forward-unknown-to-host-compiler$")
+
+
+# The same flags, written in a source.
+IN_SOURCE = re.compile(r'#\s*pragma\s+(GCC|clang)\s+(optimize|target)|_Pragma\s*\(\s*"(GCC|clang) (optimize|target)|'
+                       r"(__attribute__|\[\[gnu::).*\b(optimize|target)\b\s*\(")
+FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "sim", "tests")
 
 
 def code_flags(command):
@@ -60,6 +66,16 @@ def faults_of(commands, root, build):
     return faults
 
 
+def lines_with_flags(name, text):
+    return [f"{name}:{number}: {line.strip()}" for number, line in enumerate(text.splitlines(), 1) if IN_SOURCE.search(line)]
+
+
+def faults_in_sources(root):
+    return [fault for folder in FOLDERS for path in sorted((root / folder).rglob("*"))
+            if path.suffix in {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+            for fault in lines_with_flags(path.relative_to(root), path.read_text(encoding="utf-8"))]
+
+
 def missed(root, build):
     """Planted faults that are not found."""
     common = "c++ -O3 -DNDEBUG -ffp-contract=off"
@@ -70,6 +86,9 @@ def missed(root, build):
                 if not faults_of(planted(extra), root, build)]
     if not faults_of(planted("-O1", "one.cu"), root, build):
         problems.append("flags.py did not find another level of nvcc")
+    problems += [f"flags.py did not find {line!r}" for line in [
+        '#pragma GCC optimize("Og")', "#pragma GCC target(\"avx2\")", '_Pragma("GCC optimize (0)")', '[[gnu::optimize("O1")]] int f();',
+        '__attribute__((noinline, optimize("O0"))) int f();'] if not lines_with_flags("one.cpp", line)]
     if faults_of(planted("-fvisibility=hidden -Wall --param=ggc-min-heapsize=9 -DX=1"), root, build):
         problems.append("flags.py finds a fault where there is none")
     return problems
@@ -78,7 +97,7 @@ def missed(root, build):
 def main():
     root, build = (pathlib.Path(argument) for argument in sys.argv[1:3])
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    problems = faults_of(commands, root, build) + missed(root, build)
+    problems = faults_of(commands, root, build) + faults_in_sources(root) + missed(root, build)
     if not any(is_ours(entry["file"], root, build) for entry in commands):
         problems.append(f"{build}/compile_commands.json names no file of {root}")
     for problem in problems:
