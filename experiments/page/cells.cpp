@@ -18,14 +18,19 @@ std::string number_text(double value) {
 
 std::string interval_text(const Interval& interval) {
   // Bounds are infinite with a single batch, and not numbers once they have been through a file.
-  const double half = std::max(interval.high - interval.estimate, interval.estimate - interval.low);
+  const double above = interval.high - interval.estimate;
+  const double below = interval.estimate - interval.low;
+  const double half = std::max(above, below);
   if (!std::isfinite(half)) return fmt::format("{} ± ?", number_text(interval.estimate));
   // What is computed, such as an overlap that is the same everywhere, is known to rounding.
   constexpr double rounding = 1e-9;
   if (!(half > rounding * std::max(std::abs(interval.estimate), 1.0))) return number_text(interval.estimate);
   // Two digits of the half-width say how many of the estimate mean anything.
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
-  return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
+  constexpr double alike = 0.9;
+  if (std::min(above, below) >= alike * half)
+    return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
+  return fmt::format("{:.{}f} +{:.{}f} −{:.{}f}", interval.estimate, digits, above, digits, below, digits);
 }
 
 namespace {

@@ -15,8 +15,9 @@ inline constexpr double mebi = 1048576, giga = 1e9;
 
 /// Four significant digits, in powers of ten below 0.001 and from a million on; "–" when not finite.
 std::string number_text(double value);
-/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to. Of unlike sides the wider one; "?"
-/// for an error that is not known, and none below 1e-9, which is rounding.
+/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to; "0.990 +0.010 −0.027" where the
+/// narrower side is less than 0.9 of the wider one; "?" for an error that is not known, and none below 1e-9,
+/// which is rounding.
 std::string interval_text(const Interval& interval);
 /// "0.95" and "95%": six digits, or as many as tell the confidence from 1.
 std::string confidence_text(double confidence);
