@@ -21,6 +21,8 @@ namespace {
 constexpr double most_branches = 1e6;
 constexpr double same = 1e-9;  // total variation up to which distributions count as one
 constexpr std::size_t most_shown = 6;
+/// Laws this much less likely than the likeliest, or less, are not ruled out by these samples.
+constexpr double nearly_as_likely = 20;
 
 using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
 
@@ -162,6 +164,12 @@ Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   out += std::move(table);
   const LikelihoodFit& best = fits.front();
   const bool one = best.also.empty();
+  std::string near;
+  for (const LikelihoodFit& fit : std::span(fits).subspan(1)) {
+    if (fit.impossible != best.impossible) break;
+    if (best.log_likelihood - fit.log_likelihood > std::log(nearly_as_likely)) break;
+    near += fmt::format("{}{}", near.empty() ? "" : ", ", names_of(fit, "or"));
+  }
   if (best.adjusted_p.value_or(0) <= level) {
     out += fmt::format("diagnosis none of these: the likeliest, {}, {} refuted by the tests, too\n",
                        names_of(best, "and"), one ? "is" : "are");
@@ -169,6 +177,10 @@ Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
     out += fmt::format("diagnosis {}: {}the tests find no difference from {} (p = {:.2g})\n",
                        names_of(best, "or"), one ? "" : "these samples cannot tell them apart, and ",
                        one ? "it" : "them", *best.adjusted_p);
+  }
+  if (!near.empty()) {
+    out += fmt::format("          less likely by a factor of {:g} at most, and not ruled out: {}\n",
+                       nearly_as_likely, near);
   }
   return out;
 }

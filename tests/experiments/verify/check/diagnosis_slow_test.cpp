@@ -81,6 +81,18 @@ TEST_CASE("laws that the sequences cannot tell apart are listed together") {
   CHECK(std::find(all.begin(), all.end(), "token") == all.end());
 }
 
+TEST_CASE("laws that are hardly less likely than the likeliest are named beside it") {
+  const auto words = [](double second) {
+    return terminal(
+        diagnosis_text({{.name = "sigmoid", .log_likelihood = -98024, .adjusted_p = 1.0},
+                        {.name = "typical", .also = {"fault-accept-all"}, .log_likelihood = second},
+                        {.name = "target", .log_likelihood = -99700}},
+                       1e-6));
+  };
+  CHECK(words(-98024.1).find("not ruled out: typical or fault-accept-all\n") != std::string::npos);
+  CHECK(words(-98028).find("not ruled out") == std::string::npos);
+}
+
 TEST_CASE("sequences of lossless rules are the target's") {
   for (const char* rule : {"token", "block", "gumbel", "tree"}) {
     CAPTURE(rule);
